@@ -1,0 +1,65 @@
+# `make` alone lists what there is. Everything starts from nothing: Python 3.11 or newer, git and make are enough.
+
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON := $(BIN)/python
+READY  := $(VENV)/.ready
+DEMO   := build/demo
+FAULT_ROUNDS ?= 50
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check bench mutants faults acceptance clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(READY) ## the main job, from nothing: a whole plan over several specs of a small project
+	@rm -rf $(DEMO) build/state && mkdir -p build
+	@$(PYTHON) -m agent_fox.testing.demo $(DEMO)
+	@export PATH="$(CURDIR)/$(BIN):$$PATH" XDG_STATE_HOME="$(CURDIR)/build/state"; \
+	cd $(DEMO) && code=0 && { agent-fox run --parallel 3 || code=$$?; } && \
+	if [ $$code -eq 2 ]; then \
+		echo; echo "The demonstration ended as it should: not everything is proven, so agent-fox exited with 2."; \
+		echo "Look around: cd $(DEMO); ../../$(BIN)/agent-fox status"; \
+	else \
+		echo "make run: agent-fox exited with $$code, but the demonstration ends with 2" >&2; exit 1; \
+	fi
+
+test: $(READY) ## the tests, from nothing
+	$(PYTHON) -m pytest -n 2
+
+check: $(READY) ## format, lint, types, architecture, docs and tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(PYTHON) -m pytest -n 2
+
+bench: $(READY) ## measured figures, each beside its floor
+	$(PYTHON) -m bench
+
+mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason
+	$(PYTHON) -m tools.mutants
+
+faults: $(READY) ## crash and fault injection, longer than the tests
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest -m slow
+
+acceptance: $(READY) ## black-box checks of the command line, where their folder is there
+	@if [ -f ../shared/acceptance/run.py ]; then \
+		PATH="$(CURDIR)/$(BIN):$$PATH" $(PYTHON) ../shared/acceptance/run.py $(NAMES); \
+	else \
+		echo "make acceptance: ../shared/acceptance is not here, so there is nothing to run"; \
+	fi
+
+clean: ## remove everything that was made, the virtual environment too
+	rm -rf $(VENV) build dist mutants .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+# A second call is quick: the environment is made again only after pyproject.toml has changed.
+$(READY): pyproject.toml
+	@command -v git >/dev/null || { echo "make: git is needed; install it first" >&2; exit 1; }
+	@python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "make: python3 must be Python 3.11 or newer, and is $$(python3 --version 2>&1)" >&2; exit 1; }
+	@echo "setting up $(VENV) (a minute, the first time)"
+	@python3 -m venv $(VENV)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(READY)

@@ -1,0 +1,1 @@
+"""The words a person types, and what the screen shows. Nothing else."""

@@ -1,0 +1,99 @@
+"""Is everything here that these settings need? The file, the branch, the specs, every agent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from agent_fox.cli.health import Check, State
+from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
+from agent_fox.core.ids import Archetype
+from agent_fox.core.spec import Severity
+from agent_fox.engine.extensions import backends_of, dialects_of
+from agent_fox.engine.preflight import lacks, read_plan
+from agent_fox.plugins import PluginError, load_plugins
+from agent_fox.session.backends import Backend
+from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.reader import SpecsMissing
+from agent_fox.system import git
+
+
+def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
+    """Whatever the settings name. A file that cannot be read is the only check then."""
+    try:
+        settings = load(root, os.environ)
+    except ConfigError as error:
+        yield Check("settings", State.MISSING, str(error), "correct it there")
+        return
+    yield _settings(root)
+    if in_repository:
+        yield _branch(root, settings.git.integration_branch)
+    try:
+        plugins = load_plugins()
+        dialects, backends = dialects_of(plugins), backends_of(plugins)
+    except PluginError as error:
+        yield Check("plugins", State.MISSING, str(error), "see there")
+        return
+    yield _specs(root, settings, dialects)
+    yield from _agents(root, settings, backends)
+
+
+def _settings(root: Path) -> Check:
+    if (root / FILE).exists():
+        return Check("settings", State.OK, str(FILE))
+    return Check("settings", State.WARNING, f"there is no {FILE}; defaults hold", "run `agent-fox init`")
+
+
+def _branch(root: Path, branch: str) -> Check:
+    place = git.checked_out_at(root, branch)
+    if place is None:
+        return Check("integration branch", State.OK, branch)
+    what = f"{branch} is checked out at {place}"
+    return Check("integration branch", State.MISSING, what, f"run `git -C {place} switch` to another branch")
+
+
+def _specs(root: Path, settings: Settings, dialects: tuple[Dialect, ...]) -> Check:
+    try:
+        plan = read_plan(root, settings, dialects)
+    except SpecsMissing as error:
+        return Check("specs", State.MISSING, str(error), "write a spec")
+    errors = sum(problem.severity is Severity.ERROR for problem in plan.problems)
+    warnings = len(plan.problems) - errors
+    what = f"{len(plan.specs)} specs, {len(plan.nodes)} nodes, {errors} errors, {warnings} warnings"
+    if errors:
+        return Check("specs", State.MISSING, what, "see `agent-fox plan`")
+    return Check("specs", State.OK, what)
+
+
+def _agents(root: Path, settings: Settings, backends: Mapping[str, Backend]) -> Iterator[Check]:
+    """Each archetype that the plan uses: for the whole plan, and for each spec that changes it."""
+    for archetype in _used(settings):
+        for name, title in _titles(settings, archetype):
+            for rung in range(settings.rungs_of(archetype, name) + 1):
+                shown = f"{title}.rungs[{rung - 1}]" if rung else title
+                yield _agent(root, settings.agent_for(archetype, name, rung), shown, backends)
+
+
+def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
+    """Names of specs that have a say of their own (empty: all others), and the table where it stands."""
+    yield "", f"agents.{archetype}"
+    for name, own in settings.specs.items():
+        if archetype in own.agents.model_fields_set:
+            yield name, f"specs.{name}.agents.{archetype}"
+
+
+def _used(settings: Settings) -> Iterator[Archetype]:
+    plan = settings.plan
+    yield Archetype.CODER
+    if plan.pre_review or plan.drift_review or plan.audit_review:
+        yield Archetype.REVIEWER
+    if plan.verifier:
+        yield Archetype.VERIFIER
+
+
+def _agent(root: Path, agent: AgentSettings, name: str, backends: Mapping[str, Backend]) -> Check:
+    missing = [lack for one in agent.backends if (lack := lacks(backends, one, agent, root))]
+    if missing:
+        return Check(name, State.MISSING, "; ".join(missing), f"see [{name}] in {FILE}")
+    return Check(name, State.OK, " ".join([*agent.backends, *agent.command[:1]]))

@@ -1,0 +1,98 @@
+"""`agent-fox init`: the settings file with every default as a comment, and what git ignores."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.place import OWN, here
+from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.settings_tables import Row, tables
+from agent_fox.config import FILE
+
+IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
+EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
+INTRO = """# Settings of agent-fox for this repository. A line such as `# attempts = 3` shows a default;
+# take the `#` away to change it. Each is also an environment variable: AGENT_FOX__RETRY__ATTEMPTS=5.
+#
+# A session finds what it is to do in the file that its variable AGENT_FOX_BRIEF names. An agent that wants
+# its task as an argument gets it through a shell of your own:
+#   command = ["sh", "-c", 'exec my-agent --prompt "$(cat "$AGENT_FOX_BRIEF")"']
+"""
+_COLUMN = 40  # where the comment behind a setting starts
+Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and values
+
+
+@click.command("init", short_help="Set up a repository: settings with comments, and what git ignores.")
+@click.option(
+    "--agent", "backend", metavar="BACKEND", help="Backend of coders and reviewers, such as `command`."
+)
+@click.argument("argv", nargs=-1, type=click.UNPROCESSED)
+@json_option
+def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
+    """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is.
+
+    With `--agent command -- PROGRAM ARGUMENT...` that program is the coder and the reviewer; the verifier is
+    then the spec's own tests, without any model.
+    """
+    root = here()
+    chosen = _agents(backend, argv)
+    if chosen and (root / FILE).exists():
+        raise UserError(f"{FILE} exists already and stays as it is; set [agents.coder] there")
+    files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
+    written = {str(name): _write_new(root / name, text) for name, text in files.items()}
+    if as_json:
+        return print_json(
+            {"root": str(root), "written": [name for name, is_new in written.items() if is_new]}
+        )
+    for name, is_new in written.items():
+        click.echo(f"{'wrote' if is_new else 'kept '} {name}")
+    click.echo("next: put specs into .agent-fox/specs, look with `agent-fox doctor` and `agent-fox plan`")
+
+
+def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
+    if backend is None:
+        if argv:
+            raise UserError(
+                "a program needs its backend: agent-fox init --agent command -- PROGRAM ARGUMENT..."
+            )
+        return {}
+    if backend == "command" and not argv:
+        raise UserError(
+            "the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT..."
+        )
+    agent = {"backend": backend, "command": list(argv)}
+    return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": "checks"}}
+
+
+def config_text(chosen: Chosen) -> str:
+    """The settings file: what is chosen stands as it is, every other default as a comment."""
+    own = (table for table in tables() if not table.inherits)
+    sections = (
+        [f"\n# {table.about}", table.header, *_lines(table.rows, chosen.get(table.path, {}))] for table in own
+    )
+    return INTRO + "".join(f"{line}\n" for section in sections for line in section)
+
+
+def _lines(rows: tuple[Row, ...], chosen: Mapping[str, object]) -> Iterator[str]:
+    for row in rows:
+        is_chosen = row.key in chosen
+        value = json.dumps(chosen[row.key], ensure_ascii=False) if is_chosen else row.default
+        yield f"{'' if is_chosen else '# '}{row.key} = {value}".ljust(_COLUMN) + f"  # {row.description}"
+
+
+def _write_new(file: Path, text: str) -> bool:
+    """Write a file that is not there yet; False where one is."""
+    if file.exists():
+        return False
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("x", encoding="utf-8") as new:
+            new.write(text)
+    except OSError as error:
+        raise UserError(f"{error.filename}: {error.strerror}") from error
+    return True

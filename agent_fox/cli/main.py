@@ -1,0 +1,96 @@
+"""The door: the table of commands, the options before a command's name, the exit code. No command."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.errors import report
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.lazy import Entry, LazyGroup
+
+NAME = "agent-fox"
+HELP_OPTIONS = ["-h", "--help"]
+COMMANDS = {
+    "init": Entry("agent_fox.cli.init", "Set up a repository: settings with comments, and what git ignores."),
+    "plan": Entry(
+        "agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."
+    ),
+    "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
+    "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
+    "explain": Entry("agent_fox.cli.explain", "Tell why a node is where it is, and what would change it."),
+    "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
+    "issues": Entry("agent_fox.cli.issues", "List the issues that were filed, or show one."),
+    "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
+    "replay": Entry("agent_fox.cli.replay", "Decide about recorded verifier outputs, without running anything."),
+    "doctor": Entry("agent_fox.cli.doctor", "Check that everything this configuration needs is here."),
+    "completion": Entry("agent_fox.cli.completion", "Print the completion script for a shell."),
+}
+
+
+def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(f"{NAME} {import_module('agent_fox.cli.version').installed()}")
+        ctx.exit()
+
+
+@click.command(
+    cls=LazyGroup,
+    table=COMMANDS,
+    invoke_without_command=True,
+    context_settings={"help_option_names": HELP_OPTIONS},
+    epilog="Exit codes: " + "; ".join(f"{code.value} {code.meaning}" for code in Exit) + ".",
+)
+@click.option(
+    "-C",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Work as if started in DIR.",
+)
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=_print_version,
+    help="Print the version and leave.",
+)
+@click.pass_context
+def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
+    """Orchestrate coding agents over many specs; a verifier's verdict drives the plan."""
+    if os.environ.get("NO_COLOR"):
+        ctx.color = False
+    if folder:
+        os.chdir(folder)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help(), err=True)
+        return Exit.INPUT
+    return None
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; its exit code. Errors are said on standard error, never raised."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(list(arguments), prog_name=NAME, standalone_mode=False)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the one place that words every error
+        return report(error)
+    return int(code or Exit.DONE)
+
+
+def main() -> None:
+    """The program `agent-fox`."""
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,22 @@
+"""Where a command works: the root of the repository it was started in, and the names of what lies there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+OWN = ".agent-fox"
+MARKS = (OWN, ".git")
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder from `start` upwards that holds `.agent-fox` or `.git`; else `start`."""
+    return next((folder for folder in (start, *start.parents) if _is_marked(folder)), start)
+
+
+def _is_marked(folder: Path) -> bool:
+    return any((folder / mark).exists() for mark in MARKS)
+
+
+def here() -> Path:
+    """The root for the folder this process works in."""
+    return find_root(Path.cwd())

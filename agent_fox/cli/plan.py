@@ -1,0 +1,104 @@
+"""`agent-fox plan`: what would be done, and what is wrong with the specs. Reading them is not here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.config import load
+from agent_fox.core.graph import Node, Plan
+from agent_fox.core.ids import Archetype
+from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.engine.extensions import dialects_of
+from agent_fox.engine.preflight import read_plan
+from agent_fox.plugins import load_plugins
+from agent_fox.specs.plan_json import plan_document
+from agent_fox.specs.reader import SpecsMissing
+
+COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
+
+
+@click.command("plan", short_help="Read the specs and show what would be done, and what is wrong with them.")
+@click.option(
+    "--specs", "folder", metavar="DIR", type=click.Path(path_type=Path), help="The folder of the specs."
+)
+@json_option
+def command(folder: Path | None, as_json: bool) -> Exit:
+    """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
+
+    Exits 1 if there are errors; the plan is printed all the same.
+    """
+    root = here()
+    settings = load(root, os.environ)
+    dialects = dialects_of(load_plugins())
+    try:
+        plan = read_plan(root, settings, dialects, str(folder.absolute()) if folder else None)
+    except SpecsMissing as missing:
+        if as_json:
+            print_json(plan_document(_nothing(folder, missing)))
+        raise
+    if as_json:
+        print_json(plan_document(plan))
+    else:
+        click.echo("\n".join(_lines(plan)))
+    return Exit.INPUT if _count(plan, Severity.ERROR) else Exit.DONE
+
+
+def _nothing(folder: Path | None, missing: SpecsMissing) -> Plan:
+    return Plan((), (), (), (Problem(Severity.ERROR, str(folder or "specs"), str(missing)),))
+
+
+def _count(plan: Plan, severity: Severity) -> int:
+    return sum(problem.severity is severity for problem in plan.problems)
+
+
+def _lines(plan: Plan) -> Iterator[str]:
+    nodes: dict[str, list[Node]] = {spec.name: [] for spec in plan.specs}
+    for node in plan.nodes:
+        nodes[node.spec_name].append(node)
+    for spec in plan.specs:
+        yield from _spec(spec, nodes[spec.name])
+    yield from (_problem(problem) for problem in sorted(plan.problems))
+    yield _totals(plan)
+
+
+def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
+    waits = ", ".join(dict.fromkeys(plain(row.spec) for row in spec.dependencies))
+    counts = f"{_counted(len(spec.requirements), 'requirement')}, {len(spec.expected)} to prove"
+    title = click.style(plain(spec.name), bold=True)
+    yield f"{title} ({plain(spec.dialect)}): {counts}" + (f"; after {waits}" if waits else "")
+    width = max((len(node.id) for node in nodes), default=0)
+    for node in nodes:
+        branch = "└──" if node is nodes[-1] else "├──"
+        yield f"{branch} {plain(node.id):<{width}}  {_role(node)}".rstrip()
+    yield ""
+
+
+def _role(node: Node) -> str:
+    """What the node is for: a group's title and marks, or what is read."""
+    if node.archetype is not Archetype.CODER:
+        return node.mode or node.archetype
+    marks = [word for word, holds in (("ticked", node.is_ticked), ("optional", node.is_optional)) if holds]
+    return plain(node.title) + (f" ({', '.join(marks)})" if marks else "")
+
+
+def _problem(problem: Problem) -> str:
+    severity = click.style(f"{problem.severity}:", fg=COLOURS[problem.severity])
+    return f"{severity} {plain(problem.where)}: {plain(problem.what)}"
+
+
+def _totals(plan: Plan) -> str:
+    parts = sum(len(spec.expected) for spec in plan.specs)
+    sizes = (_counted(len(plan.specs), "spec"), _counted(len(plan.nodes), "node"), f"{parts} to prove")
+    errors, warnings = _count(plan, Severity.ERROR), _count(plan, Severity.WARNING)
+    return f"{', '.join(sizes)}; {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
+
+
+def _counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

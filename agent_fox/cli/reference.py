@@ -1,0 +1,131 @@
+"""The pages docs/configuration.md and docs/commands.md, written from the settings and commands themselves.
+
+`python -m agent_fox.cli.reference config` (or `commands`) prints one; a test holds the files against it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from inspect import cleandoc
+
+import click
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.main import COMMANDS, HELP_OPTIONS, NAME, cli
+from agent_fox.cli.settings_tables import Row, SettingsTable, tables
+
+CONFIG_INTRO = """# Settings
+
+Made by `python -m agent_fox.cli.reference config` from `agent_fox/config.py`; a test keeps it so.
+
+Settings stand in `.agent-fox/config.toml`, a TOML file; `agent-fox init` writes one with every default as a
+comment. No file at all means every default. A key that is not known is an error that names the nearest one.
+
+Each setting is also an environment variable, which counts over the file: `AGENT_FOX__`, then its table and
+key with two underscores between. `AGENT_FOX__RETRY__ATTEMPTS=5` is `[retry] attempts = 5`, and
+`AGENT_FOX__AGENTS__CODER__TIMEOUT=60` is `[agents.coder] timeout = 60`. A value is read as TOML (`5`, `true`,
+`["pytest", "-q"]`), or else as text.
+
+For one spec, `[specs.NAME]` and its tables change what they name; `environment` tables are joined, all else
+is replaced. A rung changes its agent in the same way.
+"""
+
+COMMANDS_INTRO = """# Commands
+
+Made by `python -m agent_fox.cli.reference commands` from the commands themselves; a test keeps it so.
+
+Errors are one line on standard error. `NO_COLOR` turns colours off; without a terminal there are none.
+"""
+
+
+def config_page() -> str:
+    """docs/configuration.md."""
+    alike: dict[tuple[tuple[str, str], ...], list[SettingsTable]] = {}
+    for table in tables():
+        alike.setdefault(tuple((row.key, row.description) for row in table.rows), []).append(table)
+    return "\n".join([CONFIG_INTRO, *(line for same in alike.values() for line in _section(*same))])
+
+
+def _section(table: SettingsTable, *same: SettingsTable) -> Iterator[str]:
+    yield f"## `{table.header}`\n\n{table.about}\n"
+    yield from _grid(("Key", "Value", "Default", "What it does"), (_cells(row) for row in table.rows))
+    if same:
+        yield f"The same keys stand in {', '.join(_difference(other, table) for other in same)}.\n"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return f"`{row.key}`", row.kind, f"`{row.default}`" if row.default else "", row.description
+
+
+def _difference(table: SettingsTable, first: SettingsTable) -> str:
+    changed = [
+        row
+        for row, other in zip(table.rows, first.rows, strict=True)
+        if row.default not in ("", other.default)
+    ]
+    shown = ", ".join(f"`{row.key} = {row.default}`" for row in changed)
+    return f"`{table.header}`" + (f" ({shown})" if shown else "")
+
+
+def commands_page() -> str:
+    """docs/commands.md."""
+    root = click.Context(cli, info_name=NAME, help_option_names=HELP_OPTIONS)
+    commands = ((name, entry.load()) for name, entry in COMMANDS.items())
+    lines = [
+        COMMANDS_INTRO,
+        *_command(root),
+        *(line for each in commands for line in _command(_context(root, *each))),
+    ]
+    return "\n".join([*lines, "## Exit codes\n", *_grid(("Code", "Meaning"), _exit_rows())])
+
+
+def _context(parent: click.Context, name: str, command: click.Command) -> click.Context:
+    return click.Context(command, info_name=name, parent=parent)
+
+
+def _command(ctx: click.Context) -> Iterator[str]:
+    """One command's section, then those of its own commands."""
+    usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
+    yield f"## `{ctx.command_path}`\n\n```\n{usage}\n```\n"
+    yield f"{_prose(ctx.command.help or '')}\n"
+    options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
+    records = (option.get_help_record(ctx) for option in options)
+    yield from _grid(
+        ("Option", "What it does"), ((f"`{names}`", said) for names, said in filter(None, records))
+    )
+    if isinstance(ctx.command, click.Group) and ctx.command is not cli:
+        for name, command in ctx.command.commands.items():
+            yield from _command(_context(ctx, name, command))
+
+
+def _prose(text: str) -> str:
+    return cleandoc(text).replace("\b\n", "")
+
+
+def _exit_rows() -> Iterator[tuple[str, ...]]:
+    return ((str(code.value), code.meaning) for code in Exit)
+
+
+def _grid(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield _line(heads)
+    yield _line(("---",) * len(heads))
+    yield from map(_line, rows)
+    yield ""
+
+
+def _line(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+PAGES = {"config": config_page, "commands": commands_page}
+
+
+@click.command()
+@click.argument("page", type=click.Choice(sorted(PAGES)))
+def command(page: str) -> None:
+    """Print one page of the reference."""
+    click.echo(PAGES[page](), nl=False)
+
+
+if __name__ == "__main__":
+    command()

@@ -1,0 +1,56 @@
+"""`agent-fox reset`: a person gives a node a new start. What that means is the engine's."""
+
+from __future__ import annotations
+
+import os
+
+import click
+
+from agent_fox.cli.names import NODE
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.config import load
+from agent_fox.engine.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.reset import reset
+from agent_fox.engine.run import LOCK, STATE, policy_of
+from agent_fox.store.sessions import open_run
+from agent_fox.store.state import open_state, read_state, single_writer, transaction
+from agent_fox.system import clock
+
+
+@click.command("reset", short_help="Give a node a new budget, and set free what it held back.")
+@click.argument("node", type=NODE)
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+@json_option
+def command(node: str, reason: str, as_json: bool) -> None:
+    """Give NODE a new budget of attempts and readings; its history, its brief and its open FAILs stay.
+
+    Its verifier reads again, and what was blocked because of it alone goes on. Nothing is launched: `agent-fox run`
+    does that. Exits 4 while a run is on.
+    """
+    root = here()
+    policy = policy_of(load(root, os.environ))
+    read_state(root / STATE).close()
+    with single_writer(root / LOCK):
+        db = open_state(root / STATE)
+        try:
+            with transaction(db):
+                handled = reset(Docket(db, clock.now(), policy, SpecShelf(), open_run(db)), node, reason)
+        finally:
+            db.close()
+    if as_json:
+        print_json(_document(node, reason, handled))
+    else:
+        click.echo("\n".join([*_lines(handled), "next: agent-fox run"]))
+
+
+def _lines(handled: Handled) -> list[str]:
+    return [plain(f"{moved.node_id}: {moved.step}, now {moved.standing.status}") for moved in handled.transitions]
+
+
+def _document(node: str, reason: str, handled: Handled) -> dict[str, object]:
+    moved = [
+        {"node": one.node_id, "step": one.step, "status": one.standing.status, "attempt": one.standing.attempt}
+        for one in handled.transitions
+    ]
+    return {"node": node, "reason": reason, "decision": handled.decision_id, "moved": moved}

@@ -1,0 +1,27 @@
+"""What leaves a command: JSON documents, and lines in which foreign text cannot steer the terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TypeVar
+
+import click
+
+_Command = TypeVar("_Command", bound=Callable[..., object])
+
+
+def json_option(command: _Command) -> _Command:
+    """The option `--json`, the same for every command."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(
+        command
+    )
+
+
+def print_json(document: object) -> None:
+    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def plain(text: str) -> str:
+    """`text` with a space for every character that would not be printed, such as an escape sequence's."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)

@@ -1,0 +1,329 @@
+"""Every setting with its default, and how file and environment become settings. No rule is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.system.toml_tables import Keys, TableError, explain, put_variables, read_table
+
+FILE = Path(".agent-fox") / "config.toml"
+PREFIX = "AGENT_FOX__"
+
+Flag = Annotated[bool, Field(strict=True)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Ceiling = Annotated[int, Field(strict=True, ge=0)]
+Amount = Annotated[float, Field(strict=True, ge=0)]
+Seconds = Annotated[float, Field(strict=True, gt=0)]
+Text = Annotated[str, Field(min_length=1)]
+NodeKey = Annotated[str, AfterValidator(lambda name: str(parse_node_name(name)))]
+
+
+class ConfigError(ValueError):
+    """A setting that cannot be used: one line with its place, key and value, and what is allowed."""
+
+
+class Table(BaseModel):
+    """One table of the file: unknown keys are refused, nothing changes after reading."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True)
+
+
+class PlanSettings(Table):
+    """What the plan is made of."""
+
+    pre_review: Flag = Field(default=True, description="A reviewer reads each spec before its first coder.")
+    drift_review: Flag = Field(default=False, description="A reviewer compares each spec with the code first.")
+    audit_review: Flag = Field(default=True, description="A reviewer reads the tests after the group that writes them.")
+    verifier: Flag = Field(default=True, description="A verifier gives one verdict per requirement at the end.")
+    optional_groups: Flag = Field(default=True, description="Task groups marked optional are part of the plan.")
+    specs: Text | None = Field(
+        default=None,
+        description="Folder of the specs. Unset: the first of `.agent-fox/specs`, `.specs`, `specs`.",
+    )
+
+
+class AgentChoice(Table):
+    """Who does the work, and how it is started: what a rung may change."""
+
+    backend: Text | list[Text] = Field(
+        default="command",
+        description="`command`, `scripted`, `checks` (verifiers only), a plugin's name, or a list of them.",
+    )
+    command: list[str] = Field(
+        default=[],
+        description="Program and arguments for the backend `command`; no shell. Runs in the workspace.",
+    )
+    timeout: Seconds = Field(default=1800.0, description="Seconds until a session is ended, with all it started.")
+    environment: dict[str, str] = Field(default={}, description="Variables given to the session.")
+    model: Text | None = Field(default=None, description="A model's name, given as `AGENT_FOX_MODEL`.")
+    label: str = Field(default="", description="The name shown for this agent.")
+
+    @property
+    def backends(self) -> list[str]:
+        """The names of its backends, whether one was written or a list."""
+        return [self.backend] if isinstance(self.backend, str) else self.backend
+
+
+class Rung(AgentChoice):
+    """A stronger or another agent, for retries that do not converge. Keys left out are the agent's own."""
+
+
+class AgentSettings(AgentChoice):
+    """The agent of one archetype."""
+
+    script: Text | None = Field(default=None, description="File of steps for the backend `scripted`.")
+    inherit: list[str] = Field(default=[], description="Names of variables passed on from `agent-fox`'s environment.")
+    assumed_cost_usd: Amount = Field(default=0.5, description="Dollars a session counts for until it tells its cost.")
+    retry_predecessor: Flag | None = Field(
+        default=None,
+        description="May coders be sent back, may a reader's findings send one back? Unset: see `[retry]`.",
+    )
+    rungs: list[Rung] = Field(default=[], description="Agents for retries that do not converge, weakest first.")
+
+
+class CoderSettings(AgentSettings):
+    """The agent that writes code."""
+
+    timeout: Seconds = Field(default=3600.0, description="Seconds until a session is ended, with all it started.")
+    assumed_cost_usd: Amount = Field(default=1.0, description="Dollars a session counts for until it tells its cost.")
+
+
+class Agents(Table):
+    """One agent for each archetype."""
+
+    coder: CoderSettings = Field(default=CoderSettings(), description="Writes code.")
+    reviewer: AgentSettings = Field(default=AgentSettings(), description="Reads specs and tests, before the verifier.")
+    verifier: AgentSettings = Field(default=AgentSettings(), description="Gives one verdict per requirement.")
+
+    def of(self, archetype: str) -> AgentSettings:
+        """The agent of `coder`, `reviewer` or `verifier`; ValueError for any other word."""
+        match Archetype(archetype):
+            case Archetype.CODER:
+                return self.coder
+            case Archetype.REVIEWER:
+                return self.reviewer
+            case Archetype.VERIFIER:
+                return self.verifier
+
+    @property
+    def retries_coders(self) -> bool | None:
+        """May a FAIL send coders back? One `false` is enough; None where coder and verifier have no say."""
+        said = {self.coder.retry_predecessor, self.verifier.retry_predecessor} - {None}
+        return all(said) if said else None
+
+
+class SpecSettings(Table):
+    """What differs for one spec, named by its folder. Keys left out are those of the wider tables."""
+
+    retry_predecessor: Flag | None = Field(default=None, description="May a FAIL send this spec's coders back?")
+    agents: Agents = Field(default=Agents(), description="This spec's agents.")
+
+    @property
+    def retries_coders(self) -> bool | None:
+        """May a FAIL send this spec's coders back? None where the spec has no say."""
+        return _narrower(self.agents.retries_coders, self.retry_predecessor)
+
+
+class NodeSettings(Table):
+    """What differs for one node, named by its id, such as `04_gateway:3`."""
+
+    retry_predecessor: Flag | None = Field(default=None, description="May a FAIL send this coder back?")
+
+
+class RetrySettings(Table):
+    """How often something is tried. All counts are totals, the first try included."""
+
+    attempts: Count = Field(default=3, description="Tries of a coder until its FAIL goes to a person.")
+    readings: Count = Field(default=2, description="Sessions of a verifier at one attempt until a person must look.")
+    retry_predecessor: Flag = Field(default=True, description="May a FAIL send the coders who own it back to work?")
+    stop_without_progress: Flag = Field(
+        default=True, description="Stop when a retry repeats its failure and no stronger rung is left."
+    )
+    review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
+
+
+class Ceilings(Table):
+    """Ceilings for one spec or one node. 0 launches nothing."""
+
+    cost_usd: Amount | None = Field(default=None, description="Dollars. Unset: no ceiling.")
+    sessions: Ceiling | None = Field(default=None, description="Sessions started. Unset: no ceiling.")
+
+
+class LimitSettings(Ceilings):
+    """Ceilings for a whole run; one that is reached pauses it (exit code 3). 0 launches nothing."""
+
+    wall_minutes: Amount | None = Field(default=None, description="Minutes of running. Unset: no ceiling.")
+    spec: Ceilings = Field(default=Ceilings(), description="For each spec.")
+    node: Ceilings = Field(default=Ceilings(), description="For each node.")
+
+
+class PolicySettings(Table):
+    """What holds other work back, and what counts as proven."""
+
+    gate: Literal["spec", "group"] = Field(
+        default="spec",
+        description="A dependent spec waits for the other's verdict (`spec`), or its named group (`group`).",
+    )
+    on_escalation: Literal["block", "continue"] = Field(
+        default="block",
+        description="What depends on an unproven spec and has not started: blocked, or goes on.",
+    )
+    final_check: Flag = Field(default=True, description="Specs whose tree changed since their verdict are read again.")
+    required_state: Literal["tested", "reviewed", "proved"] = Field(
+        default="tested", description="The evidence a requirement needs before it counts as proven."
+    )
+
+
+class VerifySettings(Table):
+    """What the backend `checks` runs."""
+
+    commands: list[Text] = Field(
+        default=[],
+        description="Command lines, split into words, run without a shell. Empty: those of the spec.",
+    )
+    reports: list[Text] = Field(default=[], description="Globs of the JUnit XML files that the commands write.")
+    untested: Literal["fail", "unknown"] = Field(
+        default="fail", description="The verdict on a requirement that no test names."
+    )
+    timeout: Seconds = Field(default=600.0, description="Seconds for each command.")
+
+
+class WorkspaceSettings(Table):
+    """What a session's checkout needs beside the committed files. Paths start at the repository's root."""
+
+    setup: list[Text | list[str]] = Field(
+        default=[],
+        description="Commands run in each new workspace: command lines or lists of arguments; no shell.",
+    )
+    copies: list[Text] = Field(default=[], alias="copy", description="Paths or globs to copy, such as `.env`.")
+    link: list[Text] = Field(default=[], description="Paths or globs to link, such as `node_modules`.")
+    state: Text | None = Field(
+        default=None, description="Folder of the workspaces. Unset: `$XDG_STATE_HOME/agent-fox`."
+    )
+
+
+class GitSettings(Table):
+    """Where proven work is gathered."""
+
+    integration_branch: Text = Field(
+        default="agent-fox/integration", description="The branch that work lands on; made from HEAD."
+    )
+
+
+class TrackerSettings(Table):
+    """Where issues go."""
+
+    kind: Text = Field(
+        default="local", description="`local`: Markdown files in `.agent-fox/issues`; or a plugin's name."
+    )
+
+
+class NotifySettings(Table):
+    """Who is told when a run ends or pauses."""
+
+    command: list[str] = Field(
+        default=[], description="Program and arguments; reads the summary as JSON from its input."
+    )
+
+
+class InfrastructureSettings(Table):
+    """Waiting for rate limits, networks and full disks. Nothing here spends a node's attempts."""
+
+    attempts: Count = Field(default=5, description="Launches of one session until the run pauses (exit code 4).")
+    first_wait: Seconds = Field(
+        default=2.0, description="Seconds before the second launch; then twice as long each time."
+    )
+    longest_wait: Seconds = Field(default=60.0, description="Seconds that no wait exceeds.")
+
+
+class RunSettings(Table):
+    """How a run goes about its work."""
+
+    parallel: Count = Field(default=2, description="Sessions at the same time.")
+
+
+class Settings(Table):
+    """All settings of one repository."""
+
+    plan: PlanSettings = PlanSettings()
+    agents: Agents = Agents()
+    retry: RetrySettings = RetrySettings()
+    limits: LimitSettings = LimitSettings()
+    policy: PolicySettings = PolicySettings()
+    verify: VerifySettings = VerifySettings()
+    workspace: WorkspaceSettings = WorkspaceSettings()
+    git: GitSettings = GitSettings()
+    tracker: TrackerSettings = TrackerSettings()
+    notify: NotifySettings = NotifySettings()
+    infrastructure: InfrastructureSettings = InfrastructureSettings()
+    run: RunSettings = RunSettings()
+    specs: dict[str, SpecSettings] = {}
+    nodes: dict[NodeKey, NodeSettings] = {}
+
+    def agent_for(self, archetype: str, spec: str, rung: int = 0) -> AgentSettings:
+        """`[agents.X]`, changed by `[specs.NAME.agents.X]`, then by the rung, with the model's variable.
+
+        `rung` 0 is the agent itself; a rung past the last is the last.
+        """
+        agent = self._base(archetype, spec)
+        if rung > 0 and agent.rungs:
+            agent = _over(agent, agent.rungs[min(rung, len(agent.rungs)) - 1])
+        told = {"AGENT_FOX_MODEL": agent.model} if agent.model else {}
+        return agent.model_copy(update={"environment": told | agent.environment})
+
+    def rungs_of(self, archetype: str, spec: str) -> int:
+        """How many stronger agents stand above the first."""
+        return len(self._base(archetype, spec).rungs)
+
+    def retry_predecessor_for(self, spec: str, node_id: str) -> bool:
+        """May a FAIL send this coder back? The narrowest word counts: node, spec, archetype, run."""
+        overrides = self.retry_overrides
+        return overrides.get(node_id, overrides.get(spec, self.retries_coders))
+
+    @property
+    def retries_coders(self) -> bool:
+        """May a FAIL send coders back, where neither node nor spec says otherwise?"""
+        said = self.agents.retries_coders
+        return self.retry.retry_predecessor if said is None else said
+
+    @property
+    def retry_overrides(self) -> dict[str, bool]:
+        """Names of specs and ids of nodes with a say of their own, and what they say."""
+        specs = {name: own.retries_coders for name, own in self.specs.items()}
+        nodes = {name: own.retry_predecessor for name, own in self.nodes.items()}
+        return {name: said for name, said in (specs | nodes).items() if said is not None}
+
+    def _base(self, archetype: str, spec: str) -> AgentSettings:
+        own = self.specs.get(spec, SpecSettings())
+        return _over(self.agents.of(archetype), own.agents.of(archetype))
+
+
+def load(root: Path, environ: Mapping[str, str]) -> Settings:
+    """Read `.agent-fox/config.toml` below `root`, then `AGENT_FOX__SECTION__KEY` variables over it.
+
+    A missing file means defaults. Raises ConfigError for what cannot be read or is not a setting.
+    """
+    variables: dict[Keys, str] = {}
+    try:
+        table = read_table(root / FILE, shown=FILE)
+        variables = put_variables(table, PREFIX, environ)
+        return Settings.model_validate(table)
+    except TableError as error:
+        raise ConfigError(str(error)) from error
+    except ValidationError as error:
+        raise ConfigError(explain(error, Settings, table, variables, FILE)) from error
+
+
+def _narrower(narrow: bool | None, wide: bool | None) -> bool | None:
+    return wide if narrow is None else narrow
+
+
+def _over(base: AgentSettings, own: AgentChoice) -> AgentSettings:
+    """`base` with every key that `own` sets itself; their environments are joined."""
+    changed = {key: value for key, value in own if key in own.model_fields_set}
+    return base.model_copy(update=changed | {"environment": base.environment | own.environment})

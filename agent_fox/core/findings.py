@@ -1,0 +1,69 @@
+"""What a reviewer printed: findings with a severity. Reading is as strict as with verdicts; silence is not approval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_fox.core.answer_scan import Whole, scan
+
+CRITICAL = frozenset({"critical", "blocker", "blocking"})
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One finding. `severity` is the reviewer's word in lower case; an unknown word is not critical."""
+
+    severity: str
+    text: str
+    requirement_id: str = ""
+
+    @property
+    def is_critical(self) -> bool:
+        return self.severity in CRITICAL
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """All findings of one reviewer session. `is_readable` is false where no complete answer was found."""
+
+    findings: tuple[Finding, ...] = ()
+    summary: str = ""
+    is_readable: bool = True
+
+    @property
+    def critical(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.findings if finding.is_critical)
+
+
+UNREADABLE = Review(is_readable=False)
+
+
+def read_review(text: str) -> Review:
+    """The last complete object with a list `findings`; broken or cut off after it, or none at all: not readable."""
+    last = UNREADABLE
+    for piece in scan(text):
+        if not isinstance(piece, Whole):
+            last = UNREADABLE
+        elif isinstance(piece.value, dict) and isinstance(piece.value.get("findings"), list):
+            last = _review(piece.value)
+    return last
+
+
+def _review(answer: dict[str, object]) -> Review:
+    rows = answer["findings"]
+    assert isinstance(rows, list)
+    findings = tuple(_finding(row) for row in rows if isinstance(row, dict))
+    if len(findings) != len(rows):
+        return UNREADABLE
+    return Review(findings, _text(answer, "summary"))
+
+
+def _finding(row: dict[str, object]) -> Finding:
+    words = (_text(row, key) for key in ("description", "finding", "text", "message"))
+    text = next((word for word in words if word), "")
+    return Finding(_text(row, "severity").strip().lower(), text, _text(row, "requirement_id"))
+
+
+def _text(row: dict[str, object], key: str) -> str:
+    value = row.get(key)
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,71 @@
+"""How text that we did not write is put into Markdown: freed of control characters, cut, quoted, fenced.
+
+Which text goes where is not here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import accumulate
+
+SHORTEST_FENCE = 3
+
+_UNPRINTABLE = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_BACKTICKS = re.compile(r"`+")
+
+
+def printable(text: str) -> str:
+    """`text` without colours, control characters, direction marks and lone surrogates."""
+    unified = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
+    return _UNPRINTABLE.sub("", unified)
+
+
+def cut(text: str, limit: int) -> str:
+    """The start of `text`, with a word on how much was left out where it has more than `limit` characters."""
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit].rstrip()}\n… ({len(text) - limit:,} more characters)"
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` as one line of at most `limit` characters."""
+    line = " ".join(printable(text).split())
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
+def fenced(text: str, info: str = "text") -> str:
+    """A code block that `text` cannot end: its fence is longer than any run of backticks inside."""
+    body = printable(text).strip("\n")
+    fence = "`" * (max(SHORTEST_FENCE - 1, _longest_run(body)) + 1)
+    return f"{fence}{info}\n{body}\n{fence}"
+
+
+def code(text: str, limit: int = 200) -> str:
+    """`text` as a code span on one line."""
+    line = one_line(text, limit)
+    ticks = "`" * (_longest_run(line) + 1)
+    pad = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{ticks}{pad}{line}{pad}{ticks}" if line else ""
+
+
+def cell(text: str, limit: int = 200) -> str:
+    """`text` for one cell of a table."""
+    return one_line(text, limit).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def quoted(text: str) -> str:
+    """`text` as a block quote, line by line."""
+    return "\n".join(f"> {line}".rstrip() for line in printable(text).strip().splitlines())
+
+
+def how_many_fit(parts: Iterable[str], limit: int) -> int:
+    """How many of `parts`, from the first one on, have at most `limit` characters together."""
+    return sum(length <= limit for length in accumulate(map(len, parts)))
+
+
+def _longest_run(text: str) -> int:
+    return max((len(run[0]) for run in _BACKTICKS.finditer(text)), default=0)

@@ -1,0 +1,25 @@
+"""The limits and switches that deciding needs, as plain values. Reading settings is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """Defaults as in SEMANTICS: attempts and readings are totals, the first one included.
+
+    `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`.
+    """
+
+    attempts: int = 3
+    readings: int = 2
+    review_attempts: int = 2
+    stop_without_progress: bool = True
+    goes_on_after_escalation: bool = False
+    top_rung: int = 0
+    top_rungs: Mapping[str, int] = field(default_factory=dict)
+
+    def top_rung_of(self, spec_name: str) -> int:
+        return self.top_rungs.get(spec_name, self.top_rung)

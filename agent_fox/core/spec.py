@@ -1,0 +1,158 @@
+"""What a spec says, as values: requirements, task groups, traceability, dependencies.
+
+Reading files is not here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+_VERSION_DIGITS = 16
+
+
+def text_version(text: str) -> str:
+    """The version of a requirement's text: 16 hex digits that white space and line breaks do not change."""
+    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:_VERSION_DIGITS]
+
+
+class TaskState(StrEnum):
+    """What a task's box says. A ticked box proves nothing, and an open one neither."""
+
+    OPEN = "open"
+    IN_PROGRESS = "in_progress"
+    DONE = "done"
+    SKIPPED = "skipped"
+
+
+class Severity(StrEnum):
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """Something wrong with a spec.
+
+    `where` is `path` or `path:line`; `what` says what is wrong and what to do.
+    """
+
+    severity: Severity
+    where: str
+    what: str
+    spec: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One acceptance criterion or edge case; `id` as in `04-REQ-5.1` or `04-REQ-5.E1`."""
+
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """A requirement with its criteria and edge cases. Without any, it is itself what is checked."""
+
+    id: str
+    title: str
+    text: str = ""
+    criteria: tuple[Criterion, ...] = ()
+    edge_cases: tuple[Criterion, ...] = ()
+
+    @property
+    def parts(self) -> tuple[Criterion, ...]:
+        """What is checked: the criteria and edge cases, or the requirement itself where there are none."""
+        return self.criteria + self.edge_cases or (Criterion(self.id, self.text or self.title),)
+
+
+@dataclass(frozen=True, slots=True)
+class Subtask:
+    """`number` as written: `3.1`, or `3.V` for the one that verifies group 3."""
+
+    number: str
+    title: str
+    state: TaskState = TaskState.OPEN
+    optional: bool = False
+    requirements: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A numbered group of tasks: one coder node.
+
+    `requirements` are expanded ids (ranges and `all` resolved).
+    """
+
+    number: int
+    title: str
+    state: TaskState = TaskState.OPEN
+    optional: bool = False
+    writes_tests_only: bool = False
+    archetype: str | None = None
+    subtasks: tuple[Subtask, ...] = ()
+    requirements: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One row of the traceability table: which tasks implement a requirement, which tests show it."""
+
+    requirement: str
+    tests_specified: tuple[str, ...] = ()
+    tasks: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """`spec:from_group` comes before `to_group` of the spec that declares it.
+
+    `from_group` None means the last group of the other spec, `to_group` None the first group of this one.
+    `spec` is a folder's name, or its number alone as it was written. `is_archived`: the row says that the
+    other spec is archived, so that it may be missing.
+    """
+
+    spec: str
+    from_group: int | None
+    to_group: int | None
+    where: str = ""
+    is_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """One spec folder, read. `name` is the folder's name; `path` is relative to the repository's root.
+
+    `test_commands` maps a label (`spec_tests`, `all_tests`, `linter`, or the words of the file) to a
+    command line. `withdrawn` names requirement ids that the spec itself took back; they are not expected. A
+    spec that was taken back as a whole `is_withdrawn`: nothing of it is planned. `documents` maps a file's
+    name to its path, relative to the repository's root.
+    """
+
+    name: str
+    dialect: str
+    path: str
+    title: str = ""
+    requirements: tuple[Requirement, ...] = ()
+    groups: tuple[Group, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+    traceability: tuple[Trace, ...] = ()
+    test_commands: dict[str, str] = field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
+    documents: dict[str, str] = field(default_factory=dict)
+    is_withdrawn: bool = False
+
+    @property
+    def parts(self) -> tuple[Criterion, ...]:
+        """Everything that must be proven, in the order of the file."""
+        return tuple(part for requirement in self.requirements for part in requirement.parts)
+
+    @property
+    def expected(self) -> tuple[str, ...]:
+        """The ids of everything that must be proven. Empty means that nothing can be: never a pass."""
+        return tuple(part.id for part in self.parts)

@@ -1,0 +1,168 @@
+"""Where a node stands: the fold of the decisions about it, and the table of legal transitions.
+
+The store enforces the same table; a node's row there is a projection that a test holds against this fold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from agent_fox.core.ids import Ticket
+
+
+class Status(StrEnum):
+    PENDING = "pending"
+    RUNNING = "running"
+    COMPLETED = "completed"
+    BLOCKED = "blocked"
+    WITHDRAWN = "withdrawn"
+
+
+class Outcome(StrEnum):
+    """How a completed node ended. Verifiers: verified, escalated, waived. Coders: landed, unchanged, ticked."""
+
+    VERIFIED = "verified"
+    ESCALATED = "escalated"
+    WAIVED = "waived"
+    LANDED = "landed"
+    UNCHANGED = "unchanged"
+    TICKED = "ticked"
+    REVIEWED = "reviewed"
+
+
+class Step(StrEnum):
+    """What a decision does to one node."""
+
+    LAND = "land"
+    LAND_UNCHANGED = "land unchanged"
+    REVIEW = "review"
+    ACCEPT = "accept"
+    WAIVE = "waive"
+    ESCALATE = "escalate"
+    RECODE = "recode"
+    SEND_BACK = "send back"
+    RETRY = "retry"
+    REREAD = "reread"
+    BLOCK = "block"
+    REOPEN = "reopen"
+    RESET = "reset"
+    LIFT = "lift"
+    WITHDRAW = "withdraw"
+    RESTORE = "restore"
+    RENEW = "renew"
+
+
+S = Status
+_OPEN = (S.PENDING, S.RUNNING)
+_ANY = (S.PENDING, S.RUNNING, S.COMPLETED, S.BLOCKED)
+
+TRANSITIONS: dict[Step, tuple[tuple[Status, ...], Status, Outcome | None]] = {
+    Step.LAND: (_OPEN, S.COMPLETED, Outcome.LANDED),
+    Step.LAND_UNCHANGED: (_OPEN, S.COMPLETED, Outcome.UNCHANGED),
+    Step.REVIEW: (_OPEN, S.COMPLETED, Outcome.REVIEWED),
+    Step.ACCEPT: (_OPEN, S.COMPLETED, Outcome.VERIFIED),
+    Step.WAIVE: (_OPEN, S.COMPLETED, Outcome.WAIVED),
+    Step.ESCALATE: (_OPEN, S.COMPLETED, Outcome.ESCALATED),
+    Step.RECODE: (_ANY, S.PENDING, None),
+    Step.SEND_BACK: (_ANY, S.PENDING, None),
+    Step.RETRY: (_OPEN, S.PENDING, None),
+    Step.REREAD: (_OPEN, S.PENDING, None),
+    Step.BLOCK: (_OPEN, S.BLOCKED, None),
+    Step.REOPEN: ((S.COMPLETED, S.PENDING, S.RUNNING), S.PENDING, None),
+    Step.RESET: (_ANY, S.PENDING, None),
+    Step.LIFT: ((S.BLOCKED,), S.PENDING, None),
+    Step.WITHDRAW: (_ANY, S.WITHDRAWN, None),
+    Step.RESTORE: ((S.WITHDRAWN,), S.PENDING, None),
+}
+"""Step → where it may start, where it leads, and the outcome it leaves. RENEW moves nothing but the budget."""
+
+LEGAL = frozenset(
+    {(start, end) for starts, end, _ in TRANSITIONS.values() for start in starts if start is not end}
+    | {(S.PENDING, S.RUNNING), (S.RUNNING, S.PENDING)}
+)
+"""Every change of status that may happen at all; the second set is a launch, and a launch that was lost."""
+
+FREE = frozenset({(S.PENDING, S.RUNNING), (S.RUNNING, S.PENDING)})
+"""Changes that need no recorded decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A node's standing. Attempts and readings never go back; `attempt_base` and `reading_base` mark the last reset."""
+
+    uid: str
+    status: Status = Status.PENDING
+    outcome: Outcome | None = None
+    attempt: int = 1
+    reading: int = 1
+    attempt_base: int = 0
+    reading_base: int = 0
+    rung: int = 0
+
+    @property
+    def ticket(self) -> Ticket:
+        return Ticket(self.uid, self.attempt, self.reading)
+
+    @property
+    def attempts_spent(self) -> int:
+        return self.attempt - self.attempt_base
+
+    @property
+    def readings_spent(self) -> int:
+        return self.reading - self.reading_base
+
+    @property
+    def is_settled(self) -> bool:
+        return self.status in {Status.COMPLETED, Status.BLOCKED, Status.WITHDRAWN}
+
+    @property
+    def is_proven(self) -> bool:
+        return self.outcome in {Outcome.VERIFIED, Outcome.WAIVED}
+
+
+class IllegalTransition(ValueError):
+    """A step that the table does not allow from where the node stands: a defect of ours, never of a session."""
+
+
+def first_standing(uid: str, *, is_ticked: bool = False) -> Standing:
+    """Where a node stands when it enters the plan. A ticked group has tried nothing yet: attempt 0."""
+    if is_ticked:
+        return Standing(uid, Status.COMPLETED, Outcome.TICKED, attempt=0)
+    return Standing(uid)
+
+
+def evolve(standing: Standing, step: Step, rung: int | None = None) -> Standing:
+    """One step further. Raises IllegalTransition where the table does not allow it."""
+    if step is Step.RENEW:
+        return replace(standing, attempt_base=standing.attempt)
+    starts, end, outcome = TRANSITIONS[step]
+    if standing.status not in starts:
+        raise IllegalTransition(f"{standing.uid}: {step} is not possible while {standing.status}")
+    moved = replace(standing, status=end, outcome=outcome)
+    return _counted(moved, step, standing.rung if rung is None else rung)
+
+
+def _counted(moved: Standing, step: Step, rung: int) -> Standing:
+    match step:
+        case Step.RECODE | Step.RETRY:
+            return replace(moved, attempt=moved.attempt + 1, reading=1, reading_base=0, rung=rung)
+        case Step.SEND_BACK:  # a reviewer's budget pays for it, not the coder's
+            base = moved.attempt_base + 1
+            return replace(moved, attempt=moved.attempt + 1, attempt_base=base, reading=1, reading_base=0)
+        case Step.REREAD:
+            return replace(moved, reading=moved.reading + 1)
+        case Step.REOPEN:
+            return replace(moved, reading=moved.reading + 1, reading_base=moved.reading)
+        case Step.RESET:
+            return replace(moved, attempt=moved.attempt + 1, attempt_base=moved.attempt, rung=0)
+        case _:
+            return moved
+
+
+def fold(standing: Standing, steps: Iterable[tuple[Step, int | None]]) -> Standing:
+    """Where a node stands after all steps recorded about it, oldest first."""
+    for step, rung in steps:
+        standing = evolve(standing, step, rung)
+    return standing

@@ -1,0 +1,206 @@
+"""The facts of a brief, gathered from the state. How a brief looks is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.spec import Criterion, Group
+from agent_fox.core.verdict import Word
+from agent_fox.engine.docket import SpecFile
+from agent_fox.session.briefs import BriefFacts, Failure, Since, Tried
+from agent_fox.store import sessions
+from agent_fox.store.plan import PlannedNode
+from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
+from agent_fox.store.sessions import SessionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Current:
+    """The current verdict of one requirement, as the brief needs it."""
+
+    part: str
+    word: Word
+    evidence: str
+    command: str
+    session_id: int | None
+
+
+def brief_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
+    """What the session of this ticket is told. The same state gives the same brief."""
+    match planned.node.archetype:
+        case Archetype.CODER:
+            return coder_facts(db, planned, session, file)
+        case Archetype.VERIFIER:
+            return verifier_facts(db, planned, session, file)
+        case Archetype.REVIEWER:
+            return reviewer_facts(db, planned, session, file)
+
+
+def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
+    node = planned.node
+    group = group_of(file, node.group)
+    past = decisions_of_spec(db, node.spec_name)
+    current = current_of(db, file)
+    failing = failing_for(planned, past, current, file)
+    return BriefFacts(
+        node=node.id,
+        spec=node.spec_name,
+        archetype=node.archetype,
+        attempt=session.ticket.attempt,
+        title=node.title,
+        tasks=group.text if group else "",
+        requirements=owned(file, node.group),
+        failing=tuple(failure(row, file, past, node.uid) for row in failing),
+        fixed=fixed_since(past, current, node.uid),
+        must_stay_green=tuple(row.part for row in current if row.word is Word.PASS),
+        tried=tried(db, planned, session),
+        reason=reason_of(past, node.uid),
+        documents=documents(file),
+    )
+
+
+def group_of(file: SpecFile, number: int) -> Group | None:
+    return next((group for group in file.spec.groups if group.number == number), None)
+
+
+def owned(file: SpecFile, number: int) -> tuple[Criterion, ...]:
+    """The requirements of a group: those it is blamed for, and those its own lines name."""
+    group = group_of(file, number)
+    named = {*group.requirements, *(r for task in group.subtasks for r in task.requirements)} if group else set()
+    return tuple(
+        Criterion(part.id, part.text)
+        for part in file.parts
+        if number in file.ownership.of(part.id) or part.id in named or part.requirement_id in named
+    )
+
+
+def current_of(db: Database, file: SpecFile) -> list[Current]:
+    """The current verdicts in the order of the spec."""
+    sql = (
+        "SELECT requirement_id, verdict, evidence, command, session_id FROM verification_results "
+        "WHERE spec_name = ? AND superseded_by IS NULL"
+    )
+    rows = {row[0]: row for row in db.execute(sql, [file.spec.name])}
+    found = (rows[part] for part in file.expected if part in rows)
+    return [Current(part, Word(word), said, command or "", session) for part, word, said, command, session in found]
+
+
+def failing_for(planned: PlannedNode, past: list[DecisionRow], current: list[Current], file: SpecFile) -> list[Current]:
+    """The open FAILs this coder must repair: those it owns, and those it was blamed for in another's place."""
+    last = next((d for d in reversed(past) if d.kind == "Recode" and planned.node.uid in strings(d, "blamed")), None)
+    lent = set(strings(last, "failing")) if last else set()
+    others = {uid for uid in strings(last, "blamed") if uid != planned.node.uid} if last else set()
+    busy = {number for number in others_groups(others)}
+    return [row for row in current if row.word is Word.FAIL and is_mine(row.part, planned, lent, busy, file)]
+
+
+def others_groups(uids: set[str]) -> list[int]:
+    """Group numbers of coders by their uids, which end in the number (or in `number~count`)."""
+    return [int(uid.rpartition(":")[2].partition("~")[0]) for uid in uids]
+
+
+def is_mine(part: str, planned: PlannedNode, lent: set[str], busy: set[int], file: SpecFile) -> bool:
+    owners = set(file.ownership.of(part))
+    return planned.node.group in owners or (part in lent and not owners & busy)
+
+
+def strings(decision: DecisionRow, key: str) -> list[str]:
+    found = decision.facts.get(key, [])
+    return [str(item) for item in found] if isinstance(found, list) else []
+
+
+def failure(row: Current, file: SpecFile, past: list[DecisionRow], uid: str) -> Failure:
+    rounds = [d for d in past if d.kind == "Recode" and uid in strings(d, "blamed")]
+    seen = [row.part in strings(d, "failing") for d in rounds[:-1]]
+    since = Since.FIRST if not seen else Since.STILL if seen[-1] else Since.NEWLY
+    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, row.command, since)
+
+
+def fixed_since(past: list[DecisionRow], current: list[Current], uid: str) -> tuple[str, ...]:
+    """What an earlier round blamed this coder for and passes now."""
+    blamed = {
+        part for d in past if d.kind == "Recode" and uid in strings(d, "blamed") for part in strings(d, "failing")
+    }
+    return tuple(row.part for row in current if row.word is Word.PASS and row.part in blamed)
+
+
+def tried(db: Database, planned: PlannedNode, session: SessionRow) -> tuple[Tried, ...]:
+    """Earlier sessions of this node, oldest first."""
+    rows = sessions.sessions_where(db, "node_uid = ? AND id < ?", [planned.node.uid, session.id])
+    return tuple(Tried(row.ticket.attempt, row.summary or "no summary", outcome(db, row)) for row in rows)
+
+
+def outcome(db: Database, row: SessionRow) -> str:
+    if row.reason:
+        return row.reason
+    failing = failing_after(db, row.spec_name, row.id)
+    landed = "landed" if row.landed else "changed nothing"
+    return f"{landed}; then failing: {', '.join(failing)}" if failing else landed
+
+
+def reason_of(past: list[DecisionRow], uid: str) -> str:
+    """Why the last try gave no result, or what a reviewer found critical: from the last decision about the node."""
+    last = next((d for d in reversed(past) if any(step["uid"] == uid for step in d.steps)), None)
+    if last is None:
+        return ""
+    if last.kind == "SendBack":
+        return "\n".join(findings(last))
+    if last.kind not in {"Retry", "Reread"}:
+        return ""
+    return str(last.facts.get("failure", "")) or "; ".join(strings(last, "notes"))
+
+
+def findings(decision: DecisionRow) -> Iterable[str]:
+    rows = decision.facts.get("findings", [])
+    assert isinstance(rows, list)
+    return (f"{severity}: {text}" for severity, text, _ in rows)
+
+
+def documents(file: SpecFile) -> tuple[str, ...]:
+    return tuple(f"{file.spec.path}/{name}" for name in file.spec.documents)
+
+
+def verifier_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
+    node = planned.node
+    past = decisions_of_spec(db, node.spec_name)
+    return BriefFacts(
+        node=node.id,
+        spec=node.spec_name,
+        archetype=node.archetype,
+        attempt=session.ticket.attempt,
+        reading=session.ticket.reading,
+        title=node.title,
+        requirements=tuple(Criterion(part.id, part.text) for part in file.parts),
+        expected=file.expected,
+        unclear=unclear(past, node.uid),
+        reason=reason_of(past, node.uid),
+        documents=documents(file),
+    )
+
+
+def unclear(past: list[DecisionRow], uid: str) -> tuple[str, ...]:
+    """What the last reading left open, if the last thing decided about the verifier was to read again."""
+    last = next((d for d in reversed(past) if any(step["uid"] == uid for step in d.steps)), None)
+    return tuple(strings(last, "unknown")) if last is not None and last.kind == "Reread" else ()
+
+
+def reviewer_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
+    node = planned.node
+    group = group_of(file, node.group)
+    return BriefFacts(
+        node=node.id,
+        spec=node.spec_name,
+        archetype=node.archetype,
+        mode=node.mode,
+        attempt=session.ticket.attempt,
+        reading=session.ticket.reading,
+        title=node.title,
+        tasks=group.text if group else "\n\n".join(each.text for each in file.spec.groups),
+        requirements=tuple(Criterion(part.id, part.text) for part in file.parts),
+        reason=reason_of(decisions_of_spec(db, node.spec_name), node.uid),
+        documents=documents(file),
+    )

@@ -1,0 +1,93 @@
+"""A coder's end: its work lands, or it is tried again with the reason, or it is blocked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_fox.core.decision import (
+    Awaited,
+    Block,
+    Cause,
+    Facts,
+    Ignore,
+    Land,
+    Retry,
+    decide_coder_failed,
+    why_ignored,
+)
+from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.standing import Step
+from agent_fox.engine import blocking_history
+from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.escalation import file_node_issue
+from agent_fox.store.plan import PlannedNode, drop_retry_edges, node_by_uid
+from agent_fox.store.records import record_event
+
+
+@dataclass(frozen=True, slots=True)
+class CoderResult:
+    """The end of a coder's session. `failure` is empty where it ended well; then `landed` is the commit to land.
+
+    `landed` None means that the session changed nothing, which is not a failure.
+    """
+
+    ticket: Ticket
+    commit: str | None
+    failure: str = ""
+    landed: str | None = None
+    session_id: int | None = None
+
+
+class CoderHandler:
+    """Handles the end of a coder's session. Holds no state."""
+
+    archetype = Archetype.CODER
+
+    def handle(self, docket: Docket, result: CoderResult, pinned: str | None) -> Handled:
+        """Decide and record. Raises KeyError for a node that is not in the plan."""
+        planned = node_by_uid(docket.db, result.ticket.node_uid)
+        awaited = Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
+        late = why_ignored(awaited, Facts(result.ticket, result.commit))
+        if late is not None:
+            record_event(docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id, data={"why": late})
+            return Handled(Ignore(late))
+        return self.failed(docket, planned, result) if result.failure else self.ended(docket, planned, result)
+
+    def ended(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
+        decision = Land(is_unchanged=result.landed is None)
+        step = Step.LAND_UNCHANGED if decision.is_unchanged else Step.LAND
+        number, moved = docket.record(
+            planned, "Land", [Move(planned, step)], session_id=result.session_id, commit=result.landed
+        )
+        drop_retry_edges(docket.db, planned.node.uid)
+        return Handled(decision, number, moved)
+
+    def failed(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
+        spec_name = planned.node.spec_name
+        decision = decide_coder_failed(docket.suspect(planned), docket.ceiling(spec_name, planned.node.uid))
+        facts: dict[str, object] = {"failure": result.failure, "limits": {"attempts": docket.policy.attempts}}
+        match decision:
+            case Retry(rung):
+                number, moved = docket.record(
+                    planned, "Retry", [Move(planned, Step.RETRY, rung)], session_id=result.session_id,
+                    commit=result.commit, facts=facts, note=result.failure,
+                )  # fmt: skip
+                return Handled(decision, number, moved)
+            case Block(cause):
+                return self.block(docket, planned, result, cause, facts)
+
+    def block(
+        self,
+        docket: Docket,
+        planned: PlannedNode,
+        result: CoderResult,
+        cause: Cause,
+        facts: dict[str, object],
+    ) -> Handled:
+        reason = f"{cause}: {result.failure}"
+        number, moved = blocking_history.block(
+            docket, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
+            facts=facts,
+        )  # fmt: skip
+        effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved)
+        return Handled(Block(cause), number, moved, effects)

@@ -1,0 +1,50 @@
+"""A broken world is waited for: backoff for each ticket, and the point at which the whole run pauses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent_fox.config import InfrastructureSettings
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.session.order import SessionEnd
+
+AT_ONCE: dict[Infrastructure, str] = {
+    Infrastructure.AUTHENTICATION: "the agent is not logged in or its key is not accepted; log in, then run again",
+    Infrastructure.MISSING_BINARY: "the agent's program has gone missing; install it (see `agent-fox doctor`)",
+}
+
+
+@dataclass(slots=True)
+class Backoff:
+    """When a ticket that was lost to infrastructure may be launched again. `clock` gives seconds."""
+
+    settings: InfrastructureSettings
+    clock: Callable[[], float]
+    not_before: dict[str, float] = field(default_factory=dict)
+
+    def lost(self, uid: str, losses: int, end: SessionEnd) -> str | None:
+        """Note a loss, the `losses`-th of its ticket in this run. Gives the reason where the run must pause."""
+        known = AT_ONCE.get(end.infrastructure) if end.infrastructure else None
+        if known is not None:
+            return f"{known} ({end.reason})"
+        if losses >= self.settings.attempts:
+            return f"lost {losses} times to infrastructure, last: {end.reason}; run again when it works"
+        wait = min(self.settings.first_wait * 2 ** (losses - 1), self.settings.longest_wait)
+        self.not_before[uid] = self.clock() + wait
+        return None
+
+    def is_ready(self, uid: str) -> bool:
+        if self.not_before.get(uid, 0.0) > self.clock():
+            return False
+        self.not_before.pop(uid, None)
+        return True
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self.not_before)
+
+    def shortest(self, seconds: float) -> float:
+        """How long to wait for news: at most `seconds`, and not past the next ticket that becomes ready."""
+        now = self.clock()
+        return max(0.01, min([seconds, *(at - now for at in self.not_before.values())]))

@@ -1,0 +1,164 @@
+"""From a ready node to a launch: the rows that are written before the process starts, and the order it is given."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.config import AgentSettings, Settings
+from agent_fox.core.ids import Archetype
+from agent_fox.core.standing import Status
+from agent_fox.engine.briefing import brief_facts
+from agent_fox.engine.docket import SpecShelf
+from agent_fox.engine.judges import Panel, panel_of
+from agent_fox.session.briefs import brief_json, brief_markdown
+from agent_fox.session.order import Agent, LaunchOrder, Provisions
+from agent_fox.store import sessions
+from agent_fox.store.plan import PlannedNode, move_node
+from agent_fox.store.records import insert
+from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.verifier.order import Untested, order_of, write_order
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where launches live and what they are made from."""
+
+    settings: Settings
+    repo: Path
+    launches: Path
+    logs: Path
+    shelf: SpecShelf
+
+    def agent(self, planned: PlannedNode, rung: int) -> AgentSettings:
+        return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
+
+    def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
+        """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
+        node, ticket = planned.node, session.ticket
+        file = self.shelf.take(db, node.spec_name)
+        facts = brief_facts(db, planned, session, file)
+        return LaunchOrder(
+            launch=launch.id,
+            node_id=node.id,
+            node_uid=node.uid,
+            spec_name=node.spec_name,
+            archetype=node.archetype,
+            mode=node.mode,
+            group=node.group,
+            run=str(session.run_id),
+            attempt=ticket.attempt,
+            reading=ticket.reading,
+            pinned=launch.pinned,
+            repo=self.repo,
+            state=Path(launch.folder),
+            log=self.logs / f"{safe(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
+            agent=agent_of(self.agent(planned, session.rung)),
+            workspace=self.provisions(),
+            brief_markdown=brief_markdown(facts),
+            brief_json=brief_json(facts),
+            spec_folder=str(Path(file.spec.path).parent),
+            message=commit_message(planned, session),
+            document=self.document(planned, db),
+        )
+
+    def panel(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Panel:
+        """The orders of a launch: one for each backend that is configured."""
+        order = self.order(db, planned, session, launch)
+        return panel_of(order, self.agent(planned, session.rung).backends)
+
+    def provisions(self) -> Provisions:
+        workspace = self.settings.workspace
+        setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
+        return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
+
+    def document(self, planned: PlannedNode, db: Database) -> dict[str, object]:
+        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
+        if planned.node.archetype is not Archetype.VERIFIER:
+            return {}
+        file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
+        order = replace(
+            order_of(file.spec),
+            configured=tuple(verify.commands),
+            reports=tuple(verify.reports),
+            untested=Untested(verify.untested),
+            timeout=verify.timeout,
+        )
+        document: dict[str, object] = json.loads(write_order(order))
+        return document
+
+
+def safe(name: str) -> str:
+    """A node's id as part of a file name."""
+    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+
+
+def agent_of(agent: AgentSettings) -> Agent:
+    backend = agent.backend if isinstance(agent.backend, str) else agent.backend[0]
+    return Agent(backend, tuple(agent.command), agent.timeout, agent.environment, tuple(agent.inherit), agent.script)
+
+
+def commit_message(planned: PlannedNode, session: SessionRow) -> str:
+    title = planned.node.title or f"group {planned.node.group}"
+    ticket = f"{planned.node.id}@{session.ticket.attempt}"
+    return f"{planned.node.id}: {title}\n\nAgent-Fox-Node: {planned.node.id}\nAgent-Fox-Ticket: {ticket}\n"
+
+
+def begin(
+    db: Database, workshop: Workshop, planned: PlannedNode, run_id: int, pinned: str, launch: str, at: str
+) -> tuple[SessionRow, LaunchRow, bool]:
+    """Write what a launch needs before its process starts, in the open transaction.
+
+    A ticket that was launched before keeps its session: only the launch is new. The flag says whether the session is.
+    """
+    before = sessions.session_by_ticket(db, planned.standing.ticket)
+    number = before.id if before else _new_session(db, workshop, planned, run_id, pinned, at)
+    if before:
+        sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned})
+    count = sessions.launch_number(db, number)
+    folder = workshop.launches / launch
+    row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
+    sessions.start_launch(db, {**row, "pinned_commit": pinned, "folder": str(folder), "started_at": at})
+    move_node(db, running(planned).standing, None)
+    return (
+        sessions.session_by_id(db, number),
+        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None),
+        before is None,
+    )
+
+
+def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id: int, pinned: str, at: str) -> int:
+    node, standing = planned.node, planned.standing
+    agent = workshop.agent(planned, standing.rung)
+    row = {"run_id": run_id, "node_id": node.id, "node_uid": node.uid, "spec_name": node.spec_name}
+    more = {
+        "archetype": node.archetype,
+        "mode": node.mode,
+        "attempt": standing.attempt,
+        "reading": standing.reading,
+    }
+    last = {
+        "status": "running",
+        "backend": ", ".join(agent.backends),
+        "rung": standing.rung,
+        "pinned_commit": pinned,
+    }
+    assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
+    return insert(db, "sessions", {**row, **more, **last, **assumed})
+
+
+def running(planned: PlannedNode) -> PlannedNode:
+    """The node as it stands while its session runs."""
+    return with_status(planned, Status.RUNNING)
+
+
+def waiting(planned: PlannedNode) -> PlannedNode:
+    """The node as it stands when its launch was lost: the same ticket is awaited again."""
+    return with_status(planned, Status.PENDING)
+
+
+def with_status(planned: PlannedNode, status: Status) -> PlannedNode:
+    return replace(planned, standing=replace(planned.standing, status=status, outcome=None))

@@ -1,0 +1,139 @@
+"""The plan of the files becomes the plan of the state: what came, changed and went, recorded as decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent_fox.core.graph import Node, Plan
+from agent_fox.core.ids import Archetype
+from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
+from agent_fox.core.replan import StoredPart as Version
+from agent_fox.core.spec import text_version
+from agent_fox.core.standing import Outcome, Status, Step, first_standing
+from agent_fox.engine.blocking_history import freed_by
+from agent_fox.engine.docket import Docket, Move
+from agent_fox.engine.preflight import Scope
+from agent_fox.store import plan as stored
+from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
+from agent_fox.store.records import supersede_by_change
+
+KIND = "Replan"
+
+
+def change_of(docket: Docket, scope: Scope) -> PlanChange:
+    """What the files change about the stored plan. Broken specs keep what they have."""
+    nodes = [as_stored(p) for p in stored.load_nodes(docket.db) if p.node.spec_name not in scope.broken]
+    parts = [p for p in stored.load_parts(docket.db) if p.spec_name not in scope.broken]
+    return replan(nodes, [Version(p.spec_name, p.id, p.version) for p in parts], scope.plan)
+
+
+def as_stored(planned: PlannedNode) -> StoredNode:
+    n = planned.node
+    return StoredNode(n.uid, n.id, n.spec_name, n.archetype, n.mode, n.group, n.title, planned.standing.status)
+
+
+def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
+    """Bring the state in line with the files, in the open transaction. Gives the difference in sentences."""
+    is_first = not stored.load_nodes(docket.db)
+    change = change_of(docket, scope)
+    withdraw(docket, change)
+    place_nodes(docket, change, redo=redo)
+    again(docket, change)
+    save(docket, scope, change)
+    if redo:
+        launch_ticked(docket)
+    return () if is_first else describe(change)
+
+
+def withdraw(docket: Docket, change: PlanChange) -> None:
+    """What is gone from the plan stays in the history; what it held back is free."""
+    for gone in change.removed:
+        planned = node_by_uid(docket.db, gone.uid)
+        freed = freed_by(docket, [planned])
+        docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
+
+
+def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:
+    position = {node.uid: number for number, node in enumerate(change.nodes)}
+    kept = [(position[k.now.uid], k.now) for k in change.kept]
+    restored = [k.now.uid for k in change.kept if k.was.status == Status.WITHDRAWN]
+    for uid in restored:
+        planned = node_by_uid(docket.db, uid)
+        docket.record(planned, KIND, [Move(planned, Step.RESTORE)], note="back in the plan")
+    stored.describe_nodes(docket.db, kept)
+    stored.insert_nodes(docket.db, (new_node(node, position[node.uid], redo=redo) for node in change.added))
+
+
+def new_node(node: Node, position: int, *, redo: bool) -> PlannedNode:
+    is_ticked = node.is_ticked and not redo
+    return PlannedNode(node, first_standing(node.uid, is_ticked=is_ticked), position)
+
+
+def again(docket: Docket, change: PlanChange) -> None:
+    """Owners of what changed and the verifiers that must read again go back to pending, on new budgets."""
+    for uid in change.pending:
+        planned = node_by_uid(docket.db, uid)
+        step = step_again(planned)
+        if step is not None:
+            move = Move(planned, step)
+            docket.record(planned, KIND, [move, *freed_by(docket, [planned])], note="the spec changed")
+    for spec_name in {part.spec_name for part in (*change.parts_changed, *change.parts_removed)}:
+        supersede(docket, change, spec_name)
+
+
+def step_again(planned: PlannedNode) -> Step | None:
+    if planned.standing.status not in {Status.COMPLETED, Status.BLOCKED}:
+        return None
+    if planned.node.archetype is not Archetype.VERIFIER:
+        return Step.RESET
+    return Step.REOPEN if planned.standing.status is Status.COMPLETED else None
+
+
+def supersede(docket: Docket, change: PlanChange, spec_name: str) -> None:
+    """Requirements whose text changed lose their verdicts, a FAIL too; the change is recorded."""
+    about = next((node.uid for node in reversed(change.nodes) if node.spec_name == spec_name), None)
+    gone = next((node.uid for node in change.removed if node.spec_name == spec_name), None)
+    uid = about or gone
+    assert uid is not None, f"{spec_name} has verdicts but no node"
+    planned = node_by_uid(docket.db, uid)
+    number, _ = docket.record(planned, KIND, (), note="requirements changed")
+    changed = {p.id: p.version for p in change.parts_changed if p.spec_name == spec_name}
+    removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
+    for parts, is_removed in ((changed, False), (removed, True)):
+        supersede_by_change(docket.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=docket.at)
+
+
+def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
+    uids = {node.id: node.uid for node in change.nodes}
+    edges = (StoredEdge(uids[e.source], uids[e.target], e.kind) for e in scope.plan.edges)
+    stored.replace_edges(docket.db, edges)
+    stored.save_specs(docket.db, scope.plan.specs, scope.broken)
+    of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
+    stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
+
+
+def parts_to_store(plan: Plan) -> Iterable[StoredPart]:
+    for spec in plan.specs:
+        for requirement in spec.requirements:
+            for part in requirement.parts:
+                yield StoredPart(spec.name, part.id, requirement.id, part.text, text_version(part.text))
+
+
+def launch_ticked(docket: Docket) -> None:
+    """`--redo`: groups that are only ticked are launched at once."""
+    for planned in stored.load_nodes(docket.db):
+        if planned.standing.outcome is Outcome.TICKED:
+            docket.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
+
+
+def with_dependencies(plan: Plan, names: Iterable[str]) -> frozenset[str]:
+    """The specs named, and everything that they depend on."""
+    depends = {spec.name: [dependency.spec for dependency in spec.dependencies] for spec in plan.specs}
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting.extend(depends.get(name, []))
+    return frozenset(found)

@@ -1,0 +1,88 @@
+"""After a crash: what ended unseen is harvested, what was lost is launched again, what was recorded is carried out."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.engine import judges, launching, results
+from agent_fox.engine.docket import Handled
+from agent_fox.engine.launching import Workshop
+from agent_fox.engine.results import DocketOf, Ended, Registry
+from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.session.landing import move
+from agent_fox.session.order import EndKind, SessionEnd
+from agent_fox.session.workspace import launch_ref
+from agent_fox.store import sessions
+from agent_fox.store.plan import PlannedNode, node_by_uid
+from agent_fox.store.sessions import LaunchRow
+from agent_fox.store.state import transaction
+from agent_fox.system import clock, git
+
+
+def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, branch: str, watch: Watch) -> None:
+    """Settle every launch that was under way when the last orchestrator ended. Safe to repeat."""
+    finish_landings(db, workshop.repo, branch)
+    for launch in sessions.open_launches(db):
+        settle(registry, docket, db, workshop, branch, launch, watch)
+    sweep(db, workshop)
+
+
+def finish_landings(db: Database, repo: Path, branch: str) -> None:
+    """Move the branch to what was recorded before the crash."""
+    rows = db.execute(
+        "SELECT id, landed_commit, base_commit FROM sessions "
+        "WHERE landed_commit IS NOT NULL AND is_landed = 0 ORDER BY id"
+    ).fetchall()
+    for number, commit, base in rows:
+        if not move(repo, branch, commit, base):
+            raise git.GitError(
+                f"{branch} was moved while agent-fox was not running, and work recorded as {commit[:12]} is not in it; "
+                f"merge it (git merge {commit[:12]}) or move the branch back, then run again"
+            )
+        db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [number])
+        db.conn.commit()
+
+
+def settle(
+    registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, branch: str, launch: LaunchRow,
+    watch: Watch,
+) -> None:  # fmt: skip
+    session = sessions.session_by_id(db, launch.session_id)
+    planned = node_by_uid(db, session.ticket.node_uid)
+    panel = workshop.panel(db, planned, session, launch)
+    end = judges.harvest_all(panel)
+    if end is None or end.end.kind in judges.NO_RESULT:
+        lose(db, planned, launch, end.end if end else None, watch)
+    else:
+        ended = Ended(planned, session, launch, end.end, end.judges)
+        handled = results.take_result(registry, docket, db, workshop.repo, branch, ended)
+        results.land(registry, docket, db, workshop.repo, branch, ended, watch, unfollowed)
+        watch(RunEvent("harvested", planned, session=session, handled=handled))
+    judges.clean_up_all(panel)
+
+
+def unfollowed(handled: Handled, planned: PlannedNode) -> None:
+    """No board is laid yet: it will be laid from the state, which has it all."""
+
+
+def lose(db: Database, planned: PlannedNode, launch: LaunchRow, end: SessionEnd | None, watch: Watch) -> None:
+    status = "infrastructure" if end is not None and end.kind is EndKind.INFRASTRUCTURE else "lost"
+    with transaction(db):
+        results.lose_launch(db, planned, launch, status, end, clock.now())
+    watch(RunEvent("lost", launching.waiting(planned), text="the launch was lost; it is repeated free"))
+
+
+def sweep(db: Database, workshop: Workshop) -> None:
+    """Remove folders and references of launches that are settled: a crash may have left them."""
+    if not workshop.launches.is_dir():
+        return
+    for folder in workshop.launches.iterdir():
+        row = db.execute("SELECT status FROM launches WHERE id = ?", [folder.name]).fetchone()
+        if row is None or row[0] != "running":
+            for inner in folder.glob("judge-*"):
+                git.delete_ref(workshop.repo, launch_ref(f"{folder.name}-{inner.name.removeprefix('judge-')}"))
+            git.delete_ref(workshop.repo, launch_ref(folder.name))
+            shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,194 @@
+"""Recorded verifier outputs through the same reader, judge and decision table, without running anything.
+
+One line in is one spec's stream of outputs; one line out is what would have been decided.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from agent_fox.config import RetrySettings
+from agent_fox.core.answer import read_report
+from agent_fox.core.decision import (
+    Accept,
+    Awaited,
+    Block,
+    Budget,
+    Decision,
+    Facts,
+    Ignore,
+    Recode,
+    Suspect,
+    decide,
+)
+from agent_fox.core.ids import Ticket
+from agent_fox.core.judgement import Judged, PastReading, judge
+from agent_fox.core.progress import Progress, Round, compare, failure_of
+from agent_fox.core.verdict import Report
+
+CODER = "coder"
+VERIFIER = "verifier"
+
+
+class ReplayError(ValueError):
+    """A line that cannot be replayed: which one, and why."""
+
+
+class RecordedOutput(BaseModel):
+    """What a verifier said at one attempt; several readings of an attempt repeat its number."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    attempt: int = Field(ge=1, strict=True)
+    verifier_output: Any = ""
+
+
+class Stream(BaseModel):
+    """One line of the file."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    spec_name: str
+    expected: list[str]
+    attempts: list[RecordedOutput]
+
+
+class ReplayedDecision(BaseModel):
+    """One decision, with the ids it was made about."""
+
+    attempt: int
+    reading: int
+    decision: str
+    cause: str | None = None
+    failing: list[str] = []
+    unknown: list[str] = []
+
+
+class Replayed(BaseModel):
+    """One line out. `end` is verified, escalated or incomplete."""
+
+    spec_name: str
+    decisions: list[ReplayedDecision]
+    end: str
+    attempts_used: int
+    readings_used: int
+
+
+def read_streams(lines: Iterable[str], where: str) -> Iterator[Stream]:
+    """Parse JSON lines; empty ones are passed over. Raises ReplayError naming file and line."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield Stream.model_validate_json(line)
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ".".join(str(part) for part in first["loc"]) or "the line"
+            raise ReplayError(f"{where}:{number}: {place}: {first['msg']}") from error
+
+
+@dataclass(slots=True)
+class Replay:
+    """The state of one stream: one coder, one verifier, a new tree at each attempt."""
+
+    stream: Stream
+    policy: RetrySettings
+    attempt: int = 1
+    reading: int = 1
+    is_open: bool = True
+    end: str = "incomplete"
+    readings_used: int = 0
+    past: dict[str, tuple[PastReading, ...]] = field(default_factory=dict)
+    rounds: list[Round] = field(default_factory=list)
+    seen: dict[int, int] = field(default_factory=dict)
+
+    def hear(self, recorded: RecordedOutput) -> ReplayedDecision:
+        self.seen[recorded.attempt] = self.seen.get(recorded.attempt, 0) + 1
+        if not self.is_open or recorded.attempt != self.attempt:
+            reading = self.seen[recorded.attempt]
+            return ReplayedDecision(attempt=recorded.attempt, reading=reading, decision="Ignore")
+        self.readings_used += 1
+        judged = self.judge(read_output(recorded.verifier_output, index_of(self.stream.expected)))
+        decision, round_ = self.decide(judged)
+        said = self.said(judged, decision)
+        self.follow(decision, round_, judged)
+        return said
+
+    def judge(self, report: Report) -> Judged:
+        return judge(report, tuple(dict.fromkeys(self.stream.expected)), past=self.past, attempt=self.attempt)
+
+    def decide(self, judged: Judged) -> tuple[Decision, Round]:
+        failures = frozenset(failure_of(judged.counted[part].verdict) for part in judged.failing)
+        round_ = Round(failures, frozenset({CODER}))
+        ticket = Ticket(VERIFIER, self.attempt, self.reading)
+        suspect = Suspect(CODER, self.policy.attempts, self.attempt, self.policy.retry_predecessor)
+        facts = Facts(
+            ticket, None, (suspect,), compare(round_, self.rounds) if failures else Progress.FIRST,
+            self.policy.stop_without_progress,
+        )  # fmt: skip
+        budget = Budget(self.policy.readings, self.reading)
+        return decide(judged, Awaited(ticket, None), budget, facts), round_
+
+    def said(self, judged: Judged, decision: Decision) -> ReplayedDecision:
+        return ReplayedDecision(
+            attempt=self.attempt,
+            reading=self.reading,
+            decision=type(decision).__name__,
+            cause=decision.cause.value if isinstance(decision, Block) else None,
+            failing=list(judged.failing),
+            unknown=list(judged.unknown),
+        )
+
+    def follow(self, decision: Decision, round_: Round, judged: Judged) -> None:
+        match decision:
+            case Accept():
+                self.is_open, self.end = False, "verified"
+            case Block():
+                self.is_open, self.end = False, "escalated"
+            case Recode():
+                self.rounds.append(round_)
+                self.attempt, self.reading, self.past = self.attempt + 1, 1, {}
+            case Ignore():
+                pass
+            case _:
+                self.remember(judged)
+                self.reading += 1
+
+    def remember(self, judged: Judged) -> None:
+        for part, counted in judged.counted.items():
+            reading = PastReading(counted.read, self.attempt, self.reading)
+            self.past[part] = (*self.past.get(part, ()), reading)
+
+
+def read_output(output: object, index: dict[str, tuple[str, ...]]) -> Report:
+    """A recorded output as a report: text as the verifier printed it, or the JSON value itself."""
+    return read_report(output if isinstance(output, str) else json.dumps(output), index)
+
+
+def index_of(expected: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Requirement id → expected ids under it, worked out from the ids: `01-REQ-1.E2` belongs to `01-REQ-1`."""
+    ids = list(dict.fromkeys(expected))
+    found: dict[str, tuple[str, ...]] = {}
+    for part in ids:
+        parent = part.rpartition(".")[0]
+        key = parent if parent and parent not in ids else part
+        found[key] = found.get(key, ()) if key == part else (*found.get(key, ()), part)
+    return found
+
+
+def replay(stream: Stream, policy: RetrySettings) -> Replayed:
+    """What would have been decided about one stream under a policy. Pure."""
+    state = Replay(stream, policy)
+    decisions = [state.hear(recorded) for recorded in stream.attempts]
+    return Replayed(
+        spec_name=stream.spec_name,
+        decisions=decisions,
+        end=state.end,
+        attempts_used=state.attempt,
+        readings_used=state.readings_used,
+    )

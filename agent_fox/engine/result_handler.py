@@ -1,0 +1,248 @@
+"""A verifier's report drives the plan: read, judge, decide, record, all in the caller's open transaction.
+
+This is the verdict-driven retry as a plugin: `VerifierHandler` knows no scheduler. A host hands in the open
+transaction (a `Docket`) and a `VerifierResult`; it gets back the decision, the nodes that moved, the edges of the
+retry's round and the effects that are to be carried out after the commit. Rules are in `core`, not here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from itertools import pairwise
+from typing import assert_never
+
+from agent_fox.core.blame import blame
+from agent_fox.core.decision import (
+    Accept,
+    Awaited,
+    Block,
+    Budget,
+    Cause,
+    Decision,
+    Facts,
+    Ignore,
+    Recode,
+    Reread,
+    Suspect,
+    decide,
+    why_ignored,
+)
+from agent_fox.core.ids import Archetype
+from agent_fox.core.judgement import Judged
+from agent_fox.core.progress import Progress, Round, compare, failure_of
+from agent_fox.core.standing import Step
+from agent_fox.core.verdict import Report
+from agent_fox.engine import blocking_history
+from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
+from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.escalation import file_issues, settle_issues
+from agent_fox.engine.review_persistence import VerifierResult, judge_result, persist, read_result
+from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
+from agent_fox.store.records import DecisionRow, decisions_of_spec, record_event
+
+
+class VerifierHandler:
+    """Handles the end of a verifier's session. Holds no state: everything is read from the open transaction."""
+
+    archetype = Archetype.VERIFIER
+
+    def handle(self, docket: Docket, result: VerifierResult, pinned: str | None) -> Handled:
+        """Decide and record. `pinned` is the commit that was pinned when the awaited session was launched.
+
+        Raises KeyError for a node that is not in the plan.
+        """
+        planned = node_by_uid(docket.db, result.ticket.node_uid)
+        awaited = awaited_of(planned, pinned)
+        late = why_ignored(awaited, Facts(result.ticket, result.commit))
+        if late is not None:
+            return ignored(docket, planned, result, late)
+        report = read_result(docket, planned, result)
+        judged = judge_result(docket, planned, report, result)
+        past = decisions_of_spec(docket.db, planned.node.spec_name)
+        facts, round_ = gather(docket, planned, judged, result, past)
+        decision = decide(judged, awaited, budget_of(docket, planned), facts)
+        record = facts_record(docket, planned, report, judged, facts, round_)
+        return carry(docket, planned, result, judged, decision, record)
+
+
+def awaited_of(planned: PlannedNode, pinned: str | None) -> Awaited:
+    """What the node waits for: its present ticket, about the commit pinned at its launch."""
+    return Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
+
+
+def budget_of(docket: Docket, planned: PlannedNode) -> Budget:
+    return Budget(docket.policy.readings, planned.standing.readings_spent)
+
+
+def ignored(docket: Docket, planned: PlannedNode, result: VerifierResult, why: str) -> Handled:
+    """A late, doubled or foreign report changes nothing; that it came is an event."""
+    data = {"ticket": str(result.ticket), "why": why}
+    record_event(
+        docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id,
+        spec_name=planned.node.spec_name, data=data,
+    )  # fmt: skip
+    return Handled(Ignore(why))
+
+
+def gather(
+    docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, past: list[DecisionRow]
+) -> tuple[Facts, Round]:
+    """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded."""
+    suspects = blamed_coders(docket, planned, judged, past)
+    uids = frozenset(suspect.uid for suspect in suspects)
+    failures = frozenset(failure_of(judged.counted[part].verdict) for part in judged.failing)
+    round_ = Round(failures, uids)
+    progress = compare(round_, rounds_since_reset(past, planned.node.uid)) if failures else Progress.FIRST
+    facts = Facts(
+        ticket=result.ticket,
+        commit=result.commit,
+        suspects=suspects,
+        progress=progress,
+        stop_without_progress=docket.policy.stop_without_progress,
+        ceiling=first_ceiling(docket, planned, suspects),
+    )
+    return facts, round_
+
+
+def first_ceiling(docket: Docket, planned: PlannedNode, suspects: tuple[Suspect, ...]) -> str | None:
+    reached = (docket.ceiling(planned.node.spec_name, suspect.uid) for suspect in suspects)
+    return next((ceiling for ceiling in reached if ceiling is not None), None)
+
+
+def blamed_coders(docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow]) -> tuple[Suspect, ...]:
+    """The coders that own what fails, in plan order; groups that ran since the last PASS come before the owner."""
+    if not judged.failing:
+        return ()
+    spec_name = planned.node.spec_name
+    coders = docket.coders(spec_name)
+    suspects = {number: docket.suspect(coder) for number, coder in coders.items()}
+    spent = frozenset(number for number, suspect in suspects.items() if suspect.is_spent)
+    groups = {coder.node.uid: number for number, coder in coders.items()}
+    rerun = suspects_since_pass(docket.db, spec_name, judged.failing, past, groups)
+    numbers = blame(judged.failing, docket.file_of(spec_name).ownership, rerun, spent)
+    return tuple(suspects[number] for number in numbers if number in suspects)
+
+
+def facts_record(
+    docket: Docket, planned: PlannedNode, report: Report, judged: Judged, facts: Facts, round_: Round
+) -> dict[str, object]:
+    """What the decision was made from, kept beside it: limits, spending, failures, progress."""
+    return {
+        "judgement": judged.judgement,
+        "failing": list(judged.failing),
+        "unknown": list(judged.unknown),
+        "waived": list(judged.waived),
+        "notes": list(report.notes),
+        "summary": report.summary,
+        "progress": facts.progress,
+        "failures": [[f.requirement_id, f.cause, f.failing_tests] for f in sorted(round_.failures, key=str)],
+        "blamed": sorted(round_.blamed),
+        "suspects": [asdict(suspect) for suspect in facts.suspects],
+        "ceiling": facts.ceiling,
+        "limits": {
+            "attempts": docket.policy.attempts,
+            "readings": docket.policy.readings,
+            "stop_without_progress": docket.policy.stop_without_progress,
+        },
+        "spent": {"readings": planned.standing.readings_spent, "attempt": planned.standing.attempt},
+    }
+
+
+def carry(
+    docket: Docket,
+    planned: PlannedNode,
+    result: VerifierResult,
+    judged: Judged,
+    decision: Decision,
+    record: dict[str, object],
+) -> Handled:
+    """Write the decision and everything that belongs to it."""
+    match decision:
+        case Accept():
+            return accept(docket, planned, result, judged, decision, record)
+        case Recode():
+            return recode(docket, planned, result, judged, decision, record)
+        case Reread():
+            return reread(docket, planned, result, judged, decision, record)
+        case Block():
+            return escalate(docket, planned, result, judged, decision, record)
+        case Ignore():
+            return ignored(docket, planned, result, decision.why)
+        case _:
+            assert_never(decision)
+
+
+def accept(
+    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Accept,
+    record: dict[str, object],
+) -> Handled:  # fmt: skip
+    """Completed as verified (or waived); open issues about the spec are closed with the proof."""
+    move = Move(planned, Step.WAIVE if decision.is_waived else Step.ACCEPT)
+    number, moved = docket.record(
+        planned, "Accept", [move], session_id=result.session_id, commit=result.commit, facts=record
+    )
+    persist(docket, planned, judged, result, number)
+    docket.db.execute(
+        "UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [result.commit, planned.node.spec_name]
+    )
+    effects = settle_issues(docket, planned, number, result.commit, tuple(judged.counted))
+    return Handled(decision, number, moved, effects)
+
+
+def recode(
+    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Recode,
+    record: dict[str, object],
+) -> Handled:  # fmt: skip
+    """The blamed coders and the verifier go back to pending; the round brings its own edges."""
+    coders = [node_by_uid(docket.db, uid) for uid in decision.blamed]
+    moves = [Move(planned, Step.RECODE)]
+    moves += [Move(coder, Step.RECODE, decision.rungs[coder.node.uid]) for coder in coders]
+    number, moved = docket.record(
+        planned, "Recode", moves, session_id=result.session_id, commit=result.commit, facts=record
+    )
+    persist(docket, planned, judged, result, number)
+    waits = round_edges(decision.blamed, planned.node.uid)
+    add_retry_edges(docket.db, waits, number)
+    return Handled(decision, number, moved, waits=waits)
+
+
+def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
+    """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
+    return (*pairwise(blamed), *((uid, waiting) for uid in blamed))
+
+
+def reread(
+    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Reread,
+    record: dict[str, object],
+) -> Handled:  # fmt: skip
+    number, moved = docket.record(
+        planned, "Reread", [Move(planned, Step.REREAD)], session_id=result.session_id, commit=result.commit,
+        facts=record,
+    )  # fmt: skip
+    persist(docket, planned, judged, result, number)
+    return Handled(decision, number, moved)
+
+
+def escalate(
+    docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, decision: Block,
+    record: dict[str, object],
+) -> Handled:  # fmt: skip
+    """History, one issue per cause, and only then completed, as escalated and not as verified."""
+    open_ids = judged.failing or judged.unknown
+    number, moved = blocking_history.block(
+        docket, planned, Step.ESCALATE, decision.cause, reason_of(decision.cause, judged, record),
+        session_id=result.session_id, commit=result.commit, facts=record, requirements=open_ids,
+    )  # fmt: skip
+    persist(docket, planned, judged, result, number)
+    effects = file_issues(docket, planned, number, decision.cause, judged, result.commit, moved)
+    return Handled(decision, number, moved, effects)
+
+
+def reason_of(cause: Cause, judged: Judged, record: dict[str, object]) -> str:
+    """One sentence for the history: the whole reason, not cut."""
+    failing = f"{len(judged.failing)} requirement(s) fail: {', '.join(judged.failing)}" if judged.failing else ""
+    unclear = f"{len(judged.unknown)} have no clear verdict: {', '.join(judged.unknown)}" if judged.unknown else ""
+    notes = record["notes"]
+    said = "; ".join(notes) if isinstance(notes, list) else ""
+    ceiling = f"ceiling: {record['ceiling']}" if cause is Cause.CEILING else ""
+    return "; ".join(part for part in (cause.value, ceiling, failing, unclear, said) if part)

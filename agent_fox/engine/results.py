@@ -1,0 +1,240 @@
+"""The end of a session becomes one transaction: session, verdicts, decision, transitions, history, outbox together."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from sqlite_utils import Database
+
+from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.standing import Step
+from agent_fox.core.verdict import Report
+from agent_fox.engine import launching
+from agent_fox.engine.coder_handler import CoderHandler, CoderResult
+from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.result_handler import VerifierHandler
+from agent_fox.engine.review_persistence import Judge, VerifierResult
+from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
+from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.session.landing import Conflict, Landing, build_landing, move
+from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd
+from agent_fox.store import sessions
+from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
+from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.store.state import transaction
+from agent_fox.system import clock, git
+
+LANDING_TRIES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class EndedSession:
+    """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit."""
+
+    ticket: Ticket
+    pinned: str | None
+    tree: str | None = None
+    judges: tuple[Judge, ...] = ()
+    failure: str = ""
+    landed: str | None = None
+    session_id: int | None = None
+
+    @property
+    def output(self) -> str:
+        """What the session printed, where one agent alone was asked."""
+        return self.judges[0].output if self.judges else ""
+
+
+@runtime_checkable
+class ResultHandler(Protocol):
+    """Decides what follows from the end of a session of its archetype, inside the open transaction."""
+
+    @property
+    def archetype(self) -> Archetype: ...
+
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled: ...
+
+
+class Verifiers(VerifierHandler):
+    """The verdict-driven retry, as this engine's own handler of verifiers."""
+
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+        result = VerifierResult(
+            ended.ticket, ended.pinned, ended.tree, ended.judges, None, ended.failure, ended.session_id
+        )
+        return self.handle(docket, result, ended.pinned)
+
+
+class Coders(CoderHandler):
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+        result = CoderResult(ended.ticket, ended.pinned, ended.failure, ended.landed, ended.session_id)
+        return self.handle(docket, result, ended.pinned)
+
+
+class Reviewers(ReviewerHandler):
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+        result = ReviewerResult(ended.ticket, ended.pinned, ended.output, ended.failure, ended.session_id)
+        return self.handle(docket, result, ended.pinned)
+
+
+class Registry:
+    """One handler for each archetype; a plugin's takes the place of the built-in one."""
+
+    def __init__(self, extra: Iterable[ResultHandler] = ()) -> None:
+        handlers: tuple[ResultHandler, ...] = (Verifiers(), Coders(), Reviewers(), *extra)
+        self._handlers: Mapping[Archetype, ResultHandler] = {h.archetype: h for h in handlers}
+
+    def handle(self, docket: Docket, archetype: Archetype, ended: EndedSession) -> Handled:
+        return self._handlers[archetype].handle_session(docket, ended)
+
+    def nothing_to_prove(self, docket: Docket, planned: PlannedNode) -> Handled:
+        """A verifier of a spec that expects nothing: settled by the table, without a session."""
+        result = VerifierResult(planned.standing.ticket, None, None, report=Report())
+        return VerifierHandler().handle(docket, result, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A launch that ended, with the rows it belongs to."""
+
+    planned: PlannedNode
+    session: SessionRow
+    launch: LaunchRow
+    end: SessionEnd
+    judges: tuple[Judge, ...] = ()
+
+
+DocketOf = Callable[[Database, str], Docket]
+
+
+def broken_session(order: LaunchOrder, error: BaseException) -> SessionEnd:
+    """Waiting for a session failed by a defect of a backend or of ours: infrastructure, never a verdict."""
+    reason = "".join(traceback.format_exception_only(error)).strip()
+    return SessionEnd(
+        EndKind.INFRASTRUCTURE, f"the backend failed: {reason}", order.log, infrastructure=Infrastructure.LOST
+    )
+
+
+def was_launched(db: Database, planned: PlannedNode) -> bool:
+    """Whether the awaited ticket has a session already: a lost launch is repeated free."""
+    return sessions.session_by_ticket(db, planned.standing.ticket) is not None
+
+
+def losses(db: Database, session: SessionRow, run_id: int) -> int:
+    return sessions.infrastructure_losses(db, session.id, run_id)
+
+
+def lose_launch(
+    db: Database, planned: PlannedNode, launch: LaunchRow, status: str, end: SessionEnd | None, at: str
+) -> PlannedNode:
+    """The launch does not count; its session waits for another one. In the open transaction."""
+    reason, cost = (end.reason, end.cost_usd) if end else ("lost with the orchestrator", None)
+    changes = {"status": status, "ended_at": at, "reason": reason, "cost_usd": cost}
+    sessions.set_launch(db, launch.id, changes)
+    sessions.set_session(db, launch.session_id, {"status": "waiting"})
+    again = launching.waiting(planned)
+    move_node(db, again.standing, None)
+    return again
+
+
+def take_result(registry: Registry, docket: DocketOf, db: Database, repo: Path, branch: str, ended: Ended) -> Handled:
+    """Everything that this end means, in one transaction. The branch is not moved yet."""
+    landing = prepare_landing(repo, branch, ended)
+    at = clock.now()
+    with transaction(db):
+        write_end(db, repo, ended, landing, at)
+        return registry.handle(docket(db, at), ended.planned.node.archetype, as_seen(db, ended, landing))
+
+
+def prepare_landing(repo: Path, branch: str, ended: Ended) -> Landing | Conflict | None:
+    """The merge of a coder's work on the branch's tip, as a commit that nothing points at yet; None without work."""
+    work = ended.end.work
+    if ended.end.kind is not EndKind.ENDED or work is None or work.is_unchanged:
+        return None
+    tip = git.commit_of(repo, branch)
+    assert tip is not None, f"the branch {branch} is gone"
+    message = launching.commit_message(ended.planned, ended.session)
+    return build_landing(repo, tip, work.commit, message)
+
+
+def write_end(db: Database, repo: Path, ended: Ended, landing: Landing | Conflict | None, at: str) -> None:
+    end, launch = ended.end, ended.launch
+    failed = bool(failure_of(ended, landing))
+    sessions.set_launch(db, launch.id, {"status": "ended", "ended_at": at, "cost_usd": end.cost_usd})
+    landed = landing if isinstance(landing, Landing) else None
+    changes = {
+        "status": "failed" if failed else "completed", "end_kind": end.kind, "reason": failure_of(ended, landing),
+        "pinned_commit": launch.pinned, "tree": git.tree_of(repo, launch.pinned), "exit_status": end.exit_status,
+        "cost_usd": end.cost_usd, "input_tokens": end.input_tokens, "output_tokens": end.output_tokens,
+        "seconds": end.seconds, "summary": end.summary, "log": str(end.log), "ended_at": at,
+        "base_commit": landed.base if landed else None,
+        "landed_commit": landed.commit if landed else None,
+    }  # fmt: skip
+    sessions.set_session(db, launch.session_id, changes)
+
+
+def failure_of(ended: Ended, landing: Landing | Conflict | None) -> str:
+    """Why the session counts as failed; empty where it ended well."""
+    if isinstance(landing, Conflict):
+        return f"its work conflicts with the integration branch in {', '.join(landing.files)}"
+    return "" if ended.end.kind is EndKind.ENDED else f"{ended.end.kind}: {ended.end.reason}"
+
+
+def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> EndedSession:
+    session = sessions.session_by_id(db, ended.launch.session_id)
+    return EndedSession(
+        ticket=session.ticket,
+        pinned=session.pinned,
+        tree=session.tree,
+        judges=ended.judges,
+        failure=failure_of(ended, landing),
+        landed=landing.commit if isinstance(landing, Landing) else None,
+        session_id=session.id,
+    )
+
+
+def land(
+    registry: Registry, docket: DocketOf, db: Database, repo: Path, branch: str, ended: Ended, watch: Watch,
+    follow: Callable[[Handled, PlannedNode], None],
+) -> None:  # fmt: skip
+    """Move the branch to what was recorded. Where somebody else moved it meanwhile, build again and record again."""
+    for _ in range(LANDING_TRIES):
+        session = sessions.session_by_id(db, ended.launch.session_id)
+        if session.landed is None or session.base is None or session.status != "completed":
+            return
+        if move(repo, branch, session.landed, session.base):
+            db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session.id])
+            db.conn.commit()
+            watch(RunEvent("landed", ended.planned, text=session.landed))
+            return
+        again = prepare_landing(repo, branch, ended)
+        if not isinstance(again, Landing):
+            follow(take_back(docket, db, ended, failure_of(ended, again)), ended.planned)
+            return
+        record_landing(db, session.id, again)
+    raise git.GitError(
+        f"{branch} was moved {LANDING_TRIES} times while work was landing; stop what moves it, then run again"
+    )
+
+
+def record_landing(db: Database, session_id: int, landing: Landing) -> None:
+    with transaction(db):
+        sessions.set_session(db, session_id, {"base_commit": landing.base, "landed_commit": landing.commit})
+
+
+def take_back(docket: DocketOf, db: Database, ended: Ended, why: str) -> Handled:
+    """Recorded work that no longer merges: the coder tries again, with the files that conflict."""
+    with transaction(db):
+        desk = docket(db, clock.now())
+        sessions.set_session(db, ended.launch.session_id, {"landed_commit": None, "base_commit": None})
+        planned = node_by_uid(db, ended.planned.node.uid)
+        number, moved = desk.record(
+            planned, "Retry", [Move(planned, Step.RECODE)], session_id=ended.session.id, note=why,
+            facts={"failure": why},
+        )  # fmt: skip
+        return Handled(None, number, moved)

@@ -1,0 +1,83 @@
+"""From what a verifier printed to verdicts that count, and their rows. Deciding what follows is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_fox.core.answer import read_report
+from agent_fox.core.ids import Ticket
+from agent_fox.core.judgement import Judged, judge
+from agent_fox.core.panel import Opinion, confer
+from agent_fox.core.verdict import Report
+from agent_fox.engine.docket import Docket
+from agent_fox.store.plan import PlannedNode
+from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What one judge of a session left: its output, or why there is none. Only our own checks are trusted with more."""
+
+    name: str
+    output: str = ""
+    failure: str = ""
+    is_trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierResult:
+    """The end of one verifier session, as the engine or a host hands it in.
+
+    `report` is given where the caller has read it already; else what the `judges` printed is read. `failure` says why
+    there is no report at all: a crash, a time-out, changed sources; it is a spent reading.
+    """
+
+    ticket: Ticket
+    commit: str | None
+    tree: str | None
+    judges: tuple[Judge, ...] = ()
+    report: Report | None = None
+    failure: str = ""
+    session_id: int | None = None
+
+
+def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) -> Report:
+    """The report of a session: as given, as read from its output, or unreadable with the reason."""
+    if result.failure:
+        return Report(notes=(result.failure,), is_readable=False)
+    if result.report is not None:
+        return result.report
+    file = docket.file_of(planned.node.spec_name)
+    opinions = [Opinion(judge.name, heard(judge, file.index)) for judge in result.judges]
+    return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
+
+
+def heard(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
+    if judge.failure:
+        return Report(notes=(judge.failure,), is_readable=False)
+    return read_report(judge.output, index, trusted=judge.is_trusted)
+
+
+def judge_result(docket: Docket, planned: PlannedNode, report: Report, result: VerifierResult) -> Judged:
+    """Judge a report against what the spec expects, with what was read before on the same tree."""
+    spec_name = planned.node.spec_name
+    file = docket.file_of(spec_name)
+    past = past_readings(docket.db, spec_name, result.tree, file.versions) if result.tree else {}
+    return judge(
+        report,
+        file.expected,
+        past=past,
+        waived=docket.waived(spec_name),
+        attempt=planned.standing.attempt,
+        since=planned.standing.reading_base,
+    )
+
+
+def persist(docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
+    """Store every verdict that counts, in the decision's transaction."""
+    origin = VerdictOrigin(
+        planned.node.spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
+        result.tree, docket.at,
+    )  # fmt: skip
+    store_verdicts(docket.db, origin, judged.counted, docket.file_of(planned.node.spec_name).versions)

@@ -1,0 +1,209 @@
+"""A whole run, from the settings to its end: checks, lock, state, recovery, plan, board, and the account of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pluggy
+from sqlite_utils import Database
+
+from agent_fox.config import Settings
+from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import Policy
+from agent_fox.engine import preflight
+from agent_fox.engine.board import Board
+from agent_fox.engine.docket import Docket, SpecShelf
+from agent_fox.engine.effects import deliver
+from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
+from agent_fox.engine.infrastructure import Backoff
+from agent_fox.engine.launching import Workshop
+from agent_fox.engine.planning import sync_plan, with_dependencies
+from agent_fox.engine.preflight import Scope
+from agent_fox.engine.recovery import recover
+from agent_fox.engine.results import Registry
+from agent_fox.engine.scheduler import Orders, Run, RunExit, Stop
+from agent_fox.engine.spending import narrow_ceiling, read_spending
+from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.store import plan as stored
+from agent_fox.store import sessions
+from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
+from agent_fox.system import clock, git
+
+STATE = Path(".agent-fox") / "state.db"
+LOCK = Path(".agent-fox") / "run.lock"
+LOGS = Path(".agent-fox") / "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What a person may say on the command line. No `specs` means all; those named bring what they depend on."""
+
+    specs: tuple[str, ...] = ()
+    parallel: int | None = None
+    skip_broken: bool = False
+    new_run: bool = False
+    redo: bool = False
+
+
+@dataclass
+class Engine:
+    """One repository with its settings, opened for a run."""
+
+    root: Path
+    settings: Settings
+    plugins: pluggy.PluginManager
+    watch: Watch
+    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+    def run(self, options: RunOptions, orders: Orders) -> Stop:
+        """Run until the end or a pause. Raises RunRefused, GitError, SpecsMissing, LockHeld, StateError beforehand."""
+        head, scope = self.check(options)
+        with single_writer(self.root / LOCK), self.state() as db:
+            return self.run_locked(db, head, scope, options, orders)
+
+    def check(self, options: RunOptions) -> tuple[str, Scope]:
+        """All checks that need no state; nothing is changed."""
+        head = preflight.check_repository(self.root, self.settings.git.integration_branch)
+        plan = preflight.read_plan(self.root, self.settings, dialects_of(self.plugins))
+        scope = preflight.scope_of(plan, self.settings, skip_broken=options.skip_broken)
+        unknown = set(options.specs) - {spec.name for spec in scope.plan.specs}
+        if unknown:
+            known = ", ".join(spec.name for spec in scope.plan.specs)
+            raise preflight.RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
+        preflight.check_backends(self.settings, scope.plan, backends_of(self.plugins), self.root)
+        return head, scope
+
+    @contextmanager
+    def state(self) -> Iterator[Database]:
+        db = open_state(self.root / STATE)
+        try:
+            yield db
+        finally:
+            checkpoint(db)
+            db.close()
+
+    def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
+        run_id = self.account(db, head, options)
+        registry = Registry(handlers_of(self.plugins))
+        branch = self.settings.git.integration_branch
+        tracker = tracker_of(self.plugins, self.settings.tracker.kind, self.root)
+        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), branch, self.watch)
+        preflight.bring_in_head(self.root, branch, head)
+        shelf = SpecShelf()
+        docket = self.docket_of(shelf, run_id)
+        with transaction(db):
+            for line in sync_plan(docket(db, clock.now()), scope, redo=options.redo):
+                self.watch(RunEvent("note", text=line))
+        deliver(db, tracker, self.watch)
+        run = Run(
+            db=db,
+            run_id=run_id,
+            workshop=self.workshop(shelf),
+            docket=docket,
+            registry=registry,
+            tracker=tracker,
+            branch=branch,
+            parallel=options.parallel or self.settings.run.parallel,
+            board=self.board(db, scope, options),
+            spending=read_spending(db, run_id, self.settings.limits, clock.monotonic),
+            backoff=Backoff(self.settings.infrastructure, clock.monotonic),
+            orders=orders,
+            watch=self.watch,
+            is_final_check=self.settings.policy.final_check,
+            backends=backends_of(self.plugins),
+            broken=tuple(scope.broken),
+        )
+        self.watch(RunEvent("started", text=str(run_id)))
+        return self.go(db, run)
+
+    def go(self, db: Database, run: Run) -> Stop:
+        try:
+            stop = run.go()
+        finally:
+            run.note_time()
+        self.close_account(db, run.run_id, stop)
+        return stop
+
+    def account(self, db: Database, head: str, options: RunOptions) -> int:
+        """The run that goes on, or a new one: spending belongs to it."""
+        with transaction(db):
+            before = None if options.new_run else sessions.open_run(db)
+            if before is None:
+                return sessions.start_run(db, clock.now(), head)
+            sessions.resume_run(db, before)
+            return before
+
+    def close_account(self, db: Database, run_id: int, stop: Stop) -> None:
+        status = {
+            RunExit.PROVEN: "ended",
+            RunExit.NOT_PROVEN: "ended",
+            RunExit.CEILING: "paused",
+            RunExit.CANNOT_GO_ON: "paused",
+            RunExit.INTERRUPTED: "interrupted",
+        }[stop.exit]
+        tip = git.commit_of(self.root, self.settings.git.integration_branch)
+        with transaction(db):
+            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip)
+
+    def workshop(self, shelf: SpecShelf) -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
+
+    def launches(self) -> Path:
+        """Where workspaces live: outside the person's checkout, in a folder of this repository's own."""
+        key = hashlib.sha256(str(self.root.resolve()).encode()).hexdigest()[:12]
+        return state_folder(self.settings, self.environ) / f"{self.root.name}-{key}" / "launches"
+
+    def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
+        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings)
+
+    def board(self, db: Database, scope: Scope, options: RunOptions) -> Board:
+        wanted = with_dependencies(scope.plan, options.specs)
+        return Board(
+            stored.load_nodes(db),
+            stored.load_edges(db),
+            stored.load_retry_edges(db),
+            goes_on_after_escalation=self.settings.policy.on_escalation == "continue",
+            in_scope=(lambda name: name in wanted) if options.specs else (lambda name: True),
+        )
+
+
+@dataclass(frozen=True)
+class DocketFactory:
+    """Makes the docket of one transaction."""
+
+    policy: Policy
+    shelf: SpecShelf
+    run_id: int
+    settings: Settings
+
+    def __call__(self, db: Database, at: str) -> Docket:
+        def ceiling(spec_name: str, uid: str) -> str | None:
+            return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
+
+        return Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling)
+
+
+def state_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
+    if settings.workspace.state:
+        return Path(settings.workspace.state).expanduser()
+    base = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".local" / "state")
+    return Path(base) / "agent-fox"
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The settings that deciding needs, as values of the core."""
+    coder = Archetype.CODER.value
+    return Policy(
+        attempts=settings.retry.attempts,
+        readings=settings.retry.readings,
+        review_attempts=settings.retry.review_attempts,
+        stop_without_progress=settings.retry.stop_without_progress,
+        goes_on_after_escalation=settings.policy.on_escalation == "continue",
+        top_rung=settings.rungs_of(coder, ""),
+        top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
+    )

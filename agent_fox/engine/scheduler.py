@@ -1,0 +1,288 @@
+"""The run: launches what is ready, hears what ended, lets the handlers decide, carries out what they decided.
+
+One thread owns the state and all decisions. Sessions are waited for by worker threads that know neither.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.standing import Status
+from agent_fox.engine import finish, judges, launching, results
+from agent_fox.engine.board import Board
+from agent_fox.engine.docket import Docket, Handled
+from agent_fox.engine.effects import deliver
+from agent_fox.engine.infrastructure import Backoff
+from agent_fox.engine.judges import Panel, PanelEnd
+from agent_fox.engine.launching import Workshop
+from agent_fox.engine.results import Ended, Registry
+from agent_fox.engine.spending import Spending
+from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.session.backends import BACKENDS, Backend
+from agent_fox.session.order import EndKind, SessionEnd, StopSignal
+from agent_fox.store.plan import PlannedNode
+from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
+from agent_fox.store.state import checkpoint, transaction
+from agent_fox.system import clock, git
+from agent_fox.trackers.protocol import Tracker
+
+TICK_SECONDS = 1.0
+
+
+class RunExit(IntEnum):
+    """How a run ended, as its exit code."""
+
+    PROVEN = 0
+    NOT_PROVEN = 2
+    CEILING = 3
+    CANNOT_GO_ON = 4
+    INTERRUPTED = 130
+
+
+@dataclass(slots=True)
+class Stop:
+    """Why the run launches nothing more; what runs is waited for."""
+
+    exit: RunExit
+    reason: str
+
+
+@dataclass(slots=True)
+class Orders:
+    """What a person asks of a run while it goes on: first to launch nothing more, then to end what runs."""
+
+    signal: StopSignal = field(default_factory=StopSignal)
+    asked: int = 0
+
+    def interrupt(self) -> None:
+        self.asked += 1
+        if self.asked > 1:
+            self.signal.set()
+
+    def terminate(self) -> None:
+        self.asked = max(self.asked, 2)
+        self.signal.set()
+
+
+@dataclass(slots=True)
+class Flight:
+    """A launch under way."""
+
+    planned: PlannedNode
+    session: SessionRow
+    launch: LaunchRow
+    panel: Panel
+
+
+@dataclass
+class Run:
+    """One part of a run, from here to its end or its pause."""
+
+    db: Database
+    run_id: int
+    workshop: Workshop
+    docket: Callable[[Database, str], Docket]
+    registry: Registry
+    tracker: Tracker
+    branch: str
+    parallel: int
+    board: Board
+    spending: Spending
+    backoff: Backoff
+    orders: Orders
+    watch: Watch
+    is_final_check: bool = True
+    backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
+    broken: tuple[str, ...] = ()
+    stop: Stop | None = None
+    flights: dict[str, Flight] = field(default_factory=dict)
+    ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
+
+    @property
+    def repo(self) -> Path:
+        return self.workshop.repo
+
+    def go(self) -> Stop:
+        """Work until nothing is left to do, or nothing more may be launched. Gives the reason and exit code."""
+        with self.pool() as submit:
+            while True:
+                self.look_around()
+                if self.stop is None:
+                    self.launch_ready(submit)
+                if not self.flights and not self.waits_for_backoff():
+                    if self.stop is not None or not self.check_the_tip():
+                        break
+                    continue
+                self.hear(TICK_SECONDS)
+        return self.stop or self.verdict()
+
+    def verdict(self) -> Stop:
+        """What the run may claim now that nothing is left to do."""
+        stalled = finish.stalled(self.board)
+        if stalled:
+            names = ", ".join(planned.node.id for planned in stalled[:5])
+            return Stop(RunExit.CANNOT_GO_ON, f"stalled: nothing runs, but {len(stalled)} nodes wait, such as {names}")
+        unproven = [*(planned.node.spec_name for planned in finish.unproven(self.board)), *self.broken]
+        if unproven or not finish.has_verifiers(self.board):
+            return Stop(RunExit.NOT_PROVEN, f"not proven: {', '.join(unproven) or 'nothing was verified'}")
+        return Stop(RunExit.PROVEN, "everything in scope is proven")
+
+    @contextmanager
+    def pool(self) -> Iterator[Callable[[Flight], None]]:
+        with ThreadPoolExecutor(self.parallel, thread_name_prefix="session") as pool:
+
+            def submit(flight: Flight) -> None:
+                pool.submit(self.attend, flight)
+
+            yield submit
+
+    def attend(self, flight: Flight) -> None:
+        """Runs in a worker thread: waits for one session and reports its end, whatever it is."""
+        try:
+            end = judges.attend(flight.panel, self.orders.signal, self.backends)
+        except BaseException as error:  # noqa: BLE001 - a plugin's or our own defect must not lose the launch
+            end = PanelEnd(results.broken_session(flight.panel.first, error), ())
+        self.ended.put((flight.launch.id, end))
+
+    def look_around(self) -> None:
+        """Has a person asked to stop, or is the time over?"""
+        if self.stop is not None:
+            return
+        over = self.spending.time_over()
+        if self.orders.asked:
+            self.halt(RunExit.INTERRUPTED, "interrupted; running it again goes on from here")
+        elif over is not None and (self.flights or self.board.count(Status.PENDING)):
+            self.halt(RunExit.CEILING, over)
+
+    def halt(self, exit_: RunExit, reason: str) -> None:
+        self.stop = Stop(exit_, reason)
+        self.watch(RunEvent("stopping", text=reason))
+
+    def waits_for_backoff(self) -> bool:
+        return self.stop is None and self.backoff.is_waiting
+
+    def launch_ready(self, submit: Callable[[Flight], None]) -> None:
+        while len(self.flights) < self.parallel and self.stop is None:
+            planned = self.board.take(self.backoff.is_ready)
+            if planned is None:
+                return
+            if self.settle_without_session(planned):
+                continue
+            self.launch(planned, submit)
+
+    def settle_without_session(self, planned: PlannedNode) -> bool:
+        """A verifier that nothing is expected of is settled by the table, without paying for a session."""
+        expects = self.workshop.shelf.take(self.db, planned.node.spec_name).expected
+        if planned.node.archetype is not Archetype.VERIFIER or expects:
+            return False
+        with transaction(self.db):
+            handled = self.registry.nothing_to_prove(self.docket(self.db, clock.now()), planned)
+        self.follow(handled, planned)
+        return True
+
+    def launch(self, planned: PlannedNode, submit: Callable[[Flight], None]) -> None:
+        assumed = self.workshop.agent(planned, planned.standing.rung).assumed_cost_usd
+        is_new = not results.was_launched(self.db, planned)
+        passed = self.spending.passes(assumed, is_new_session=is_new)
+        if passed is not None:
+            self.board.give_back(planned.node.uid)
+            self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
+            return
+        flight = self.begin(planned)
+        self.spending.launched(assumed, is_new_session=is_new)
+        self.flights[flight.launch.id] = flight
+        self.watch(RunEvent("launched", flight.planned, session=flight.session))
+        submit(flight)
+
+    def begin(self, planned: PlannedNode) -> Flight:
+        tip = git.commit_of(self.repo, self.branch)
+        assert tip is not None, f"the branch {self.branch} is gone"
+        with transaction(self.db):
+            session, launch, _ = launching.begin(
+                self.db, self.workshop, planned, self.run_id, tip, clock.new_id(), clock.now()
+            )
+        under_way = launching.running(planned)
+        self.board.stand(planned.node.uid, under_way.standing)
+        self.board.launched(planned)
+        return Flight(under_way, session, launch, self.workshop.panel(self.db, under_way, session, launch))
+
+    def hear(self, seconds: float) -> None:
+        """Wait for the next end, and for those that came with it."""
+        try:
+            launch, end = self.ended.get(timeout=self.backoff.shortest(seconds))
+        except queue.Empty:
+            checkpoint(self.db)
+            return
+        self.take(self.flights.pop(launch), end)
+
+    def take(self, flight: Flight, ended: PanelEnd) -> None:
+        """One session has ended: its result in one transaction, then what follows from it."""
+        counted = self.record_end(flight, ended)
+        self.spending.ended(flight.session.assumed_cost_usd, counted)
+        judges.clean_up_all(flight.panel)
+
+    def record_end(self, flight: Flight, ended: PanelEnd) -> float:
+        end = ended.end
+        match end.kind:
+            case EndKind.INTERRUPTED:
+                return self.repeat_later(flight, end, "interrupted")
+            case EndKind.INFRASTRUCTURE:
+                return self.infrastructure(flight, end)
+            case _:
+                self.result(flight, ended)
+                return flight.session.assumed_cost_usd if end.cost_usd is None else end.cost_usd
+
+    def repeat_later(self, flight: Flight, end: SessionEnd, status: str) -> float:
+        """The launch does not count: the same ticket is awaited again."""
+        with transaction(self.db):
+            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, clock.now())
+        self.board.stand(planned.node.uid, planned.standing)
+        self.watch(RunEvent(status, planned, text=end.reason))
+        if end.cost_usd is None and status == "interrupted":
+            return flight.session.assumed_cost_usd
+        return end.cost_usd or 0.0
+
+    def infrastructure(self, flight: Flight, end: SessionEnd) -> float:
+        cost = self.repeat_later(flight, end, "infrastructure")
+        lost = results.losses(self.db, flight.session, self.run_id)
+        pause = self.backoff.lost(flight.planned.node.uid, lost, end)
+        if pause is not None and self.stop is None:
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {pause}")
+        return cost
+
+    def result(self, flight: Flight, end: PanelEnd) -> None:
+        ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges)
+        handled = results.take_result(self.registry, self.docket, self.db, self.repo, self.branch, ended)
+        results.land(self.registry, self.docket, self.db, self.repo, self.branch, ended, self.watch, self.follow)
+        self.follow(handled, flight.planned)
+
+    def follow(self, handled: Handled, planned: PlannedNode) -> None:
+        """After the commit: the board, the screen, the outside world."""
+        self.board.apply(handled)
+        self.watch(RunEvent("decided", planned, handled=handled))
+        deliver(self.db, self.tracker, self.watch)
+
+    def check_the_tip(self) -> bool:
+        """Read again what was proven on another tree than the final tip's. True if there is something to do."""
+        if not self.is_final_check:
+            return False
+        with transaction(self.db):
+            handled = finish.reopen_stale(self.docket(self.db, clock.now()), self.repo, self.branch, self.board)
+        for one in handled:
+            self.board.apply(one)
+            self.watch(RunEvent("reopened", handled=one))
+        return bool(handled)
+
+    def note_time(self) -> None:
+        """Keep the run's wall time: a continued run goes on counting."""
+        with transaction(self.db):
+            add_run_seconds(self.db, self.run_id, self.spending.clock() - self.spending.started)

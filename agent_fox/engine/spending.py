@@ -1,0 +1,79 @@
+"""What a run has spent, and which ceiling a launch would pass. Read from the state at the start, then kept along."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.config import LimitSettings
+from agent_fox.store import sessions
+
+
+@dataclass(slots=True)
+class Spending:
+    """Dollars and sessions of one run. Launches that have not reported count as assumed.
+
+    `clock` gives seconds that never go back; `seconds_before` are those of the run's earlier parts.
+    """
+
+    limits: LimitSettings
+    clock: Callable[[], float]
+    cost_usd: float
+    sessions: int
+    seconds_before: float
+    started: float
+
+    @property
+    def seconds(self) -> float:
+        return self.seconds_before + self.clock() - self.started
+
+    def passes(self, assumed: float, *, is_new_session: bool) -> str | None:
+        """Which ceiling of the run the next launch would pass, in words; None if none."""
+        limits = self.limits
+        if limits.cost_usd is not None and self.cost_usd + assumed > limits.cost_usd + 1e-9:
+            spent = f"${self.cost_usd:.2f} spent, the next session may cost ${assumed:.2f}"
+            return f"cost: {spent}, ceiling ${limits.cost_usd:.2f}"
+        if limits.sessions is not None and self.sessions + is_new_session > limits.sessions:
+            return f"sessions: {self.sessions} made, ceiling {limits.sessions}"
+        return self.time_over()
+
+    def time_over(self) -> str | None:
+        minutes = self.limits.wall_minutes
+        if minutes is not None and self.seconds >= minutes * 60:
+            return f"wall time: {self.seconds / 60:.1f} minutes, ceiling {minutes:g}"
+        return None
+
+    def launched(self, assumed: float, *, is_new_session: bool) -> None:
+        self.cost_usd += assumed
+        self.sessions += is_new_session
+
+    def ended(self, assumed: float, counted: float) -> None:
+        """The launch has reported: what it counts for takes the place of what was assumed."""
+        self.cost_usd += counted - assumed
+
+
+def read_spending(db: Database, run_id: int, limits: LimitSettings, clock: Callable[[], float]) -> Spending:
+    return Spending(
+        limits,
+        clock,
+        sessions.run_cost(db, run_id),
+        sessions.session_counts(db, run_id),
+        sessions.run_seconds(db, run_id),
+        clock(),
+    )
+
+
+def narrow_ceiling(db: Database, run_id: int, limits: LimitSettings, spec_name: str, uid: str) -> str | None:
+    """Which ceiling of a spec or a node is reached, in words; None if none. The first try is always allowed."""
+    spec, node = limits.spec, limits.node
+    if spec.cost_usd is not None and sessions.spec_cost(db, run_id, spec_name) >= spec.cost_usd:
+        return f"{spec_name} has cost its ceiling of ${spec.cost_usd:.2f}"
+    if spec.sessions is not None and sessions.count_sessions(db, run_id, "spec_name", spec_name) >= spec.sessions:
+        return f"{spec_name} has had its {spec.sessions} sessions"
+    if node.cost_usd is not None and sessions.node_cost(db, run_id, uid) >= node.cost_usd:
+        return f"{uid} has cost its ceiling of ${node.cost_usd:.2f}"
+    if node.sessions is not None and sessions.count_sessions(db, run_id, "node_uid", uid) >= node.sessions:
+        return f"{uid} has had its {node.sessions} sessions"
+    return None

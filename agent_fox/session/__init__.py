@@ -1,0 +1,1 @@
+"""One agent at work: lifecycle, backends, workspaces, briefs. Never decides, never touches the store."""

@@ -1,0 +1,127 @@
+"""Backends: what to run for a launch, and with which environment. Running it, and what came of it, is not
+here.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from agent_fox.session import scripted
+from agent_fox.session.order import Agent, LaunchOrder, Paths
+from agent_fox.session.script import ScriptError, read_script, step_for
+
+PACKAGE_PARENT = Path(__file__).resolve().parents[2]
+"""Where this package is imported from, installed or not."""
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """One way to have a session done by a process.
+
+    `missing` says, before a run starts, what is not there and what to do about it. `argv` may write the files
+    that its program reads (`paths.document`); `environment` comes on top of `base_environment`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    def missing(self, agent: Agent, root: Path) -> str | None: ...
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]: ...
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]: ...
+
+
+def base_environment(order: LaunchOrder, paths: Paths, outer: Mapping[str, str]) -> dict[str, str]:
+    """Everything that runs in a launch sees this and no more: built from nothing, in the order the
+    settings promise.
+    """
+    kept = {name: outer[name] for name in ("PATH", "HOME", "LANG") if name in outer}
+    inherited = {name: outer[name] for name in order.agent.inherit if name in outer}
+    own = {"TMPDIR": str(paths.temporary), **_variables(order, paths)}
+    return {"LANG": "C.UTF-8", **kept, **own, **inherited, **order.agent.environment}
+
+
+def _variables(order: LaunchOrder, paths: Paths) -> dict[str, str]:
+    return {
+        "AGENT_FOX_RUN": order.run,
+        "AGENT_FOX_LAUNCH": order.launch,
+        "AGENT_FOX_NODE": order.node_id,
+        "AGENT_FOX_SPEC": order.spec_name,
+        "AGENT_FOX_ATTEMPT": str(order.attempt),
+        "AGENT_FOX_READING": str(order.reading),
+        "AGENT_FOX_ARCHETYPE": order.archetype.value,
+        "AGENT_FOX_ROLE": order.archetype.value,
+        "AGENT_FOX_MODE": order.mode.value if order.mode else "",
+        "AGENT_FOX_BRIEF": str(paths.brief),
+        "AGENT_FOX_BRIEF_JSON": str(paths.brief_json),
+        "AGENT_FOX_RESULT": str(paths.result),
+    }
+
+
+class CommandBackend:
+    """Any executable, argv only."""
+
+    name = "command"
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        if not agent.command:
+            return "backend 'command' has no command; set `command = [...]` for this agent"
+        program = _program(agent.command[0], root)
+        if shutil.which(program, path=agent.environment.get("PATH", os.environ.get("PATH"))) is None:
+            return f"{agent.command[0]!r} is not an executable on PATH; install it or correct `command`"
+        return None
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        program, *arguments = order.agent.command
+        return [_program(program, order.repo), *arguments]
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        return {}
+
+
+def _program(word: str, root: Path) -> str:
+    """A path counts from the repository's root: what stands in the workspace may be a coder's own making."""
+    return str(root / word) if "/" in word else word
+
+
+class ScriptedBackend:
+    """Replays a file of steps (see `scripted`); for demonstrations and tests, in place of an agent."""
+
+    name = "scripted"
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        if agent.script is None:
+            return "backend 'scripted' has no script; set `script = \"FILE\"` for this agent"
+        try:
+            read_script(root / agent.script)
+        except ScriptError as error:
+            return str(error)
+        return None
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        script = read_script(order.repo / (order.agent.script or ""))
+        step = step_for(script, order.node_id, order.attempt, order.reading)
+        document = {"step": step.document() if step else None, "node": order.node_id}
+        paths.document.write_text(json.dumps(document), encoding="utf-8")
+        return [sys.executable, "-I", "-S", "-B", scripted.__file__, str(paths.document)]
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        return {}
+
+
+BACKENDS: Mapping[str, Backend] = {backend.name: backend for backend in (CommandBackend(), ScriptedBackend())}
+"""The backends of this package by name; others are handed to `run_session` beside them."""
+
+
+def module_argv(module: str, arguments: Sequence[str]) -> list[str]:
+    """Run a module of this package with nothing of the working folder importable, installed or not."""
+    find = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1))"
+    start = f"{find}; runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+    return [sys.executable, "-P", "-B", "-c", start, str(PACKAGE_PARENT), module, *arguments]

@@ -1,0 +1,145 @@
+"""What a session's end is called: the shim's record, the output and the workspace, read into one SessionEnd.
+
+Also keeps the session's log, redacted. What follows from an end is the engine's business.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
+from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd
+from agent_fox.session.regular_files import last_lines, pieces
+from agent_fox.session.result import Result, read_result
+from agent_fox.session.snapshot import Refused, changed_source, take_work
+from agent_fox.session.workspace import read_preparation
+from agent_fox.system.processes import OUTPUT_LIMIT, ProcessEnd
+from agent_fox.system.redact import Redactor, redact, secret_values
+
+LOG_ROOM = 4096
+"""Bytes that a captured stream may be longer than its limit: the line that tells what was left out."""
+
+NAMED_PATHS = 10
+"""How many changed files a reason names."""
+
+LONGEST_QUOTE = 300
+"""Characters of a session's last words that a reason quotes."""
+
+
+def interrupted_end(order: LaunchOrder, seconds: float = 0.0) -> SessionEnd:
+    return SessionEnd(EndKind.INTERRUPTED, "stopped by us", order.log, seconds=seconds)
+
+
+def infrastructure_end(
+    order: LaunchOrder, what: Infrastructure, reason: str, environment: Mapping[str, str]
+) -> SessionEnd:
+    """The end of a session that our side of the world failed."""
+    told = redact(reason, secret_values(environment))
+    return SessionEnd(EndKind.INFRASTRUCTURE, told, order.log, infrastructure=what)
+
+
+def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str]) -> SessionEnd:
+    """Name the end, take a coder's work, and keep the log. Raises GitError or OSError where our own side
+    fails.
+    """
+    secrets = secret_values(environment)
+    _keep_log(order, end, secrets)
+    result = read_result(Paths(order.state).result)
+    if end.stopped:
+        return interrupted_end(order, end.seconds)
+    bare = _named(order, end)
+    return _filled(bare, order, end, result, secrets)
+
+
+def _named(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+    if end.start_error:
+        reason = f"{order.agent.backend} could not be started: {end.start_error}"
+        return _plain(order, EndKind.INFRASTRUCTURE, reason, Infrastructure.MISSING_BINARY)
+    if end.timed_out:
+        return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
+    if end.exit_status != 0:
+        return _failed(order, end)
+    return _coder_ended(order, end) if order.writes else _reader_ended(order, end)
+
+
+def _plain(order: LaunchOrder, kind: EndKind, reason: str, what: Infrastructure | None = None) -> SessionEnd:
+    return SessionEnd(kind, reason, order.log, infrastructure=what)
+
+
+def _failed(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+    folder = Paths(order.state).session
+    stdout, stderr = (last_lines(folder / name, LAST_LINES) for name in ("stdout", "stderr"))
+    how = f"exit {end.exit_status}" if end.signal is None else f"killed by signal {end.signal}"
+    words = (stderr or stdout or [""])[-1].strip()[:LONGEST_QUOTE]
+    reason = f"{how}: {words}" if words else how
+    what = recognise(end.exit_status, "\n".join(stderr), "\n".join(stdout))
+    return _plain(order, EndKind.INFRASTRUCTURE if what else EndKind.FAILED, reason, what)
+
+
+def _coder_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+    taken = take_work(order, read_preparation(order), end.ended_at)
+    if isinstance(taken, Refused):
+        return _plain(order, EndKind.REFUSED, taken.reason)
+    reason = "ended, nothing changed" if taken.is_unchanged else "ended"
+    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken)
+
+
+def _reader_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+    changed = changed_source(order, read_preparation(order))
+    if changed:
+        more = f" and {len(changed) - NAMED_PATHS} more" if len(changed) > NAMED_PATHS else ""
+        named = ", ".join(changed[:NAMED_PATHS]) + more
+        return _plain(order, EndKind.SOURCE_CHANGED, f"changed tracked files: {named}")
+    if end.stdout_left_out:
+        reason = f"printed {end.stdout_bytes} bytes; {OUTPUT_LIMIT} are read"
+        return _plain(order, EndKind.TOO_LOUD, reason)
+    return _plain(order, EndKind.ENDED, "ended")
+
+
+def _filled(
+    bare: SessionEnd, order: LaunchOrder, end: ProcessEnd, result: Result, secrets: tuple[str, ...]
+) -> SessionEnd:
+    """The end with what it cost and what it said."""
+    lost_output = (f"output could not be kept: {end.write_error}",) if end.write_error else ()
+    return SessionEnd(
+        kind=bare.kind,
+        reason=redact(bare.reason, secrets),
+        log=order.log,
+        exit_status=end.exit_status,
+        output="" if order.writes else _output(order, secrets),
+        cost_usd=result.cost_usd,
+        input_tokens=result.input_tokens,
+        output_tokens=result.output_tokens,
+        summary=redact(result.summary, secrets),
+        work=bare.work,
+        seconds=end.seconds,
+        infrastructure=bare.infrastructure,
+        notes=result.notes + lost_output,
+    )
+
+
+def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:
+    raw = b"".join(pieces(Paths(order.state).session / "stdout", OUTPUT_LIMIT + LOG_ROOM))
+    return redact(raw.decode("utf-8", "replace"), secrets)
+
+
+def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> None:
+    """Both streams in one file, redacted; written beside and renamed, so that no reader sees half of it."""
+    order.log.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = order.log.with_name(f"{order.log.name}.{order.launch}.part")
+    with unfinished.open("w", encoding="utf-8") as log:
+        for name, count in (("stdout", end.stdout_bytes), ("stderr", end.stderr_bytes)):
+            log.write(f"--- {name}, {count} bytes\n")
+            _copy_redacted(Paths(order.state).session / name, log, secrets)
+    unfinished.replace(order.log)
+
+
+def _copy_redacted(source: Path, log: IO[str], secrets: tuple[str, ...]) -> None:
+    redactor, decoder = Redactor(secrets), codecs.getincrementaldecoder("utf-8")("replace")
+    for piece in pieces(source, OUTPUT_LIMIT + LOG_ROOM):
+        log.write(redactor.feed(decoder.decode(piece)))
+    rest = redactor.feed(decoder.decode(b"", final=True)) + redactor.close()
+    log.write(f"{rest}\n" if rest else "")

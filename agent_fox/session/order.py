@@ -1,0 +1,215 @@
+"""What a launch is told and what its end is: the values that pass between the engine and a session.
+
+The engine fills a LaunchOrder from its settings; nothing here reads settings, decides, or runs anything.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.session.infrastructure import Infrastructure
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent as configured. `timeout` is in seconds; `inherit` names variables of the orchestrator's
+    environment.
+
+    A relative `command[0]` with a slash in it, and a relative `script`, count from the repository's root.
+    """
+
+    backend: str = "command"
+    command: tuple[str, ...] = ()
+    timeout: float = 3600.0
+    environment: Mapping[str, str] = field(default_factory=dict)
+    inherit: tuple[str, ...] = ()
+    script: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Provisions:
+    """What a fresh checkout lacks: `setup` commands, and paths of the repository (globs) to `copy` or
+    `link` in.
+    """
+
+    setup: tuple[str | tuple[str, ...], ...] = ()
+    copy: tuple[str, ...] = ()
+    link: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchOrder:
+    """One launch: one process for one ticket, at the commit `pinned`, with the folder `state` for itself.
+
+    `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_folder`
+    the folder of all specs (relative to `repo`, empty where there is none), `message` the commit message of a
+    coder's work, `document` what a backend without a model needs to know. `launch` is safe in file and ref
+    names.
+    """
+
+    launch: str
+    node_id: str
+    node_uid: str
+    spec_name: str
+    archetype: Archetype
+    mode: Mode | None
+    group: int
+    run: str
+    attempt: int
+    reading: int
+    pinned: str
+    repo: Path
+    state: Path
+    log: Path
+    agent: Agent
+    workspace: Provisions = Provisions()
+    brief_markdown: str = ""
+    brief_json: Mapping[str, Any] = field(default_factory=dict)
+    spec_folder: str = ""
+    message: str = ""
+    document: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def writes(self) -> bool:
+        """Whether what this session leaves in its workspace is wanted."""
+        return self.archetype is Archetype.CODER
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Where the parts of a launch stand. All but the workspace are outside of what git sees of it."""
+
+    state: Path
+
+    @property
+    def workspace(self) -> Path:
+        return self.state / "workspace"
+
+    @property
+    def session(self) -> Path:
+        """The shim's folder of the session itself."""
+        return self.state / "session"
+
+    @property
+    def brief(self) -> Path:
+        return self.state / "brief.md"
+
+    @property
+    def brief_json(self) -> Path:
+        return self.state / "brief.json"
+
+    @property
+    def result(self) -> Path:
+        return self.state / "result.json"
+
+    @property
+    def temporary(self) -> Path:
+        """TMPDIR of everything that runs in this launch."""
+        return self.state / "tmp"
+
+    @property
+    def document(self) -> Path:
+        """What a built-in backend's own program reads."""
+        return self.state / "document.json"
+
+    @property
+    def preparation(self) -> Path:
+        """What setup, copy and link did to the workspace, for the harvest."""
+        return self.state / "preparation.json"
+
+    @property
+    def shim(self) -> Path:
+        """Pid and start time of the shim, so that its leftovers can be ended after a crash."""
+        return self.state / "shim.json"
+
+
+class EndKind(StrEnum):
+    """How a session ended."""
+
+    ENDED = "ended"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
+    SOURCE_CHANGED = "source changed"
+    TOO_LOUD = "too loud"
+    REFUSED = "refused"
+    INFRASTRUCTURE = "infrastructure"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A coder's work as a commit in the main repository whose only parent is the pinned commit; no branch
+    moved.
+
+    Where nothing was changed, `commit` is the pinned commit itself. `tree` is the tree's id.
+    """
+
+    commit: str
+    tree: str
+    is_unchanged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionEnd:
+    """What came of a session. Text is redacted; `output` is what a verifier or reviewer printed on standard
+    output.
+
+    `cost_usd` and the token counts are None where unknown. `infrastructure` is set with
+    EndKind.INFRASTRUCTURE only, `work` with a coder's EndKind.ENDED only. `notes` say what was odd without
+    changing the end.
+    """
+
+    kind: EndKind
+    reason: str
+    log: Path
+    exit_status: int | None = None
+    output: str = ""
+    cost_usd: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    summary: str = ""
+    work: Work | None = None
+    seconds: float = 0.0
+    infrastructure: Infrastructure | None = None
+    notes: tuple[str, ...] = ()
+
+
+class StopSignal:
+    """Tells running sessions to stop, from any thread or a signal handler; set once, never unset."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._callbacks: dict[int, Callable[[], None]] = {}
+        self._is_set = False
+
+    def is_set(self) -> bool:
+        return self._is_set
+
+    def set(self) -> None:
+        """Stop all sessions that listen, and every later one as soon as it does."""
+        with self._lock:
+            self._is_set = True
+            for callback in tuple(self._callbacks.values()):
+                callback()
+
+    @contextmanager
+    def calling(self, callback: Callable[[], None]) -> Iterator[None]:
+        """Within the block, `set` calls `callback`; at once where it is set already. It must not block or
+        raise.
+        """
+        with self._lock:
+            self._callbacks[id(callback)] = callback
+            if self._is_set:
+                callback()
+        try:
+            yield
+        finally:
+            with self._lock:
+                del self._callbacks[id(callback)]

@@ -1,0 +1,126 @@
+"""One session from its order to its end: prepare, run under the shim, harvest, clean up. Decides nothing,
+stores nothing.
+
+Everything is repeatable: an interrupted preparation is made again from nothing, and the end of a session that
+ended while nobody looked is worked out from what its shim wrote down.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agent_fox.session.backends import BACKENDS, Backend, base_environment
+from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.session.order import LaunchOrder, Paths, SessionEnd, StopSignal
+from agent_fox.session.script import ScriptError
+from agent_fox.session.workspace import Stopped, WorkspaceError, launch_ref, prepare, remove, write_briefs
+from agent_fox.system import git
+from agent_fox.system.processes import (
+    Command,
+    ProcessEnd,
+    Running,
+    kill_leftover,
+    kill_marked,
+    read_end,
+    started,
+)
+
+Started = Callable[[int, str], None]
+"""Told the shim's pid and start time before anything of the session runs."""
+
+
+def run_session(
+    order: LaunchOrder, started: Started, stop: StopSignal, backends: Mapping[str, Backend] = BACKENDS
+) -> SessionEnd:
+    """Run the session and return its end; blocks. Trouble of ours is an INFRASTRUCTURE end, not an exception.
+
+    What `started` raises is passed on, after the session's process was ended.
+    """
+    if stop.is_set():
+        return interrupted_end(order)
+    environment = base_environment(order, Paths(order.state), os.environ)
+    try:
+        prepare(order, environment, stop)
+        write_briefs(order)
+        command = _command(order, environment, backends[order.agent.backend])
+    except Stopped:
+        return interrupted_end(order)
+    except (WorkspaceError, git.GitError, ScriptError) as error:
+        return infrastructure_end(order, Infrastructure.WORKSPACE, str(error), environment)
+    except OSError as error:
+        return infrastructure_end(order, _trouble(error), f"preparing the workspace: {error}", environment)
+    return _run(order, command, started, stop)
+
+
+def _trouble(error: OSError) -> Infrastructure:
+    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    return Infrastructure.DISK_FULL if is_full else Infrastructure.WORKSPACE
+
+
+def _command(order: LaunchOrder, environment: Mapping[str, str], backend: Backend) -> Command:
+    paths = Paths(order.state)
+    argv = tuple(backend.argv(order, paths))
+    whole = {**environment, **backend.environment(order, paths)}
+    return Command(argv, whole, paths.workspace, paths.session, order.agent.timeout)
+
+
+def _run(order: LaunchOrder, command: Command, tell: Started, stop: StopSignal) -> SessionEnd:
+    with started(command) as running:
+        _remember(Paths(order.state).shim, running)
+        tell(running.pid, running.start_time)
+        with stop.calling(running.stop):
+            running.go()
+            end = running.wait()
+    return _finish(order, end, command.environment)
+
+
+def _remember(path: Path, running: Running) -> None:
+    path.write_text(json.dumps({"pid": running.pid, "start_time": running.start_time}), encoding="utf-8")
+
+
+def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str, str]) -> SessionEnd:
+    if end is None:
+        kill_marked("AGENT_FOX_LAUNCH", order.launch)
+        reason = "the session was ended from outside before its end could be written down"
+        return infrastructure_end(order, Infrastructure.LOST, reason, environment)
+    try:
+        return end_of(order, end, environment)
+    except (WorkspaceError, git.GitError) as error:
+        return infrastructure_end(order, Infrastructure.WORKSPACE, f"taking the work: {error}", environment)
+    except OSError as error:
+        return infrastructure_end(order, _trouble(error), f"taking the work: {error}", environment)
+
+
+def harvest(order: LaunchOrder) -> SessionEnd | None:
+    """The end of a launch that another orchestrator started: what it came to, or None where it never ended.
+
+    Whatever of it still runs is ended first, by pid and start time; then the launch may be made again.
+    """
+    paths = Paths(order.state)
+    if read_end(paths.session) is None:
+        _end_leftovers(order, paths.shim)
+    end = read_end(paths.session)
+    if end is None or end.stopped:
+        return None
+    return _finish(order, end, base_environment(order, paths, os.environ))
+
+
+def _end_leftovers(order: LaunchOrder, shim: Path) -> None:
+    try:
+        known = json.loads(shim.read_bytes())
+        kill_leftover(int(known["pid"]), str(known["start_time"]))
+    except (OSError, ValueError, KeyError, TypeError):  # never started, or written half
+        pass
+    kill_marked("AGENT_FOX_LAUNCH", order.launch)
+
+
+def clean_up(order: LaunchOrder) -> None:
+    """Remove the launch's folder and reference; to be called after its result is safe. Repeatable."""
+    _end_leftovers(order, Paths(order.state).shim)
+    remove(order.state)
+    git.delete_ref(order.repo, launch_ref(order.launch))

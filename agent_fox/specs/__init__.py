@@ -1,0 +1,1 @@
+"""Spec folders of each dialect become core values and a plan. Knows nothing of running."""

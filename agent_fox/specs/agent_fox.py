@@ -1,0 +1,181 @@
+"""The agent-fox dialect: the documents of a spec folder, in Markdown or JSON, put together as one spec."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from agent_fox.core.spec import Dependency, Problem, Severity, Spec
+from agent_fox.specs.dependencies import without_doubles
+from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
+from agent_fox.specs.id_ranges import PartIndex, index_of
+from agent_fox.specs.json_form import requirements_from_json, tasks_from_json
+from agent_fox.specs.markdown import (
+    TasksPart,
+    dependencies_from,
+    is_superseded,
+    requirements_from,
+    tasks_from,
+    title_of,
+)
+from agent_fox.specs.requirements import ReadRequirements
+
+NUMBERED = re.compile(r"(\d{1,9})_(.+)")
+
+_TASKS = ("tasks.json", "tasks.md")
+_REQUIREMENTS = ("requirements.json", "requirements.md")
+_OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
+_CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
+_ENDED = re.compile(r"status:\s*['\"]?(superseded|archived)\b")
+
+
+@dataclass(slots=True)
+class _Documents:
+    """The files of a folder that could be read, and what was wrong with the others."""
+
+    files: dict[str, TextFile]
+    problems: list[Problem]
+
+    def first(self, names: tuple[str, ...]) -> TextFile | None:
+        return next((self.files[name] for name in names if name in self.files), None)
+
+
+class AgentFoxDialect:
+    """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
+
+    @property
+    def name(self) -> str:
+        return "agent-fox"
+
+    def recognises(self, folder: Path) -> bool:
+        has_tasks = any((folder / name).exists() for name in _TASKS)
+        return has_tasks or (
+            NUMBERED.fullmatch(folder.name) is not None and any((folder / n).exists() for n in _REQUIREMENTS)
+        )
+
+    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
+        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
+        documents = _read_documents(folder, root)
+        numbered = NUMBERED.fullmatch(folder.name)
+        requirements = _requirements(documents, numbered[1] if numbered else "")
+        index = index_of(requirements.requirements, requirements.prefix)
+        tasks = _tasks(documents, folder.name, index)
+        if requirements.problems or tasks.problems:
+            documents.problems += [*requirements.problems, *tasks.problems]
+        if _is_lost(documents, folder):
+            return None, _about(folder.name, documents.problems)
+        spec = _spec(folder, root, documents, requirements, tasks, self.name)
+        return _as_withdrawn(spec, documents), _about(folder.name, documents.problems)
+
+
+def _read_documents(folder: Path, root: Path) -> _Documents:
+    found = _Documents({}, [])
+    for name in (*_REQUIREMENTS, *_TASKS, *_OTHERS):
+        path = folder / name
+        if not path.is_symlink() and not path.exists():
+            continue
+        read = read_text_file(path, root)
+        if isinstance(read, TextFile):
+            found.files[name] = read
+        else:
+            found.problems.append(replace(read, severity=Severity.WARNING) if name in _CAN_DO_WITHOUT else read)
+    return found
+
+
+def _requirements(documents: _Documents, number: str) -> ReadRequirements:
+    file = documents.first(_REQUIREMENTS)
+    if file is None:
+        return ReadRequirements(number)
+    if file.where.endswith(".md"):
+        return requirements_from(file, number)
+    read = requirements_from_json(file, number)
+    return _unread(documents, read, "requirements.json") if isinstance(read, Problem) else read
+
+
+def _unread(documents: _Documents, problem: Problem, name: str) -> ReadRequirements:
+    del documents.files[name]
+    return ReadRequirements("", problems=(problem,))
+
+
+def _tasks(documents: _Documents, spec_name: str, index: PartIndex) -> TasksPart:
+    file = documents.first(_TASKS)
+    prd = documents.files.get("prd.md")
+    in_prd, problems = dependencies_from(prd, spec_name) if prd else ((), ())
+    if file is None:
+        return TasksPart(dependencies=without_doubles(in_prd), problems=problems)
+    if file.where.endswith(".md"):
+        tasks = tasks_from(file, spec_name, index)
+        dependencies = without_doubles([*in_prd, *tasks.dependencies])
+        return replace(tasks, dependencies=dependencies, problems=(*problems, *tasks.problems))
+    read = tasks_from_json(file, index)
+    if isinstance(read, Problem):
+        del documents.files["tasks.json"]
+        return TasksPart(problems=(*problems, read))
+    dependencies = without_doubles([*read.dependencies, *_not_named(in_prd, read.dependencies)])
+    return replace(read, dependencies=dependencies, problems=(*problems, *read.problems))
+
+
+def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...]) -> list[Dependency]:
+    """tasks.json says exactly what prd.md tells in words: its rows about a spec count alone."""
+    named = {_head(dependency.spec) for dependency in in_tasks}
+    return [dependency for dependency in in_prd if _head(dependency.spec) not in named]
+
+
+def _head(name: str) -> str:
+    head = name.partition("_")[0]
+    return str(int(head)) if head.isdecimal() else name
+
+
+def _is_lost(documents: _Documents, folder: Path) -> bool:
+    """Whether a document that a plan needs is there, but could not be read."""
+    return any(
+        documents.first(names) is None
+        and any((folder / name).is_symlink() or (folder / name).exists() for name in names)
+        for names in (_REQUIREMENTS, _TASKS)
+    )
+
+
+def _spec(
+    folder: Path,
+    root: Path,
+    documents: _Documents,
+    requirements: ReadRequirements,
+    tasks: TasksPart,
+    dialect: str,
+) -> Spec:
+    titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
+    return Spec(
+        name=folder.name,
+        dialect=dialect,
+        path=place_of(folder, root),
+        title=title_of(titled),
+        requirements=requirements.requirements,
+        groups=tasks.groups,
+        dependencies=tasks.dependencies,
+        traceability=tasks.traceability,
+        test_commands=tasks.test_commands,
+        withdrawn=requirements.withdrawn,
+        documents={name: file.where for name, file in documents.files.items()},
+    )
+
+
+def _as_withdrawn(spec: Spec, documents: _Documents) -> Spec:
+    """A spec that says it is superseded expects nothing."""
+    said = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
+    banners = [file for file in said if is_superseded(file)]
+    prd = documents.files.get("prd.md")
+    if not banners and not (prd and _front_matter_ended(prd)):
+        return spec
+    where = banners[0].where if banners else f"{spec.path}/prd.md"
+    documents.problems.append(warning(where, f"{spec.name} is superseded: nothing of it is planned"))
+    return replace(spec, requirements=(), withdrawn=(*spec.expected, *spec.withdrawn), is_withdrawn=True)
+
+
+def _front_matter_ended(prd: TextFile) -> bool:
+    head = prd.text.split("\n---", 1)[0]
+    return head.startswith("---") and _ENDED.search(head) is not None
+
+
+def _about(name: str, problems: list[Problem]) -> tuple[Problem, ...]:
+    return tuple(replace(problem, spec=name) for problem in problems)

@@ -1,0 +1,135 @@
+"""Dependency tables, in every shape that is in use. Whether the other specs exist is not asked here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent_fox.core.spec import Dependency
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.tables import Row, Table
+
+_FOLDER = re.compile(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
+_NUMBER = re.compile(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)
+_BARE_NAME = re.compile(r"[A-Za-z][\w-]*[_-][\w-]+")
+_NO_SPEC = re.compile(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
+_NAMED_GROUP = re.compile(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
+_LEADING_GROUP = re.compile(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
+_ARCHIVED = re.compile(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
+
+_OTHER = (
+    "depends on",
+    "depends on spec",
+    "spec",
+    "specs",
+    "upstream spec",
+    "required spec",
+    "spec name",
+    "upstream",
+)
+_THIS = ("this spec", "dependent", "dependent spec")
+_FROM = (
+    "from group",
+    "from",
+    "required task group",
+    "required group",
+    "task group",
+    "from task group",
+    "group",
+    "groups",
+)
+_TO = ("to group", "to", "to task group", "this group", "needed by group")
+_MAY_NAME_A_GROUP = ("dependency",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Columns:
+    """Where a table says what. Without `from_group` and `to_group` it speaks of whole specs."""
+
+    other: int
+    this: int | None
+    from_group: int | None
+    to_group: int | None
+
+
+def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, ...]:
+    """The dependencies that a file's tables declare for the spec, in the order of the rows."""
+    found: list[Dependency] = []
+    for table in markdown.tables:
+        columns = _columns(table)
+        if columns is not None:
+            found += _rows(table.rows, columns, markdown, spec_name)
+    return tuple(found)
+
+
+def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:
+    """The same row in prd.md and in tasks.md counts once: the first is kept."""
+    first: dict[tuple[str, int | None, int | None], Dependency] = {}
+    for row in dependencies:
+        first.setdefault((row.spec, row.from_group, row.to_group), row)
+    return tuple(first.values())
+
+
+def _columns(table: Table) -> _Columns | None:
+    """A table speaks of dependencies if its columns say so, or the heading above it does."""
+    this = table.column(*_THIS)
+    other = table.column("depends on", "depends on spec") if this is not None else table.column(*_OTHER)
+    if other is None:
+        return None
+    from_group, to_group = table.column(*_FROM), table.column(*_TO)
+    says_so = this is not None or table.header[other].startswith("depends on") or None not in (from_group, to_group)
+    if not says_so and "dependenc" not in table.section:
+        return None
+    if from_group is None and "dependenc" in table.section:
+        from_group = table.column(*_MAY_NAME_A_GROUP)
+    return _Columns(other, this, from_group, to_group)
+
+
+def _rows(rows: Iterable[Row], columns: _Columns, markdown: Markdown, spec_name: str) -> Iterator[Dependency]:
+    for row in rows:
+        if not _is_about(row.cell(columns.this), spec_name):
+            continue
+        from_group = group_in(row.cell(columns.from_group), last=True)
+        to_group = group_in(row.cell(columns.to_group), last=False)
+        is_archived = _ARCHIVED.match(row.cell(columns.from_group)) is not None
+        for name in specs_in(row.cell(columns.other)):
+            yield Dependency(name, from_group, to_group, markdown.at(row.line), is_archived)
+
+
+def _is_about(cell: str, spec_name: str) -> bool:
+    """`This Spec` may name this spec, or say nothing; a row that names another one is that one's."""
+    named = _FOLDER.findall(cell)
+    return not named or spec_name in named or _number(named[0]) == _number(spec_name)
+
+
+def specs_in(cell: str) -> tuple[str, ...]:
+    """The specs that a cell names: `01_core`, `38 (Hardening)`, `Spec 38`; empty where it names none."""
+    text = cell.replace("`", "").replace("**", "").strip()
+    folders = _FOLDER.findall(text)
+    if folders or _NO_SPEC.match(text[:40]):
+        return tuple(dict.fromkeys(folders))
+    number = _NUMBER.match(text.strip("[("))
+    if number is not None:
+        return (number[1],)
+    return (text,) if _BARE_NAME.fullmatch(text) else ()
+
+
+def group_in(cell: str, last: bool) -> int | None:
+    """The group that a cell names; None for `all`, `(complete)`, `0`, a dash and other words.
+
+    Where it names several, the `last` is meant of what must be done before, the first of what waits.
+    """
+    named = [int(number) for number in _NAMED_GROUP.findall(cell)]
+    leading = _LEADING_GROUP.match(cell)
+    if not named and leading is not None:
+        named = [
+            int(number) for number in re.findall(r"\d{1,6}", re.split(r"[^\d\s,&–-]", cell[leading.start(1) :])[0])
+        ]
+    groups = [number for number in named if number > 0]
+    return (max(groups) if last else min(groups)) if groups else None
+
+
+def _number(name: str) -> int | None:
+    head = name.partition("_")[0]
+    return int(head) if head.isdigit() else None

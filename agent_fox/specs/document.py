@@ -1,0 +1,53 @@
+"""One Markdown document: its lines, its tables, and what is wrong with its form. What it says is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.lines import Line, Scan, scan
+from agent_fox.specs.tables import Table, tables_of
+
+_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
+
+
+@dataclass(frozen=True)
+class Markdown:
+    """A Markdown file, read into lines. `problems` are about its form alone."""
+
+    where: str
+    lines: tuple[Line, ...]
+    problems: tuple[Problem, ...] = ()
+
+    @cached_property
+    def tables(self) -> tuple[Table, ...]:
+        return tuple(tables_of(self.lines))
+
+    def at(self, line: int) -> str:
+        return f"{self.where}:{line}"
+
+
+def read_markdown(file: TextFile) -> Markdown:
+    """Scan a text, and report what merges and forgotten marks left in it."""
+    found = scan(file.text)
+    return Markdown(file.where, found.lines, (*_left_open(file.where, found), *_conflicts(file.where, found.lines)))
+
+
+def read_head(file: TextFile, lines: int = 60) -> Markdown:
+    """The first lines alone: enough for a banner and a title."""
+    return read_markdown(TextFile(file.where, "\n".join(file.text.split("\n", lines)[:lines])))
+
+
+def _left_open(where: str, found: Scan) -> Iterator[Problem]:
+    for number in found.open_fences:
+        yield warning(f"{where}:{number}", "this code fence is never closed; close it")
+    if found.open_comment is not None:
+        yield warning(f"{where}:{found.open_comment}", "this comment is never closed; close it")
+
+
+def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:
+    marked = [line.number for line in lines if line.text.startswith(_CONFLICT) and not line.is_code]
+    return [error(f"{where}:{n}", "a merge conflict was left here; resolve it") for n in marked[:1]]

@@ -1,0 +1,61 @@
+"""Reading one file of a spec folder: its text, or a problem that names it. What it says is not here."""
+
+from __future__ import annotations
+
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.core.spec import Problem, Severity
+
+MAX_FILE_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A text with its place: `where` is the path relative to the repository's root. Line ends are `\\n`."""
+
+    where: str
+    text: str
+
+
+def place_of(path: Path, root: Path) -> str:
+    """How a path is named to a person: relative to the repository's root where it lies inside."""
+    try:
+        return path.relative_to(root).as_posix()
+    except ValueError:
+        return path.as_posix()
+
+
+def error(where: str, what: str) -> Problem:
+    return Problem(Severity.ERROR, where, what)
+
+
+def warning(where: str, what: str) -> Problem:
+    return Problem(Severity.WARNING, where, what)
+
+
+def read_text_file(path: Path, root: Path) -> TextFile | Problem:
+    """The text of a file, or why it has none: unreadable, not a plain file, too large, binary, not UTF-8."""
+    where = place_of(path, root)
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return error(where, "is not a plain file; put the text itself there")
+        if found.st_size > MAX_FILE_BYTES:
+            return error(where, f"has {found.st_size:,} bytes; the limit is {MAX_FILE_BYTES:,}. Split the spec")
+        content = path.read_bytes()
+    except OSError as refused:
+        return error(where, f"can't be read ({refused.strerror}); check its permissions")
+    return _decoded(content, where)
+
+
+def _decoded(content: bytes, where: str) -> TextFile | Problem:
+    if b"\0" in content:
+        return error(where, "is a binary file; a spec's documents are UTF-8 text")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        line = content.count(b"\n", 0, wrong.start) + 1
+        return error(f"{where}:{line}", "is not UTF-8; save the file as UTF-8")
+    return TextFile(where, text.replace("\r\n", "\n").replace("\r", "\n"))

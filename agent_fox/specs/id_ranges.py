@@ -1,0 +1,133 @@
+"""Requirement ids as people list them: no prefix, ranges, `.*`, `all`. Expands them to a spec's ids."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Requirement
+
+Key = tuple[tuple[bool, int], ...]
+
+_DASHES = re.compile(r"\s*(?:[‐-―−]|--+)\s*|\s+(?:through|thru|to|until)\s+|\s+-\s+", re.IGNORECASE)
+_ASIDE = re.compile(r"\([^()]*\)")
+_ALL = re.compile(r"\ball\b(?!\s+\d)", re.IGNORECASE)
+_N = r"\d{1,9}"
+_END = r"(?:(?:\d{1,9}-)?REQ-)?[A-Z]*\d{1,9}(?:\.(?:E?\d{1,9}))*"
+_REFERENCE = re.compile(
+    rf"""(?<![\w.-])
+    (?:(?P<spec>{_N})-(?=REQ-))?(?P<req>REQ-)?
+    (?P<tail>{_N}(?:\.E?{_N})*)
+    (?P<every>\.E?\*)?
+    (?:-(?P<end>{_END}))?
+    (?![\w*])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LOOKS_LIKE_AN_ID = re.compile(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
+_TAIL_END = re.compile(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
+
+
+def key_of(tail: str) -> Key:
+    """What follows `REQ-` as a value that sorts as the file does: criteria first, then edge cases."""
+    return tuple((part[:1] in "Ee", int(part.lstrip("Ee"))) for part in tail.split("."))
+
+
+@dataclass(frozen=True, slots=True)
+class PartIndex:
+    """The ids that a spec expects, found by what people write for them."""
+
+    prefix: str
+    parts: dict[Key, str] = field(default_factory=dict)
+    by_requirement: dict[Key, tuple[str, ...]] = field(default_factory=dict)
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    every: tuple[str, ...] = ()
+
+    def expand(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The ids that a list names, in its order, and what it names that this spec does not have."""
+        written = _ASIDE.sub(" ", " ".join(text.split()))
+        if _ALL.search(written) and not _REFERENCE.search(written):
+            return self.every, ()
+        found: dict[str, None] = {}
+        unknown: dict[str, None] = {}
+        for name, ids in self._read(_DASHES.sub("-", written)):
+            found.update(dict.fromkeys(ids))
+            if not ids:
+                unknown[name] = None
+        return tuple(found), tuple(unknown)
+
+    def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        for item in re.split(r"[,;\s]+", text):
+            name = item.replace("**", "").strip("[]`_.:\"'()")
+            if name in self.names:
+                yield name, self.names[name]
+                continue
+            references = [found for found in _REFERENCE.finditer(name) if _is_meant(found, name)]
+            for found in references:
+                yield from self._named(found)
+            if not references and _LOOKS_LIKE_AN_ID.match(name):
+                yield name, ()
+
+    def _named(self, found: re.Match[str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+        if found["spec"] and not _same_number(found["spec"], self.prefix):
+            yield found[0], ()
+            return
+        key = key_of(found["tail"])
+        if found["every"]:
+            only_edges = "E" in found["every"].upper()
+            yield (
+                found[0],
+                tuple(i for k, i in self.parts.items() if _is_below(k, key) and (k[-1][0] or not only_edges)),
+            )
+        elif found["end"]:
+            yield from self._range(found[0], key, found["end"])
+        else:
+            yield found[0], self._at(key)
+
+    def _at(self, key: Key) -> tuple[str, ...]:
+        return (self.parts[key],) if key in self.parts else self.by_requirement.get(key, ())
+
+    def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """All between two ends, in the order of the file; an end that is not there is said too."""
+        found = _TAIL_END.match(written_end)
+        if found is None or (found[1] and not _same_number(found[1], self.prefix)):
+            yield name, ()
+            return
+        end = key_of(found[2])
+        if len(end) < len(start):
+            end = start[: len(start) - len(end)] + end
+        yield name, tuple(i for k, i in self.parts.items() if start <= k and (k <= end or _is_below(k, end)))
+        yield f"an end of {name}", self._at(start) and self._at(end)
+
+
+def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:
+    """The index of a spec's requirements; `prefix` is the number its ids begin with, such as `04`."""
+    index = PartIndex(prefix)
+    every: list[str] = []
+    for requirement in requirements:
+        ids = tuple(part.id for part in requirement.parts)
+        every += ids
+        index.names[requirement.id] = ids
+        index.names.update({i: (i,) for i in ids})
+        index.by_requirement.update({key: ids for key in _keys(requirement.id)})
+        index.parts.update({key: i for i in ids for key in _keys(i)})
+    return PartIndex(prefix, index.parts, index.by_requirement, index.names, tuple(every))
+
+
+def _keys(identifier: str) -> tuple[Key, ...]:
+    """The key of a regular id; an id of another make is known by its name alone."""
+    tail = identifier.rpartition("REQ-")[2]
+    return (key_of(tail),) if re.fullmatch(r"\d{1,9}(?:\.E?\d{1,9})*", tail) else ()
+
+
+def _is_meant(found: re.Match[str], name: str) -> bool:
+    """A bare number names a requirement only where nothing else stands beside it."""
+    return bool(found["req"] or "." in found["tail"] or found["every"]) or found[0] == name
+
+
+def _is_below(key: Key, above: Key) -> bool:
+    return key[: len(above)] == above and len(key) > len(above)
+
+
+def _same_number(one: str, other: str) -> bool:
+    return one == other or (one.isdigit() and other.isdigit() and int(one) == int(other))

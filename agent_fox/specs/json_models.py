@@ -1,0 +1,124 @@
+"""The JSON form at the door: pydantic models, tolerant of unknown keys, nulls and numbers for texts."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+
+def _text(value: object) -> object:
+    """Null is no text, a number is its digits."""
+    if value is None:
+        return ""
+    return str(value) if isinstance(value, int | float) else value
+
+
+def _list(value: object) -> object:
+    return [] if value is None else value
+
+
+def _number(value: object) -> object:
+    """A group's number; words such as `all` mean none."""
+    if isinstance(value, str):
+        return int(value) if value.strip().isdecimal() and len(value) < 7 else None
+    return value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Number = Annotated[int | None, BeforeValidator(_number)]
+Texts = Annotated[list[Text], BeforeValidator(_list)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, values: object) -> object:
+        """A null is the same as an absent key."""
+        if not isinstance(values, dict):
+            return values
+        return {key: value for key, value in values.items() if value is not None}
+
+
+class JsonCriterion(_Model):
+    id: Text
+    text: Text = ""
+    ears_pattern: Text = ""
+    system: Text = ""
+    action: Text = ""
+    trigger: Text = ""
+    condition: Text = ""
+    state: Text = ""
+    feature: Text = ""
+    error_condition: Text = ""
+    return_contract: Text = ""
+
+
+class JsonStory(_Model):
+    role: Text = ""
+    goal: Text = ""
+    benefit: Text = ""
+
+
+class JsonRequirement(_Model):
+    id: Text
+    title: Text = ""
+    status: Text = ""
+    user_story: JsonStory | str = ""
+    acceptance_criteria: list[JsonCriterion] = Field(default_factory=list)
+    edge_cases: list[JsonCriterion] = Field(default_factory=list)
+
+
+class JsonRequirements(_Model):
+    requirements: list[JsonRequirement] = Field(default_factory=list)
+
+
+class JsonSubtask(_Model):
+    id: Text
+    title: Text = ""
+    details: Texts = Field(default_factory=list)
+    requirement_refs: Texts = Field(default_factory=list)
+    state: Text = ""
+    optional: bool = False
+
+
+class JsonVerification(_Model):
+    id: Text = ""
+    checks: Texts = Field(default_factory=list)
+
+
+class JsonGroup(_Model):
+    id: Annotated[int, BeforeValidator(_number)]
+    kind: Text = ""
+    title: Text = ""
+    state: Text = ""
+    optional: bool = False
+    archetype: Text = ""
+    requirement_refs: Texts = Field(default_factory=list)
+    subtasks: list[JsonSubtask] = Field(default_factory=list)
+    verification: JsonVerification = Field(default_factory=JsonVerification)
+
+
+class JsonDependency(_Model):
+    """`sentinel`: the other spec had no groups yet, so that `from_group` means nothing."""
+
+    depends_on_spec: Text
+    from_group: Number = None
+    to_group: Number = None
+    sentinel: bool = False
+
+
+class JsonTrace(_Model):
+    requirement_id: Text = ""
+    test_spec_id: Text = ""
+    task_id: Text = ""
+    test_path: Text = ""
+
+
+class JsonTasks(_Model):
+    test_commands: dict[str, str | None] = Field(default_factory=dict)
+    dependencies: list[JsonDependency] = Field(default_factory=list)
+    task_groups: list[JsonGroup] = Field(default_factory=list)
+    traceability: list[JsonTrace] = Field(default_factory=list)

@@ -1,0 +1,144 @@
+"""Markdown as lines that know what they are: text or code, no comments. Meaning is not here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+_TAB = 4
+_FENCE = re.compile(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
+_COMMENT_TOKEN = re.compile(r"<!--|-->|`+|\n")
+_OWN_LINE = ("|", "- ", "* ", "+ ")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
+
+
+class Heading(NamedTuple):
+    level: int
+    title: str
+
+
+class Line(NamedTuple):
+    """One line: `text` with tabs expanded and comments taken out, `indent` in columns."""
+
+    number: int
+    text: str
+    indent: int
+    is_code: bool = False
+    heading: Heading | None = None
+
+    @property
+    def is_blank(self) -> bool:
+        return not self.text.strip()
+
+
+class Scan(NamedTuple):
+    """What a first look at a text finds: its lines, and the lines of fences and comments that never close."""
+
+    lines: tuple[Line, ...]
+    open_fences: tuple[int, ...]
+    open_comment: int | None
+
+
+def scan(text: str) -> Scan:
+    """Split into lines, mark fenced code, take comments out."""
+    text, open_comment = _without_comments(text)
+    texts = [line.expandtabs(_TAB).rstrip() for line in text.split("\n")]
+    code, open_fences = _code_lines(texts)
+    lines = tuple(_line(number, text, number in code) for number, text in enumerate(texts, 1))
+    return Scan(lines, tuple(open_fences), open_comment)
+
+
+def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
+    """Each line with the titles of the headings it stands under, in lower case, joined by ` / `."""
+    titles: dict[int, str] = {}
+    section = ""
+    for line in lines:
+        heading = line.heading
+        if heading is not None:
+            titles = {level: title for level, title in titles.items() if level < heading.level}
+            titles[heading.level] = heading.title.lower()
+            section = " / ".join(titles.values())
+        yield section, line
+
+
+def plain(text: str) -> str:
+    """Text without the marks around it: emphasis, code, brackets."""
+    return text.strip().strip("*_`[]~ ").strip()
+
+
+def joined(lines: Iterable[Line]) -> str:
+    """Wrapped lines as one text; code, table rows and list items keep lines of their own."""
+    parts: list[str] = []
+    for line in lines:
+        text = line.text.strip()
+        if text and parts:
+            parts.append("\n" if line.is_code or text.startswith(_OWN_LINE) else " ")
+        if text:
+            parts.append(text)
+    return "".join(parts)
+
+
+def _line(number: int, text: str, is_code: bool) -> Line:
+    indent = len(text) - len(text.lstrip())
+    if is_code or not text.startswith("#", indent):
+        return Line(number, text, indent, is_code)
+    found = _HEADING.match(text)
+    return Line(number, text, indent, False, Heading(len(found[1]), (found[2] or "").strip()) if found else None)
+
+
+def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
+    """Numbers of the lines in fences (the fences too), and of fences that never close: only those go.
+
+    A fence inside a list item ends with the item, as soon as a line stands further left.
+    """
+    code: set[int] = set()
+    never_closed: list[int] = []
+    opened, mark, indent = 0, "", 0
+    for number, text in enumerate(texts, 1):
+        found = _FENCE.match(text) if "```" in text or "~~~" in text else None
+        here = len(text) - len(text.lstrip())
+        if opened and indent >= 2 and text.strip() and here < indent:
+            code.add(opened)
+            never_closed.append(opened)
+            opened = 0
+        if found and not opened:
+            opened, mark, indent = number, found[1], here
+        elif found and found[1].startswith(mark) and not found[2].strip():
+            code.update(range(opened, number + 1))
+            opened = 0
+    if opened:
+        code.add(opened)
+        never_closed.append(opened)
+    return code, never_closed
+
+
+def _without_comments(text: str) -> tuple[str, int | None]:
+    """The text with its comments blanked out, and the line of one that never closes: that one stays text."""
+    if "<!--" not in text:
+        return text, None
+    code, _ = _code_lines(text.split("\n"))
+    spans, never_closed = _comments(text, code)
+    parts, end = [], 0
+    for start, stop in spans:
+        parts += [text[end:start], "\n" * text.count("\n", start, stop)]
+        end = stop
+    return "".join([*parts, text[end:]]), never_closed
+
+
+def _comments(text: str, code: set[int]) -> tuple[list[tuple[int, int]], int | None]:
+    """Where comments stand in the text; none begins in code."""
+    spans: list[tuple[int, int]] = []
+    begun, begun_at, line, ticks = -1, 0, 1, 0
+    for token in _COMMENT_TOKEN.finditer(text):
+        match token[0]:
+            case "\n":
+                line, ticks = line + 1, 0
+            case "<!--" if begun < 0 and ticks % 2 == 0 and line not in code:
+                begun, begun_at = token.start(), line
+            case "-->" if begun >= 0:
+                spans.append((begun, token.end()))
+                begun = -1
+            case mark if mark[0] == "`" and begun < 0:
+                ticks += 1
+    return spans, begun_at if begun >= 0 else None

@@ -1,0 +1,158 @@
+"""Specs become a plan: nodes of each spec in their order, and the edges within and between specs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Literal
+
+from agent_fox.core.graph import Edge, EdgeKind, Node, Plan
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.spec import Dependency, Group, Problem, Severity, Spec, TaskState
+from agent_fox.specs.cycles import without_cycles
+from agent_fox.specs.files import warning
+from agent_fox.specs.references import resolve
+
+_TICKED = (TaskState.DONE, TaskState.SKIPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanShape:
+    """Which reviewers and verifiers a plan has, and how specs wait for each other.
+
+    `gate`: a dependent spec starts when the other is verified (`spec`), or when the declared group is done,
+    its own verifier waiting for the other's (`group`). `overrides` sets `retry_predecessor` for a spec's
+    name or a node's id. Without `optional_groups`, optional groups are planned as if they were ticked.
+    """
+
+    pre_review: bool = True
+    drift_review: bool = False
+    audit_review: bool = True
+    verifier: bool = True
+    gate: Literal["spec", "group"] = "spec"
+    retry_predecessor: bool = True
+    overrides: Mapping[str, bool] = field(default_factory=dict)
+    optional_groups: bool = True
+
+
+def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: PlanShape | None = None) -> Plan:
+    """The plan of specs as they were read. Nothing is raised: what is wrong stands in the plan's problems."""
+    shape = shape or PlanShape()
+    found = tuple(problems)
+    read = tuple(specs)
+    broken = frozenset(p.spec for p in found if p.spec and p.severity is Severity.ERROR) - {spec.name for spec in read}
+    resolved = resolve(read, broken)
+    planned = {spec.name: _nodes(spec, shape) for spec in resolved.specs if not spec.is_withdrawn}
+    edges = _edges(resolved.specs, planned, resolved.rows, shape)
+    kept, cycles = without_cycles(edges, shape.gate)
+    nodes = tuple(node for nodes in planned.values() for node in nodes)
+    said = [problem for spec in resolved.specs for problem in _remarks(spec)]
+    return Plan(resolved.specs, nodes, kept, (*found, *resolved.problems, *said, *cycles))
+
+
+def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
+    """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier."""
+    nodes: list[Node] = []
+    if shape.pre_review:
+        nodes.append(_reviewer(spec, 0, Mode.PRE_REVIEW))
+    if shape.drift_review:
+        nodes.append(_reviewer(spec, 0, Mode.DRIFT_REVIEW))
+    for group in spec.groups:
+        nodes.append(_worker(spec, group, shape))
+        if shape.audit_review and group.writes_tests_only:
+            nodes.append(_reviewer(spec, group.number, Mode.AUDIT_REVIEW))
+    if shape.verifier:
+        nodes.append(_verifier(spec))
+    return [replace(node, retry_predecessor=_retries(node, shape)) for node in nodes]
+
+
+def _worker(spec: Spec, group: Group, shape: PlanShape) -> Node:
+    """The node of a group: a coder, unless its title names another archetype."""
+    known = [archetype for archetype in Archetype if archetype == group.archetype]
+    archetype = known[0] if known else Archetype.CODER
+    return Node(
+        uid=f"{spec.name}:{archetype}:{group.number}",
+        id=f"{spec.name}:{group.number}",
+        spec_name=spec.name,
+        group=group.number,
+        archetype=archetype,
+        title=group.title,
+        is_ticked=group.state in _TICKED or (group.optional and not shape.optional_groups),
+        is_optional=group.optional,
+    )
+
+
+def _reviewer(spec: Spec, group: int, mode: Mode) -> Node:
+    name = f"{spec.name}:{group}:{Archetype.REVIEWER}:{mode}"
+    uid = f"{spec.name}:{Archetype.REVIEWER}:{mode}" + (f":{group}" if mode is Mode.AUDIT_REVIEW else "")
+    return Node(uid, name, spec.name, group, Archetype.REVIEWER, mode)
+
+
+def _verifier(spec: Spec) -> Node:
+    after = max((group.number for group in spec.groups), default=0) + 1
+    return Node(f"{spec.name}:{Archetype.VERIFIER}", f"{spec.name}:{after}", spec.name, after, Archetype.VERIFIER)
+
+
+def _retries(node: Node, shape: PlanShape) -> bool:
+    for name in (node.id, node.spec_name):
+        if name in shape.overrides:
+            return shape.overrides[name]
+    return shape.retry_predecessor
+
+
+def _edges(
+    specs: Iterable[Spec],
+    planned: Mapping[str, list[Node]],
+    rows: Mapping[str, tuple[Dependency, ...]],
+    shape: PlanShape,
+) -> dict[Edge, tuple[str, ...]]:
+    """Every edge once, with the rows (file and line) that ask for it."""
+    edges: dict[Edge, tuple[str, ...]] = {}
+    for spec in specs:
+        nodes = planned.get(spec.name, [])
+        for before, after in pairwise(nodes):
+            edges[Edge(before.id, after.id, EdgeKind.CHAIN)] = ()
+        for row in rows[spec.name]:
+            for edge in _between(planned[row.spec], nodes, row, shape):
+                edges[edge] = tuple(dict.fromkeys((*edges.get(edge, ()), row.where)))
+    return edges
+
+
+def _between(before: list[Node], after: list[Node], row: Dependency, shape: PlanShape) -> Iterator[Edge]:
+    """The edges of one row: from group to group, and the gate between the specs."""
+    if not before or not after:
+        return
+    source = _group_node(before, row.from_group, last=True)
+    target = _group_node(after, row.to_group, last=False)
+    if source is not None and target is not None:
+        yield Edge(source.id, target.id, EdgeKind.DEPENDENCY)
+    kind = EdgeKind.GATE if shape.verifier else EdgeKind.DEPENDENCY
+    yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else after[-1]).id, kind)
+
+
+def _group_node(nodes: list[Node], group: int | None, last: bool) -> Node | None:
+    """The node of a group; without a number the last or the first one. None where the spec has no groups."""
+    workers = [node for node in nodes if node.id == f"{node.spec_name}:{node.group}" and not _is_closing(node)]
+    if group is not None:
+        workers = [node for node in workers if node.group == group]
+    return (workers[-1] if last else workers[0]) if workers else None
+
+
+def _is_closing(node: Node) -> bool:
+    return node.uid == f"{node.spec_name}:{Archetype.VERIFIER}"
+
+
+def _remarks(spec: Spec) -> Iterator[Problem]:
+    """What a plan can't do anything about, but a person should know."""
+    if spec.is_withdrawn:
+        return
+    if not spec.expected:
+        what = f"{spec.name} has no requirements: nothing to prove. Write requirements.md"
+        yield replace(warning(spec.path, what), spec=spec.name)
+    if not spec.groups:
+        yield replace(warning(spec.path, f"{spec.name} has no task groups: nobody would build it"), spec=spec.name)
+    for group in spec.groups:
+        if group.archetype is not None and group.archetype not in list(Archetype):
+            what = f"group {group.number} asks for archetype {group.archetype!r}; known: {', '.join(Archetype)}"
+            yield replace(warning(spec.path, what), spec=spec.name)

@@ -1,0 +1,89 @@
+"""What a spec's dependency rows point at, found among the specs that were read. Drawing edges is not here."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from agent_fox.core.spec import Dependency, Problem, Spec
+from agent_fox.specs.files import error
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Specs whose rows name folders, the rows that hold in the plan, and what was wrong with the others."""
+
+    specs: tuple[Spec, ...]
+    rows: dict[str, tuple[Dependency, ...]]
+    problems: tuple[Problem, ...]
+
+
+def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Resolved:
+    """Find what each row means. Rows about `broken` specs are passed over: that is said already."""
+    specs = tuple(specs)
+    by_name = {spec.name: spec for spec in specs}
+    problems: list[Problem] = []
+    rows: dict[str, tuple[Dependency, ...]] = {}
+    resolved = []
+    for spec in specs:
+        if spec.is_withdrawn:
+            resolved.append(spec)
+            rows[spec.name] = ()
+            continue
+        named = [_named(row, spec, (*by_name, *broken), problems) for row in spec.dependencies]
+        resolved.append(replace(spec, dependencies=tuple(dict.fromkeys(named))))
+        rows[spec.name] = tuple(row for row in dict.fromkeys(named) if _holds(row, spec, by_name, broken, problems))
+    return Resolved(tuple(resolved), rows, tuple(problems))
+
+
+def _named(row: Dependency, spec: Spec, names: Iterable[str], problems: list[Problem]) -> Dependency:
+    """The row with the folder's name in place of a number."""
+    if not row.spec.isdecimal():
+        return row
+    meant = [name for name in names if _number(name) == int(row.spec)]
+    if len(meant) > 1:
+        what = f"{row.spec} is ambiguous: {' and '.join(meant)} have that number. Write the folder's name"
+        problems.append(replace(error(row.where or spec.path, what), spec=spec.name))
+    return replace(row, spec=meant[0]) if len(meant) == 1 else row
+
+
+def _holds(
+    row: Dependency, spec: Spec, by_name: Mapping[str, Spec], broken: frozenset[str], problems: list[Problem]
+) -> bool:
+    """Whether the row makes an edge. One that points nowhere is an error, unless what it names is done."""
+    other = by_name.get(row.spec)
+    if row.spec in broken or (other is not None and other.is_withdrawn):
+        return False
+    is_ambiguous = row.spec.isdecimal() and sum(_number(name) == int(row.spec) for name in by_name) > 1
+    wrong = None if is_ambiguous else _wrong(row, spec, other, by_name)
+    if wrong is not None:
+        problems.append(replace(error(row.where or spec.path, wrong), spec=spec.name))
+    return wrong is None and not is_ambiguous and other is not None
+
+
+def _wrong(row: Dependency, spec: Spec, other: Spec | None, by_name: Mapping[str, Spec]) -> str | None:
+    if other is None:
+        return None if row.is_archived else f"depends on {row.spec}, which is not there{_nearest(row.spec, by_name)}"
+    if other.name == spec.name:
+        return f"{spec.name} depends on itself; take the row out"
+    for named, group in ((other, row.from_group), (spec, row.to_group)):
+        if group is not None and group not in [g.number for g in named.groups]:
+            return f"names group {group} of {named.name}, which has {_groups(named)}. Correct the row"
+    return None
+
+
+def _nearest(name: str, by_name: Mapping[str, Spec]) -> str:
+    same = [other for other in by_name if _number(other) is not None and _number(other) == _number(name)]
+    near = same or difflib.get_close_matches(name, by_name, 1)
+    return f". Did you mean {near[0]}?" if near else ". Add it, or correct the row"
+
+
+def _groups(spec: Spec) -> str:
+    numbers = [str(group.number) for group in spec.groups]
+    return f"groups {', '.join(numbers)}" if numbers else "no groups"
+
+
+def _number(name: str) -> int | None:
+    head = name.partition("_")[0]
+    return int(head) if head.isdecimal() else None

@@ -1,0 +1,136 @@
+"""requirements.md cut into blocks: one heading with the lines below it. Ids are not made here."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agent_fox.specs.lines import Heading, Line
+
+_N = r"\d{1,9}"
+_TAIL = rf"{_N}(?:\.[Ee]?{_N})*"
+_TITLE = re.compile(
+    rf"""[\[*`_~ ]{{0,6}}(?:Requirement\s{{1,3}})?
+    (?:(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})|(?<=\s)(?P<plain>{_TAIL}))(?![\w.-]*\w)
+    [\]*`_~]{{0,6}}\s*[:.—–-]?\s*(?P<title>.*)$""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_ITEM = re.compile(
+    rf"""\ *+(?P<mark>[-*+]\ |\d{{1,3}}[.)](?:\ |$))?\ *+(?:\[[ xX~-]\]\ *+)?
+    (?P<open>[\[`*_~(]{{0,6}})(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})(?P<close>[\]`*_~:).]{{0,6}})
+    (?![\w-])\s*(?P<rest>.*)$""",
+    re.VERBOSE,
+)
+_ELSEWHERE = re.compile(
+    r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
+    r"|out of scope|amendments?|change ?log|revision|appendix|examples?|depend|open questions"
+    r"|assumptions|summary|test )"
+)
+
+
+@dataclass(slots=True)
+class Declared:
+    """An id where an item begins: `tail` is what follows `REQ-`."""
+
+    tail: str
+    prefix: str
+    line: Line
+    rest: str
+    is_marked: bool
+
+
+@dataclass(slots=True)
+class Block:
+    """One requirement heading and what stands below it. `tail` is empty for text under other headings."""
+
+    tail: str
+    title: str
+    level: int
+    line: int
+    is_numbered_only: bool = False
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class RequirementTitle:
+    tail: str
+    prefix: str
+    title: str
+    is_numbered_only: bool
+
+
+def requirement_title(text: str) -> RequirementTitle | None:
+    """A heading such as `Requirement 1: T`, `[01-REQ-1] T`, `04-REQ-1.1: T`, `REQ-1: T`; None for others."""
+    found = _TITLE.match(text)
+    if found is None:
+        return None
+    tail = (found["tail"] or found["plain"]).upper()
+    return RequirementTitle(tail, found["prefix"] or "", found["title"].strip("*_ "), found["plain"] is not None)
+
+
+def declared(line: Line) -> Declared | None:
+    """The id that a line declares: after a list mark, or decorated where there is no mark."""
+    if line.is_code or "REQ-" not in line.text:
+        return None
+    found = _ITEM.match(line.text)
+    if found is None or not (found["mark"] or set(found["open"]) & set("[`*")):
+        return None
+    tail = found["tail"].upper()
+    struck = "~~" if "~~" in found["open"] else ""
+    return Declared(tail, found["prefix"] or "", line, struck + found["rest"].lstrip(" :—–-."), bool(found["mark"]))
+
+
+def own_prefix(lines: Iterable[Line], number: str) -> str:
+    """What this file's ids begin with: the folder's number if any id has it, else the most common one."""
+    seen: Counter[str] = Counter()
+    for line in lines:
+        heading = line.heading
+        found = requirement_title(heading.title) if heading else declared(line)
+        if found is not None and found.prefix:
+            seen[found.prefix] += 1
+    same = [prefix for prefix in seen if number and int(prefix) == int(number)]
+    return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
+
+
+def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:
+    """Cut at every requirement heading of this spec, and where another of its rank or higher ends it."""
+    blocks = [Block("", "", 0, 0)]
+    elsewhere: int | None = None
+    for line in lines:
+        heading = line.heading
+        title = _own_title(heading, prefix)
+        current = blocks[-1]
+        if heading is None or _is_part(heading, title, blocks):
+            if elsewhere is None:
+                current.lines.append(line)
+        elif title is not None:
+            elsewhere = None
+            blocks.append(Block(title.tail, title.title, heading.level, line.number, title.is_numbered_only))
+        else:
+            elsewhere = _elsewhere(heading, elsewhere)
+            blocks.append(Block("", "", heading.level, line.number))
+    return blocks
+
+
+def _elsewhere(heading: Heading, before: int | None) -> int | None:
+    """The rank of a heading under which nothing is declared, such as a glossary's, with all below it."""
+    if before is not None and heading.level > before:
+        return before
+    return heading.level if _ELSEWHERE.match(heading.title.lower()) else None
+
+
+def _own_title(heading: Heading | None, prefix: str) -> RequirementTitle | None:
+    title = requirement_title(heading.title) if heading is not None else None
+    is_foreign = title is not None and title.prefix and int(title.prefix) != int(prefix or title.prefix)
+    return None if is_foreign else title
+
+
+def _is_part(heading: Heading, title: RequirementTitle | None, blocks: list[Block]) -> bool:
+    """A heading below a requirement's own is a part of it: a label, or a criterion that has a heading."""
+    current = blocks[-1]
+    if title is None:
+        return bool(current.tail) and heading.level > current.level
+    parent = title.tail.rpartition(".")[0]
+    return bool(current.tail) and parent == current.tail and not title.is_numbered_only

@@ -1,0 +1,129 @@
+"""The criteria and edge cases of one block, as written: with ids, or counted where ids are left out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from agent_fox.specs.lines import Line, joined, plain
+from agent_fox.specs.requirement_blocks import Block, Declared, declared, requirement_title
+
+_EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
+_LABEL = re.compile(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
+_MARKED = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+
+
+@dataclass(slots=True)
+class Item:
+    """One criterion or edge case. `tail` is empty where no id is written; `number` is a list number."""
+
+    is_edge: bool
+    line: int
+    tail: str = ""
+    number: int | None = None
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return joined(self.lines)
+
+
+@dataclass(slots=True)
+class Contents:
+    """What stands in a block: prose before the items, and the items."""
+
+    intro: list[Line] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+
+
+class _Reading:
+    """Goes through the lines of a block. Knows only where it stands: under which label, in which item."""
+
+    def __init__(self, block: Block, prefix: str) -> None:
+        self.block, self.prefix = block, prefix
+        self.contents = Contents()
+        self.section = _CRITERIA
+        self.is_labelled = False
+        self.section_level = 0
+        self.item: Item | None = None
+        self.seen: set[str] = set()
+
+    def read(self) -> Contents:
+        for line in self.block.lines:
+            self._line(line)
+        return self.contents
+
+    def _line(self, line: Line) -> None:
+        found = self._declared(line)
+        if found is not None:
+            self._begin(Item("E" in found.tail.rpartition(".")[2], line.number, found.tail), line, found.rest)
+        elif self._is_label(line) or (_RULE.match(line.text.strip()) and not line.is_code):
+            self.item = None
+        elif not self._begins_unnamed(line):
+            self._goes_on(line)
+
+    def _declared(self, line: Line) -> Declared | None:
+        found = _heading_item(line) or declared(line)
+        if found is None or (found.prefix and self.prefix and int(found.prefix) != int(self.prefix)):
+            return None
+        is_prose = found.tail == self.block.tail or (found.tail in self.seen and not found.is_marked)
+        return None if is_prose else found
+
+    def _is_label(self, line: Line) -> bool:
+        """A heading or a bold line on its own says what the items below it are."""
+        heading = line.heading
+        text = heading.title if heading else line.text.strip()
+        if line.is_code or (heading is None and (line.indent > 1 or not _LABEL.match(text))):
+            return False
+        section = _section(plain(text.rstrip(":")).rstrip(":").lower())
+        level = heading.level if heading else 0
+        if section is None and (heading is None or (self.is_labelled and level > self.section_level > 0)):
+            return False
+        self.section, self.is_labelled = section or _ASIDE, section is not None
+        self.section_level = level
+        return True
+
+    def _begins_unnamed(self, line: Line) -> bool:
+        found = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
+        if found is None or not self.block.tail or (found["number"] is None and not self.is_labelled):
+            return False
+        if self.item is not None and not self.item.tail and (self.item.number is None) != (found["number"] is None):
+            return False
+        number = int(found["number"]) if found["number"] else None
+        self._begin(Item(self.section == _EDGE, line.number, number=number), line, found["rest"])
+        return True
+
+    def _begin(self, item: Item, line: Line, text: str) -> None:
+        item.lines.append(line._replace(text=text))
+        self.item = item
+        self.seen.add(item.tail)
+        self.contents.items.append(item)
+
+    def _goes_on(self, line: Line) -> None:
+        if self.item is not None:
+            self.item.lines.append(line)
+        elif not self.contents.items:
+            self.contents.intro.append(line)
+
+
+def contents_of(block: Block, prefix: str) -> Contents:
+    """Read a block. Items of other specs, and ids in prose, are text."""
+    return _Reading(block, prefix).read()
+
+
+def _heading_item(line: Line) -> Declared | None:
+    heading = line.heading
+    title = requirement_title(heading.title) if heading else None
+    if title is None or title.is_numbered_only or "." not in title.tail:
+        return None
+    return Declared(title.tail, title.prefix, line, title.title, True)
+
+
+def _section(label: str) -> str | None:
+    if label.startswith(("edge case", "error case", "edge-case")):
+        return _EDGE
+    if label.startswith(("acceptance criteri", "requirements", "criteria", "functional requirements")):
+        return _CRITERIA
+    is_aside = label.startswith(("note", "rationale", "example", "out of scope", "assumption", "depend", "correctness"))
+    return _ASIDE if is_aside else None

@@ -1,0 +1,67 @@
+"""Markdown tables: a header, rows with their lines, and the section they stand in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from agent_fox.specs.lines import Line, with_sections
+
+_ESCAPED = "\0"
+_RULE = frozenset("|:- ")
+
+
+class Row(NamedTuple):
+    line: int
+    cells: tuple[str, ...]
+
+    def cell(self, column: int | None) -> str:
+        return self.cells[column] if column is not None and column < len(self.cells) else ""
+
+
+class Table(NamedTuple):
+    """`header` is in lower case, without marks."""
+
+    section: str
+    header: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def column(self, *words: str) -> int | None:
+        """The first column whose header is one of the words."""
+        return next((n for n, name in enumerate(self.header) if name in words), None)
+
+    def column_with(self, *parts: str) -> int | None:
+        """The first column whose header holds one of the parts."""
+        return next((n for n, name in enumerate(self.header) if any(part in name for part in parts)), None)
+
+
+def tables_of(lines: Iterable[Line]) -> Iterator[Table]:
+    """Every table: a row, a rule below it, and the rows that follow without a gap."""
+    pending: list[tuple[str, Line]] = []
+    for section, line in with_sections(lines):
+        if not line.is_code and "|" in line.text:
+            pending.append((section, line))
+            continue
+        if pending:
+            yield from _table(pending)
+            pending = []
+    yield from _table(pending)
+
+
+def _table(found: list[tuple[str, Line]]) -> Iterator[Table]:
+    if len(found) < 2 or not _is_rule(found[1][1].text):
+        return
+    section, header = found[0]
+    rows = tuple(Row(line.number, _cells(line.text)) for _, line in found[2:] if not _is_rule(line.text))
+    yield Table(section, tuple(cell.strip("*_` ").lower() for cell in _cells(header.text)), rows)
+
+
+def _is_rule(text: str) -> bool:
+    return "-" in text and set(text) <= _RULE
+
+
+def _cells(text: str) -> tuple[str, ...]:
+    inner = text.strip().replace("\\|", _ESCAPED)
+    inner = inner[1:] if inner.startswith("|") else inner
+    inner = inner[:-1] if inner.endswith("|") else inner
+    return tuple(cell.strip().replace(_ESCAPED, "|") for cell in inner.split("|"))

@@ -1,0 +1,75 @@
+"""The traceability table: from a requirement to the tasks that implement it and the tests that show it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from agent_fox.core.spec import Problem, Trace
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.id_ranges import PartIndex
+from agent_fox.specs.tables import Row, Table
+
+_ID = re.compile(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
+_TASKS = re.compile(
+    r"(\d{1,6}\.\d{1,6})\s?[–—-]\s?(?:\d{1,6}\.)?(\d{1,6})(?![\d.])|\d{1,6}\.(?:\d{1,6}|V)|(?<![\w.])\d{1,6}(?![\w.])"
+)
+_TEST_SPEC = re.compile(r"TS-[\w-]+")
+_SEPARATOR = re.compile(r",|;|<br\s?/?>", re.IGNORECASE)
+_NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
+
+
+def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace, ...], tuple[Problem, ...]]:
+    """All rows that name a requirement. Ids that the spec does not have are warnings, where it has any."""
+    traces: list[Trace] = []
+    problems: list[Problem] = []
+    for table in markdown.tables:
+        requirement, tasks = table.column_with("requirement"), table.column_with("task", "implement")
+        if requirement is None or tasks is None:
+            continue
+        for row in table.rows:
+            ids, unknown = _ids(row.cell(requirement), index)
+            if unknown and index.every:
+                what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
+                problems.append(warning(markdown.at(row.line), what))
+            traces += _traces(ids, table, row, tasks)
+    return tuple(traces), tuple(problems)
+
+
+def tasks_in(cell: str) -> tuple[str, ...]:
+    """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
+    return tuple(dict.fromkeys(name for found in _TASKS.finditer(cell) for name in _span(found)))
+
+
+def _span(found: re.Match[str]) -> Iterable[str]:
+    if found[1] is None:
+        return (found[0],)
+    group, _, first = found[1].partition(".")
+    numbers = range(int(first), min(int(found[2]), int(first) + 99) + 1)
+    return (f"{group}.{number}" for number in numbers)
+
+
+def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    if not index.every:
+        return tuple(_ID.findall(cell)), ()
+    if cell in index.names:
+        return index.names[cell], ()
+    return index.expand(cell) if _ID.search(cell) else ((), ())
+
+
+def _traces(ids: Iterable[str], table: Table, row: Row, tasks: int) -> Iterator[Trace]:
+    specified = table.column_with("test spec")
+    tests = next((n for n, name in enumerate(table.header) if "test" in name and n not in (specified, tasks)), None)
+    for identifier in ids:
+        yield Trace(
+            identifier,
+            tuple(_TEST_SPEC.findall(row.cell(specified))),
+            tasks_in(row.cell(tasks)),
+            _names(row.cell(tests)),
+        )
+
+
+def _names(cell: str) -> tuple[str, ...]:
+    names = (part.strip().strip("`").strip() for part in _SEPARATOR.split(cell))
+    return tuple(name for name in names if name.lower() not in _NOTHING)

@@ -1,0 +1,222 @@
+"""The plan in the state file: specs, parts, nodes, edges. Saved and loaded in bulk; a node moved by one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import TypeAdapter
+from sqlite_utils import Database
+
+from agent_fox.core.graph import EdgeKind, Node
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.spec import Spec
+from agent_fox.core.standing import Outcome, Standing, Status
+from agent_fox.store.values import insert_many, storable
+
+_SPEC = TypeAdapter(Spec)
+LAST = 1_000_000
+"""The place of a spec that could never be read: after all others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedNode:
+    """A node of the plan with where it stands."""
+
+    node: Node
+    standing: Standing
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEdge:
+    """An edge of the plan between node uids: the target waits for the source."""
+
+    source: str
+    target: str
+    kind: EdgeKind
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPart:
+    """One expected id of a spec, with the version of its text."""
+
+    spec_name: str
+    id: str
+    requirement_id: str
+    text: str
+    version: str
+
+
+NODE_COLUMNS = (
+    "uid, id, spec_name, group_number, archetype, mode, title, is_ticked, is_optional, retry_predecessor, "
+    "status, outcome, attempt, reading, attempt_base, reading_base, rung, position"
+)
+
+
+def node_of(row: tuple[Any, ...]) -> PlannedNode:
+    (uid, name, spec, group, archetype, mode, title, is_ticked, is_optional, retry_predecessor,
+     status, outcome, *counts, position) = row  # fmt: skip
+    node = Node(
+        uid, name, spec, group, Archetype(archetype), Mode(mode) if mode else None, title,
+        bool(is_ticked), bool(is_optional), bool(retry_predecessor),
+    )  # fmt: skip
+    standing = Standing(uid, Status(status), Outcome(outcome) if outcome else None, *counts)
+    return PlannedNode(node, standing, position)
+
+
+def load_nodes(db: Database) -> list[PlannedNode]:
+    """Every node in plan order, withdrawn ones too."""
+    rows = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes ORDER BY position, uid")
+    return [node_of(row) for row in rows]
+
+
+def nodes_of_spec(db: Database, spec_name: str) -> list[PlannedNode]:
+    """The nodes of one spec that are in the plan, in plan order."""
+    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE spec_name = ? AND status <> 'withdrawn' ORDER BY position"
+    return [node_of(row) for row in db.execute(sql, [spec_name])]
+
+
+def node_by_uid(db: Database, uid: str) -> PlannedNode:
+    """Raises KeyError where there is no such node."""
+    row = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE uid = ?", [uid]).fetchone()
+    if row is None:
+        raise KeyError(uid)
+    return node_of(row)
+
+
+def node_by_id(db: Database, node_id: str) -> PlannedNode | None:
+    sql = f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE id = ? AND status <> 'withdrawn'"
+    row = db.execute(sql, [node_id]).fetchone()
+    return node_of(row) if row else None
+
+
+def move_node(db: Database, standing: Standing, decision_id: int | None) -> None:
+    """Write where a node stands now; the schema refuses what the table of transitions does not allow."""
+    db.execute(
+        "UPDATE plan_nodes SET status = ?, outcome = ?, attempt = ?, reading = ?, attempt_base = ?, "
+        "reading_base = ?, rung = ?, decision_id = coalesce(?, decision_id) WHERE uid = ?",
+        [
+            standing.status, standing.outcome, standing.attempt, standing.reading, standing.attempt_base,
+            standing.reading_base, standing.rung, decision_id, standing.uid,
+        ],
+    )  # fmt: skip
+
+
+def insert_nodes(db: Database, nodes: Iterable[PlannedNode]) -> None:
+    """Put new nodes into the plan; the schema takes them as pending or ticked only."""
+    insert_many(db, "plan_nodes", NODE_COLUMNS, map(_row, nodes))
+
+
+def _row(planned: PlannedNode) -> tuple[object, ...]:
+    node, at = planned.node, planned.standing
+    return (
+        node.uid, node.id, node.spec_name, node.group, node.archetype, node.mode, node.title, node.is_ticked,
+        node.is_optional, node.retry_predecessor, at.status, at.outcome, at.attempt, at.reading,
+        at.attempt_base, at.reading_base, at.rung, planned.position,
+    )  # fmt: skip
+
+
+DESCRIBED = "id, title, position, group_number, is_ticked, is_optional, retry_predecessor"
+DESCRIBE = ":id, :title, :position, :group, :is_ticked, :is_optional, :retry_predecessor"
+
+
+def describe_nodes(db: Database, nodes: Iterable[tuple[int, Node]]) -> None:
+    """Refresh what may change about a node without changing where it stands: name, place, title, marks.
+
+    Takes each node with its place in the plan. What stays as it is is not written again.
+    """
+    rows = [
+        {
+            "uid": n.uid, "id": n.id, "title": storable(n.title), "position": position, "group": n.group,
+            "is_ticked": n.is_ticked, "is_optional": n.is_optional, "retry_predecessor": n.retry_predecessor,
+        }
+        for position, n in nodes
+    ]  # fmt: skip
+    # Names may be exchanged between nodes (the verifier's becomes a coder's): give way first, then take them.
+    db.conn.executemany("UPDATE plan_nodes SET id = '~' || uid WHERE uid = :uid AND id <> :id", rows)
+    db.conn.executemany(
+        f"UPDATE plan_nodes SET ({DESCRIBED}) = ({DESCRIBE}) WHERE uid = :uid AND ({DESCRIBED}) IS NOT ({DESCRIBE})",
+        rows,
+    )
+
+
+def replace_edges(db: Database, edges: Iterable[StoredEdge]) -> None:
+    db.execute("DELETE FROM plan_edges")
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO plan_edges (source, target, kind) VALUES (?, ?, ?)",
+        [(edge.source, edge.target, edge.kind) for edge in edges],
+    )
+
+
+def load_edges(db: Database) -> list[StoredEdge]:
+    rows = db.execute("SELECT source, target, kind FROM plan_edges")
+    return [StoredEdge(source, target, EdgeKind(kind)) for source, target, kind in rows]
+
+
+def load_retry_edges(db: Database) -> list[tuple[str, str]]:
+    """Edges of rounds that are still open: the target waits until the source's retry has ended."""
+    return [(source, target) for source, target in db.execute("SELECT source, target FROM retry_edges")]
+
+
+def add_retry_edges(db: Database, edges: Iterable[tuple[str, str]], decision_id: int) -> None:
+    db.conn.executemany(
+        "INSERT OR IGNORE INTO retry_edges (source, target, decision_id) VALUES (?, ?, ?)",
+        [(source, target, decision_id) for source, target in edges],
+    )
+
+
+def drop_retry_edges(db: Database, source: str) -> None:
+    """The source has ended its round: what waited for it need not any more."""
+    db.execute("DELETE FROM retry_edges WHERE source = ?", [source])
+
+
+def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str]) -> None:
+    """Keep the text that counts: a snapshot of each spec; specs that are gone stay, marked as withdrawn.
+
+    `broken` maps the name of a spec that could not be read to the reason; it keeps the snapshot it had.
+    """
+    db.execute("UPDATE plan_specs SET is_withdrawn = 1")
+    db.conn.executemany(
+        "INSERT INTO plan_specs (name, position, dialect, path, title, snapshot) VALUES (?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET position = excluded.position, dialect = excluded.dialect, "
+        "path = excluded.path, title = excluded.title, snapshot = excluded.snapshot, "
+        "is_withdrawn = 0, problem = ''",
+        [
+            (spec.name, position, spec.dialect, spec.path, spec.title, _SPEC.dump_json(spec).decode())
+            for position, spec in enumerate(specs)
+        ],
+    )
+    db.conn.executemany(
+        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', '', ?) "
+        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0",
+        [(name, LAST, storable(problem)) for name, problem in broken.items()],
+    )
+
+
+def load_spec(db: Database, name: str) -> Spec:
+    """The snapshot of a spec. Raises KeyError where there is none."""
+    row = db.execute("SELECT snapshot FROM plan_specs WHERE name = ? AND snapshot <> ''", [name]).fetchone()
+    if row is None:
+        raise KeyError(name)
+    return _SPEC.validate_json(row[0])
+
+
+def broken_specs(db: Database) -> dict[str, str]:
+    """Specs that were left out because they could not be read: name to reason. They count as not proven."""
+    sql = "SELECT name, problem FROM plan_specs WHERE problem <> '' AND is_withdrawn = 0 ORDER BY name"
+    return {name: problem for name, problem in db.execute(sql)}
+
+
+def save_parts(db: Database, parts: Iterable[StoredPart]) -> None:
+    db.execute("DELETE FROM plan_parts")
+    rows = ((p.spec_name, p.id, p.requirement_id, at, p.text, p.version) for at, p in enumerate(parts))
+    insert_many(db, "plan_parts", "spec_name, id, requirement_id, position, text, version", rows)
+
+
+def load_parts(db: Database, spec_name: str | None = None) -> list[StoredPart]:
+    """The expected ids of one spec, or of all, in the order of the files."""
+    where, values = (" WHERE spec_name = ?", [spec_name]) if spec_name else ("", [])
+    sql = f"SELECT spec_name, id, requirement_id, text, version FROM plan_parts{where} ORDER BY position"
+    return [StoredPart(*row) for row in db.execute(sql, values)]

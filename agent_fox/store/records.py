@@ -1,0 +1,229 @@
+"""What happened: decisions, verdicts, blocks, events. Written inside the caller's transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
+
+from sqlite_utils import Database
+
+from agent_fox.core.ids import Ticket
+from agent_fox.core.judgement import Counted, PastReading
+from agent_fox.core.verdict import Word
+from agent_fox.store.values import insert as insert
+from agent_fox.store.values import to_json
+
+
+class StepRow(TypedDict):
+    """One node moved by a decision, as kept in `decisions.steps`."""
+
+    uid: str
+    step: str
+    rung: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """A recorded decision. `facts` is what it was made from (limits, spent budgets, failures, progress)."""
+
+    id: int
+    at: str
+    run_id: int | None
+    node_uid: str
+    node_id: str
+    kind: str
+    cause: str | None
+    ticket: Ticket
+    session_id: int | None
+    commit: str | None
+    steps: tuple[StepRow, ...]
+    facts: Mapping[str, object]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewDecision:
+    """A decision about to be recorded."""
+
+    node_uid: str
+    node_id: str
+    spec_name: str
+    kind: str
+    ticket: Ticket
+    steps: tuple[StepRow, ...]
+    cause: str | None = None
+    session_id: int | None = None
+    commit: str | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
+
+
+def record_decision(db: Database, at: str, run_id: int | None, new: NewDecision) -> int:
+    return insert(
+        db,
+        "decisions",
+        {
+            "at": at, "run_id": run_id, "node_uid": new.node_uid, "node_id": new.node_id,
+            "spec_name": new.spec_name, "kind": new.kind, "cause": new.cause, "attempt": new.ticket.attempt,
+            "reading": new.ticket.reading, "session_id": new.session_id, "commit_id": new.commit,
+            "steps": to_json(new.steps), "facts": to_json(new.facts), "note": new.note,
+        },
+    )  # fmt: skip
+
+
+DECISION_COLUMNS = (
+    "id, at, run_id, node_uid, node_id, kind, cause, attempt, reading, session_id, commit_id, steps, facts, note"
+)
+
+
+def decisions_of_spec(db: Database, spec_name: str) -> list[DecisionRow]:
+    """Every decision about a node of the spec, oldest first."""
+    sql = f"SELECT {DECISION_COLUMNS} FROM decisions WHERE spec_name = ? ORDER BY id"
+    return [_decision(row) for row in db.execute(sql, [spec_name])]
+
+
+def _decision(row: tuple[Any, ...]) -> DecisionRow:
+    number, at, run, uid, name, kind, cause, attempt, reading, session, commit, steps, facts, note = row
+    return DecisionRow(
+        number, at, run, uid, name, kind, cause, Ticket(uid, attempt, reading), session, commit,
+        tuple(json.loads(steps)), json.loads(facts), note,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictOrigin:
+    """Where verdict rows come from: one session's reading of one commit."""
+
+    spec_name: str
+    node_uid: str
+    session_id: int | None
+    decision_id: int
+    ticket: Ticket
+    commit: str | None
+    tree: str | None
+    at: str
+
+
+def current_verdicts(db: Database, spec_name: str) -> dict[str, tuple[int, Word]]:
+    """The current row of each requirement: id of the row and its verdict."""
+    sql = "SELECT requirement_id, id, verdict FROM verification_results WHERE spec_name = ? AND superseded_by IS NULL"
+    return {part: (row, Word(word)) for part, row, word in db.execute(sql, [spec_name])}
+
+
+def next_verdict_id(db: Database) -> int:
+    found = db.execute("SELECT coalesce(max(id), 0) + 1 FROM verification_results").fetchone()
+    return int(found[0])
+
+
+def store_verdicts(
+    db: Database, origin: VerdictOrigin, counted: Mapping[str, Counted], versions: Mapping[str, str]
+) -> None:
+    """Keep what a report said. A newer PASS or FAIL supersedes; UNKNOWN supersedes PASS and UNKNOWN, never a FAIL.
+
+    What the report passed over in silence is stored only where nothing was read before on this tree.
+    """
+    current = current_verdicts(db, origin.spec_name)
+    number = next_verdict_id(db)
+    for part, verdict in counted.items():
+        if verdict.is_silent and verdict.word is not Word.UNKNOWN:
+            continue
+        old = current.get(part)
+        keeps_fail = old is not None and old[1] is Word.FAIL and verdict.word is Word.UNKNOWN
+        superseded_by = old[0] if old is not None and keeps_fail else None
+        if old is not None and not keeps_fail:
+            supersede(db, old[0], number)
+        row = verdict_row(origin, verdict, versions.get(part, ""))
+        insert(db, "verification_results", {"id": number, **row, "superseded_by": superseded_by})
+        number += 1
+
+
+def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> dict[str, object]:
+    verdict = counted.verdict
+    signal = verdict.signal
+    return {
+        "spec_name": origin.spec_name, "requirement_id": verdict.requirement_id, "verdict": counted.word,
+        "read_as": counted.read, "said": verdict.said, "evidence": verdict.evidence, "note": verdict.note,
+        "command": signal.command if signal else None, "first_error": signal.first_error if signal else None,
+        "failing_tests": verdict.failing_tests,
+        "disposition": verdict.disposition if counted.word is Word.FAIL else None, "text_version": version,
+        "node_uid": origin.node_uid, "session_id": origin.session_id, "decision_id": origin.decision_id,
+        "attempt": origin.ticket.attempt, "reading": origin.ticket.reading, "commit_id": origin.commit,
+        "tree": origin.tree, "at": origin.at,
+    }  # fmt: skip
+
+
+def supersede_by_change(
+    db: Database, spec_name: str, changed: Mapping[str, str], *, is_removed: bool, decision_id: int, at: str
+) -> None:
+    """The text of requirements changed, or they went (`changed`: id to version of the text).
+
+    Their verdicts, FAILs too, give way to a record of that; the record of one that went is not current either.
+    """
+    current = current_verdicts(db, spec_name)
+    note = "the requirement was removed" if is_removed else "the requirement's text changed"
+    for number, part in enumerate((part for part in changed if part in current), next_verdict_id(db)):
+        supersede(db, current[part][0], number)
+        record = {
+            "id": number, "spec_name": spec_name, "requirement_id": part, "verdict": Word.UNKNOWN,
+            "read_as": Word.UNKNOWN, "note": note, "text_version": changed[part], "decision_id": decision_id,
+            "at": at, "superseded_by": number if is_removed else None,
+        }  # fmt: skip
+        insert(db, "verification_results", record)
+
+
+def supersede(db: Database, old: int, new: int) -> None:
+    """The current row gives way to the row `new`, which must be written next."""
+    db.execute("UPDATE verification_results SET superseded_by = ? WHERE id = ?", [new, old])
+
+
+def past_readings(
+    db: Database, spec_name: str, tree: str | None, versions: Mapping[str, str]
+) -> dict[str, tuple[PastReading, ...]]:
+    """What was read before on this tree, per requirement in its present version, oldest first."""
+    found: dict[str, tuple[PastReading, ...]] = {}
+    sql = (
+        "SELECT requirement_id, read_as, attempt, reading, text_version FROM verification_results "
+        "WHERE spec_name = ? AND tree = ? AND session_id IS NOT NULL ORDER BY id"
+    )
+    for part, word, attempt, reading, version in db.execute(sql, [spec_name, tree]):
+        if versions.get(part) == version:
+            found[part] = (*found.get(part, ()), PastReading(Word(word), attempt, reading))
+    return found
+
+
+def last_passes(db: Database, spec_name: str, parts: Sequence[str]) -> dict[str, int]:
+    """The decision under which each requirement last counted as PASS."""
+    marks = ", ".join("?" * len(parts))
+    sql = (
+        "SELECT requirement_id, max(decision_id) FROM verification_results "
+        f"WHERE spec_name = ? AND verdict = 'PASS' AND requirement_id IN ({marks}) GROUP BY requirement_id"
+    )
+    return {part: decision for part, decision in db.execute(sql, [spec_name, *parts]) if decision is not None}
+
+
+def failing_after(db: Database, spec_name: str, session_id: int) -> list[str]:
+    """The ids that failed in the first report on the spec after a session."""
+    sql = (
+        "SELECT requirement_id FROM verification_results WHERE verdict = 'FAIL' AND session_id = ("
+        "SELECT min(session_id) FROM verification_results WHERE spec_name = ? AND session_id > ?) ORDER BY id"
+    )
+    return [str(row[0]) for row in db.execute(sql, [spec_name, session_id])]
+
+
+def record_block(
+    db: Database, at: str, run_id: int | None, decision_id: int, node: Mapping[str, str], cause: str, reason: str,
+    root_node: str, requirements: Sequence[str] = (),
+) -> None:  # fmt: skip
+    """One row of the blocking history. `node` has `archetype`, `node_id`, `node_uid`, `spec_name`."""
+    row = {"at": at, "run_id": run_id, "decision_id": decision_id, **node, "cause": cause, "reason": reason}
+    insert(db, "blocking_history", {**row, "root_node": root_node, "requirements": to_json(list(requirements))})
+
+
+def record_event(
+    db: Database, at: str, run_id: int | None, kind: str, *, node_id: str | None = None,
+    spec_name: str | None = None, data: Mapping[str, object] | None = None,
+) -> None:  # fmt: skip
+    row = {"at": at, "run_id": run_id, "kind": kind, "node_id": node_id, "spec_name": spec_name}
+    insert(db, "events", {**row, "data": to_json(data or {})})

@@ -1,0 +1,192 @@
+"""Runs, sessions and their launches in the state file; what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlite_utils import Database
+
+from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.store.values import change, insert
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One session, by its ticket."""
+
+    id: int
+    run_id: int
+    node_id: str
+    spec_name: str
+    archetype: Archetype
+    mode: Mode | None
+    ticket: Ticket
+    status: str
+    end_kind: str
+    reason: str
+    rung: int
+    pinned: str | None
+    tree: str | None
+    base: str | None
+    landed: str | None
+    cost_usd: float | None
+    assumed_cost_usd: float
+    summary: str
+    log: str
+    started_at: str
+    ended_at: str | None
+    seconds: float | None
+
+
+SESSION_COLUMNS = (
+    "id, run_id, node_id, spec_name, archetype, mode, node_uid, attempt, reading, status, end_kind, reason, rung, "
+    "pinned_commit, tree, base_commit, landed_commit, cost_usd, assumed_cost_usd, summary, log, started_at, "
+    "ended_at, seconds"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRow:
+    """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it."""
+
+    id: str
+    session_id: int
+    number: int
+    status: str
+    pinned: str
+    folder: str
+    pid: int | None
+    pid_start: str | None
+
+
+LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pid_start"
+
+
+def start_run(db: Database, at: str, head: str) -> int:
+    return insert(db, "runs", {"started_at": at, "head_commit": head})
+
+
+def open_run(db: Database) -> int | None:
+    """The run that can be continued: the last one, if it was paused, interrupted or killed."""
+    row = db.execute("SELECT id, status FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return int(row[0]) if row and row[1] != "ended" else None
+
+
+def resume_run(db: Database, run_id: int) -> None:
+    db.execute("UPDATE runs SET status = 'running', ended_at = NULL, exit_code = NULL WHERE id = ?", [run_id])
+
+
+def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, reason: str, tip: str | None) -> None:
+    """Note how a run ended. `status` is `ended`, or `paused` or `interrupted`, which can be continued."""
+    end = {"status": status, "ended_at": at, "exit_code": exit_code, "reason": reason, "tip_commit": tip}
+    change(db, "runs", run_id, end)
+
+
+def add_run_seconds(db: Database, run_id: int, seconds: float) -> None:
+    db.execute("UPDATE runs SET seconds = seconds + ? WHERE id = ?", [seconds, run_id])
+
+
+def run_seconds(db: Database, run_id: int) -> float:
+    return float(db.execute("SELECT seconds FROM runs WHERE id = ?", [run_id]).fetchone()[0])
+
+
+def session_by_ticket(db: Database, ticket: Ticket) -> SessionRow | None:
+    sql = f"SELECT {SESSION_COLUMNS} FROM sessions WHERE node_uid = ? AND attempt = ? AND reading = ?"
+    row = db.execute(sql, [ticket.node_uid, ticket.attempt, ticket.reading]).fetchone()
+    return session_of(row) if row else None
+
+
+def session_by_id(db: Database, session_id: int) -> SessionRow:
+    """Raises KeyError."""
+    row = db.execute(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE id = ?", [session_id]).fetchone()
+    if row is None:
+        raise KeyError(session_id)
+    return session_of(row)
+
+
+def sessions_where(db: Database, condition: str, values: list[object]) -> list[SessionRow]:
+    """Sessions by a condition of ours, oldest first."""
+    rows = db.execute(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {condition} ORDER BY id", values)
+    return [session_of(row) for row in rows]
+
+
+def session_of(row: tuple[Any, ...]) -> SessionRow:
+    number, run, name, spec, archetype, mode, uid, attempt, reading, *rest = row
+    ticket = Ticket(uid, attempt, reading)
+    return SessionRow(
+        number, run, name, spec, Archetype(archetype), Mode(mode) if mode else None, ticket, *rest
+    )  # fmt: skip
+
+
+def set_session(db: Database, session_id: int, changes: Mapping[str, object]) -> None:
+    """Change columns of a session that has not ended; the schema refuses the rest."""
+    change(db, "sessions", session_id, changes)
+
+
+def start_launch(db: Database, row: Mapping[str, object]) -> None:
+    insert(db, "launches", row)
+
+
+def launch_number(db: Database, session_id: int) -> int:
+    sql = "SELECT coalesce(max(number), 0) + 1 FROM launches WHERE session_id = ?"
+    return int(db.execute(sql, [session_id]).fetchone()[0])
+
+
+def set_launch(db: Database, launch: str, changes: Mapping[str, object]) -> None:
+    """Change columns of a launch that is under way; the schema refuses the rest."""
+    change(db, "launches", launch, changes)
+
+
+def open_launches(db: Database) -> list[LaunchRow]:
+    """Launches that were under way when the orchestrator was last alive, oldest first."""
+    rows = db.execute(f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE status = 'running' ORDER BY started_at, id")
+    return [LaunchRow(*row) for row in rows]
+
+
+def last_launch(db: Database, session_id: int) -> LaunchRow | None:
+    sql = f"SELECT {LAUNCH_COLUMNS} FROM launches WHERE session_id = ? ORDER BY number DESC LIMIT 1"
+    row = db.execute(sql, [session_id]).fetchone()
+    return LaunchRow(*row) if row else None
+
+
+def infrastructure_losses(db: Database, session_id: int, run_id: int) -> int:
+    """How often this ticket was lost to infrastructure in this run."""
+    sql = "SELECT count(*) FROM launches WHERE session_id = ? AND run_id = ? AND status = 'infrastructure'"
+    return int(db.execute(sql, [session_id, run_id]).fetchone()[0])
+
+
+# A launch costs what it said; one that ended without saying, or has not reported yet, counts as assumed. Launches
+# that were lost with the orchestrator or to infrastructure count what they said, else nothing: they are repeated.
+COST = (
+    "CASE WHEN launches.cost_usd IS NOT NULL THEN launches.cost_usd "
+    "WHEN launches.status IN ('ended', 'running', 'interrupted') THEN sessions.assumed_cost_usd ELSE 0 END"
+)
+SPENT = f"SELECT coalesce(sum({COST}), 0) FROM launches JOIN sessions ON sessions.id = launches.session_id"
+
+
+def run_cost(db: Database, run_id: int) -> float:
+    """Dollars of one run, unknown ones as assumed, launches under way included."""
+    return float(db.execute(f"{SPENT} WHERE launches.run_id = ?", [run_id]).fetchone()[0])
+
+
+def spec_cost(db: Database, run_id: int, spec_name: str) -> float:
+    sql = f"{SPENT} WHERE launches.run_id = ? AND sessions.spec_name = ?"
+    return float(db.execute(sql, [run_id, spec_name]).fetchone()[0])
+
+
+def node_cost(db: Database, run_id: int, uid: str) -> float:
+    sql = f"{SPENT} WHERE launches.run_id = ? AND sessions.node_uid = ?"
+    return float(db.execute(sql, [run_id, uid]).fetchone()[0])
+
+
+def session_counts(db: Database, run_id: int) -> int:
+    """Sessions of a run, whatever their end."""
+    return int(db.execute("SELECT count(*) FROM sessions WHERE run_id = ?", [run_id]).fetchone()[0])
+
+
+def count_sessions(db: Database, run_id: int, column: str, value: str) -> int:
+    """Sessions of a run of one spec (`spec_name`) or one node (`node_uid`)."""
+    sql = f"SELECT count(*) FROM sessions WHERE run_id = ? AND {column} = ?"
+    return int(db.execute(sql, [run_id, value]).fetchone()[0])

@@ -1,0 +1,213 @@
+"""The state file itself: opening, migrating, one writer, transactions. What stands in the tables is elsewhere."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.store.schema import MIGRATIONS
+
+BUSY_SECONDS = 10.0
+CHECKPOINT_PAGES = 1000
+STATEMENTS_KEPT = 256
+
+
+class StateError(Exception):
+    """The state file cannot be used: corrupt, from a newer version, not readable. Its text says what to do."""
+
+
+class StateStuck(StateError):
+    """The state cannot be written just now (disk full, file busy). What was committed is safe; run again later."""
+
+
+class LockHeld(Exception):
+    """Another run (or reset) is writing this state."""
+
+
+@contextmanager
+def single_writer(path: Path) -> Iterator[None]:
+    """Hold the run lock: an flock on a file beside the state, released by the kernel when this process ends.
+
+    Raises LockHeld with the other process's id; StateError where the file cannot be made.
+    """
+    handle = open_lock(path)
+    try:
+        take_lock(handle, path)
+        yield
+    finally:
+        os.close(handle)
+
+
+def open_lock(path: Path) -> int:
+    """The lock file, closed in every program that is started from this one."""
+    make_folder(path.parent)
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except (PermissionError, IsADirectoryError) as error:
+        raise StateError(f"{path}: cannot be written ({error.strerror}); check what is there") from error
+
+
+def take_lock(handle: int, path: Path) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        holder = os.pread(handle, 32, 0).decode(errors="replace").strip() or "unknown"
+        raise LockHeld(
+            f"{path}: another agent-fox (process {holder}) is writing this state; wait for it or stop it first"
+        ) from None
+    os.ftruncate(handle, 0)
+    os.pwrite(handle, str(os.getpid()).encode(), 0)
+
+
+def make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (PermissionError, FileExistsError, NotADirectoryError) as error:
+        raise StateError(f"{folder}: cannot be made ({error.strerror}); check what is there") from error
+
+
+def open_state(path: Path) -> Database:
+    """Open for writing, made or migrated as needed, and checked. Raises StateError."""
+    make_folder(path.parent)
+    return opened(path, f"{path.absolute().as_uri()}?mode=rwc", prepare)
+
+
+def read_state(path: Path) -> Database:
+    """Open for reading only, short and without a lock. Raises StateError; a missing file is one."""
+    if not path.exists():
+        raise no_state(path)
+    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_readable)
+
+
+def opened(path: Path, uri: str, ready: Callable[[Database, Path], None]) -> Database:
+    """Connect and make `ready`; where that fails nothing stays open."""
+    try:
+        connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, cached_statements=STATEMENTS_KEPT)
+    except sqlite3.DatabaseError as error:
+        raise broken(path, error) from error
+    try:
+        db = Database(connection, execute_plugins=False)
+        ready(db, path)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise broken(path, error) from error
+    except StateError:
+        connection.close()
+        raise
+    return db
+
+
+def prepare(db: Database, path: Path) -> None:
+    """What a writing connection needs: durable commits, the guards on, the present format, a sound file."""
+    db.execute("PRAGMA journal_mode = WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA recursive_triggers = ON")
+    db.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+    migrate(db, path)
+    (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise broken(path, found)
+
+
+def check_readable(db: Database, path: Path) -> None:
+    found = check_version(db, path)
+    if found == 0:
+        raise no_state(path)
+    if found < len(MIGRATIONS):
+        raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
+
+
+def check_version(db: Database, path: Path) -> int:
+    """The format of the file: how many migrations were applied. Raises StateError for a newer one."""
+    found = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if found > len(MIGRATIONS):
+        raise StateError(
+            f"{path}: written by a newer agent-fox (format {found}, this one knows {len(MIGRATIONS)}); "
+            "install that version or a later one"
+        )
+    return found
+
+
+def migrate(db: Database, path: Path) -> None:
+    """Apply what is missing, each migration in one transaction; another process may be doing the same."""
+    while (number := check_version(db, path)) < len(MIGRATIONS):
+        script = f"BEGIN IMMEDIATE;\n{MIGRATIONS[number]}\nPRAGMA user_version = {number + 1};\nCOMMIT;"
+        try:
+            db.executescript(script)
+        except sqlite3.DatabaseError:
+            db.rollback()
+            if check_version(db, path) == number:
+                raise
+
+
+def no_state(path: Path) -> StateError:
+    return StateError(f"{path}: there is no state yet; `agent-fox run` makes it")
+
+
+STUCK = {
+    sqlite3.SQLITE_FULL: "the disk is full: free some space",
+    sqlite3.SQLITE_IOERR: "the disk reports an error: check it",
+    sqlite3.SQLITE_BUSY: "another program holds the file: close it",
+    sqlite3.SQLITE_LOCKED: "another program holds the file: close it",
+}
+UNUSABLE = {
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check what is there, and its permissions",
+    sqlite3.SQLITE_PERM: "it cannot be opened: check what is there, and its permissions",
+    sqlite3.SQLITE_READONLY: "it cannot be written: check the permissions of the file and its folder",
+}
+RESTORE = "restore it from a backup, or move it away to start with a new one (its history is then no longer used)"
+
+
+def broken(path: Path, error: sqlite3.DatabaseError | str) -> StateError:
+    """What a failure of SQLite means to a person, with what to do."""
+    code = primary_code(error)
+    if code in STUCK:
+        return StateStuck(f"{path}: {STUCK[code]}, then run again; nothing is half-written ({error})")
+    if code in UNUSABLE:
+        return StateError(f"{path}: {UNUSABLE[code]} ({error})")
+    return StateError(f"{path}: cannot be read as agent-fox state ({error}); {RESTORE}")
+
+
+def primary_code(error: sqlite3.DatabaseError | str) -> int:
+    """SQLite's result code, 0 where the error is not one of SQLite's own."""
+    code: int = getattr(error, "sqlite_errorcode", 0)  # only errors that SQLite itself reported have one
+    return code & 0xFF
+
+
+THE_WORLD = {*STUCK, *UNUSABLE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+
+
+@contextmanager
+def transaction(db: Database) -> Iterator[Database]:
+    """One transaction: all of it or nothing. A nested one is an error of ours.
+
+    Raises StateError where the disk or the file fails; a refused statement stays sqlite3's IntegrityError.
+    """
+    if db.conn.in_transaction:
+        raise RuntimeError("a transaction is already open")
+    try:
+        db.execute("BEGIN IMMEDIATE")
+        yield db
+        db.conn.commit()
+    except sqlite3.DatabaseError as error:
+        if primary_code(error) in THE_WORLD:
+            raise broken(path_of(db), error) from error
+        raise
+    finally:
+        db.conn.rollback()
+
+
+def path_of(db: Database) -> Path:
+    return Path(db.execute("PRAGMA database_list").fetchone()[2])
+
+
+def checkpoint(db: Database) -> None:
+    """Move the write-ahead log into the state file; called when the run is idle. Readers do not block it."""
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)")

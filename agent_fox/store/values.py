@@ -1,0 +1,41 @@
+"""How values stand in a column: text that SQLite can hold, structured facts as JSON. Nothing about what they mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+
+from sqlite_utils import Database
+
+
+def storable(value: object) -> object:
+    """The value as a column can hold it: half a surrogate pair (broken file names, odd JSON) becomes `?`."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def to_json(value: object) -> str:
+    """Compact JSON with stable key order, for columns that hold structured facts."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def insert(db: Database, table: str, row: Mapping[str, object]) -> int:
+    """Insert one row; gives its row id. Table and columns are ours, values are bound."""
+    columns, marks = ", ".join(row), ", ".join("?" * len(row))
+    values = [storable(value) for value in row.values()]
+    found = db.execute(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values).lastrowid
+    assert found is not None
+    return found
+
+
+def change(db: Database, table: str, key: object, changes: Mapping[str, object]) -> None:
+    """Change columns of the row with this `id`; the schema refuses what must stay."""
+    columns = ", ".join(f"{column} = ?" for column in changes)
+    values = [storable(value) for value in (*changes.values(), key)]
+    db.execute(f"UPDATE {table} SET {columns} WHERE id = ?", values)
+
+
+def insert_many(db: Database, table: str, columns: str, rows: Iterable[Iterable[object]]) -> None:
+    """Insert rows whose values stand in the order of `columns`, a list with commas."""
+    marks = ", ".join("?" * (columns.count(",") + 1))
+    values = [[storable(value) for value in row] for row in rows]
+    db.conn.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)

@@ -1,0 +1,3 @@
+"""The world behind small functions: processes, git, redaction, clock and ids. Knows nothing of plans or
+verdicts.
+"""

@@ -1,0 +1,249 @@
+"""Git behind small functions, for the person's own repository: questions, and moves of references.
+
+Every call runs without hooks, signing, prompts, pager, credential helpers and file-system monitor. No
+function here touches the person's checkout or index, and none may be pointed into a tree that an agent has
+written to: see `git_objects` for how such a tree is looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+OLDEST_VERSION = (2, 38)
+"""The first git with `merge-tree --write-tree`."""
+
+FALLBACK_NAME, FALLBACK_EMAIL = "agent-fox", "agent-fox@localhost"
+
+_NEUTRAL = {
+    "core.hooksPath": "/dev/null",
+    "core.fsmonitor": "false",
+    "core.untrackedCache": "false",
+    "core.pager": "cat",
+    "core.quotePath": "false",
+    "commit.gpgSign": "false",
+    "tag.gpgSign": "false",
+    "credential.helper": "",
+    "gc.auto": "0",
+    "i18n.commitEncoding": "UTF-8",
+    "maintenance.auto": "false",
+    "advice.detachedHead": "false",
+    "diff.ignoreSubmodules": "all",
+    "submodule.recurse": "false",
+    "protocol.ext.allow": "never",
+}
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+
+
+class GitError(Exception):
+    """Git refused or is not there. The message says what was tried, where, and what git said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who commits."""
+
+    name: str
+    email: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a git command printed, and its exit status."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def text(self) -> str:
+        return self.out.decode("utf-8", "surrogateescape").strip()
+
+    @property
+    def records(self) -> list[str]:
+        """The fields of a `-z` answer."""
+        return [field.decode("utf-8", "surrogateescape") for field in self.out.split(b"\0") if field]
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What git gets to see: none of the caller's GIT_* variables, no prompt, English messages."""
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    ours = {
+        "LC_ALL": "C",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_ASKPASS": "",
+        "SSH_ASKPASS": "",
+    }
+    return kept | ours | dict(extra or {})
+
+
+def call(
+    where: Path,
+    *arguments: str,
+    extra: Mapping[str, str] | None = None,
+    data: bytes | None = None,
+    allowed: Sequence[int] = (0,),
+) -> Answer:
+    """Run git in `where`. Raises GitError for an exit status that is not in `allowed`."""
+    settings = [word for name, value in _NEUTRAL.items() for word in ("-c", f"{name}={value}")]
+    argv = ["git", *settings, *arguments]
+    try:
+        done = subprocess.run(argv, cwd=where, env=environment(extra), input=data or b"", capture_output=True)
+    except FileNotFoundError as error:
+        raise GitError(_absence(where)) from error
+    answer = Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
+    if answer.status not in allowed:
+        said = answer.err or answer.text[-500:] or f"exit status {answer.status}"
+        raise GitError(f"git {' '.join(arguments[:3])} in {where}: {said}")
+    return answer
+
+
+def _absence(where: Path) -> str:
+    if shutil.which("git") is None:
+        return f"git is not on PATH; install git {OLDEST_VERSION[0]}.{OLDEST_VERSION[1]} or newer"
+    return f"{where} does not exist"
+
+
+def version() -> tuple[int, ...]:
+    """The version of git on PATH, such as (2, 39, 5)."""
+    numbers = re.search(r"\d+(?:\.\d+)+", call(Path("/"), "--version").text)
+    return tuple(int(part) for part in numbers[0].split(".")) if numbers else ()
+
+
+def check_version() -> None:
+    """Raises GitError where git is missing or too old."""
+    found = version()
+    if found[:2] < OLDEST_VERSION:
+        shown, needed = (".".join(map(str, numbers)) for numbers in (found, OLDEST_VERSION))
+        raise GitError(f"git {shown} is too old; agent-fox needs git {needed} or newer (merge-tree --write-tree)")
+
+
+def root_of(where: Path) -> Path | None:
+    """The root of the work tree that `where` is in, or None where it is not in one."""
+    if not where.is_dir():
+        return None
+    answer = call(where, "rev-parse", "--show-toplevel", allowed=(0, 128))
+    return Path(answer.text) if answer.status == 0 and answer.text else None
+
+
+def is_repository(where: Path) -> bool:
+    return root_of(where) is not None
+
+
+def common_folder(repo: Path) -> Path:
+    """The repository's own folder (`.git`), which all its worktrees share."""
+    return (repo / call(repo, "rev-parse", "--git-common-dir").text).resolve()
+
+
+def commit_of(repo: Path, name: str) -> str | None:
+    """The full id of the commit that `name` stands for, or None."""
+    answer = call(
+        repo,
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        f"{name}^{{commit}}",
+        allowed=(0, 1, 128),
+    )
+    return answer.text if answer.status == 0 else None
+
+
+def head(repo: Path) -> str | None:
+    """The commit of HEAD; None where there is no commit yet."""
+    return commit_of(repo, "HEAD")
+
+
+def tree_of(repo: Path, commit: str) -> str:
+    """The id of a commit's tree."""
+    return call(repo, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
+
+
+def dirty(repo: Path) -> tuple[str, ...]:
+    """Paths of tracked files that are changed in the person's checkout, and of untracked ones."""
+    status = call(repo, "status", "--porcelain=v1", "-z", "--no-renames", "--ignore-submodules=all")
+    return tuple(record[3:] for record in status.records)
+
+
+def checked_out_at(repo: Path, branch: str) -> Path | None:
+    """The worktree in which `branch` is checked out, or None."""
+    place = None
+    for line in call(repo, "worktree", "list", "--porcelain").text.splitlines():
+        word, _, value = line.partition(" ")
+        place = Path(value) if word == "worktree" else place
+        if (word, value) == ("branch", f"refs/heads/{branch}"):
+            return place
+    return None
+
+
+def unresolved_submodules(repo: Path) -> tuple[str, ...]:
+    """Submodules of HEAD that are not checked out, or not at the commit that HEAD names."""
+    answer = call(repo, "submodule", "status", allowed=(0, 1, 128))
+    lines = answer.out.decode("utf-8", "surrogateescape").splitlines()
+    return tuple(line[1:].split(" ")[1] for line in lines if line[:1] in ("-", "+", "U"))
+
+
+def files_under(repo: Path, commit: str, folder: str = "") -> dict[str, str]:
+    """Path → blob id of every file of `commit` under `folder` (all where it is empty); submodules left
+    out.
+    """
+    where = ("--", folder) if folder else ()
+    records = call(repo, "ls-tree", "-r", "-z", "--full-tree", commit, *where).records
+    entries = (record.split("\t", 1) for record in records)
+    return {path: meta.split(" ")[2] for meta, path in entries if meta.split(" ")[1] == "blob"}
+
+
+def show(repo: Path, commit: str, path: str) -> bytes | None:
+    """What `path` holds in `commit`, or None where it is not a file there."""
+    answer = call(repo, "cat-file", "blob", f"{commit}:{path}", allowed=(0, 128))
+    return answer.out if answer.status == 0 else None
+
+
+def diffstat(repo: Path, base: str, tip: str) -> str:
+    """The difference as `git diff --stat` shows it; empty where there is none."""
+    return call(repo, "diff", "--stat", "--no-ext-diff", "--no-textconv", "--no-color", base, tip, "--").text
+
+
+def is_ancestor(repo: Path, older: str, newer: str) -> bool:
+    """Whether `newer` contains `older` (or is it). An id that is not there is contained in nothing."""
+    return call(repo, "merge-base", "--is-ancestor", older, newer, allowed=(0, 1, 128)).status == 0
+
+
+def set_ref(repo: Path, ref: str, commit: str) -> None:
+    """Make or move a reference of our own."""
+    call(repo, "update-ref", "--no-deref", ref, commit)
+
+
+def delete_ref(repo: Path, ref: str) -> None:
+    """Remove a reference of our own; one that is not there is no error."""
+    call(repo, "update-ref", "--no-deref", "-d", ref)
+
+
+def move_ref(repo: Path, ref: str, new: str, old: str | None) -> bool:
+    """Compare and swap: move `ref` from `old` (None: it must not exist) to `new`. False where it was
+    elsewhere.
+
+    Raises GitError where git could not do it although the reference stands at `old` (a lock that stays, a
+    full disk).
+    """
+    answer = call(repo, "update-ref", "--no-deref", ref, new, old or "0" * len(new), allowed=(0, 1, 128))
+    if answer.status == 0:
+        return True
+    if commit_of(repo, ref) == old:
+        raise GitError(f"git update-ref {ref} in {repo}: {answer.err}")
+    return False
+
+
+def identity(repo: Path) -> Identity:
+    """The person's own name and address for commits, or agent-fox's where either is missing."""
+    lines = call(repo, "config", "--get-regexp", r"^user\.(name|email)$", allowed=(0, 1)).text.splitlines()
+    known = {name: value for name, _, value in (line.partition(" ") for line in lines) if value.strip()}
+    if {"user.name", "user.email"} <= known.keys():
+        return Identity(known["user.name"], known["user.email"])
+    return Identity(FALLBACK_NAME, FALLBACK_EMAIL)

@@ -1,0 +1,180 @@
+"""Trees and commits made in the person's object store without their configuration, index, checkout or
+references.
+
+Each call sees a git folder of our own, made for it and thrown away: no hook, filter, merge driver or setting
+of anybody is in it. That is how a tree that an agent has written to is looked at: as files, never through the
+agent's `.git`.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.system import git
+
+GITLINK = "160000"
+ABSENT = "000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One path of an index or tree: its mode (octal text) and object id. Mode ABSENT: it is not there."""
+
+    path: str
+    mode: str
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path that differs between two trees."""
+
+    old: Entry
+    new: Entry
+
+    @property
+    def path(self) -> str:
+        return self.new.path
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """A throw-away git folder over the person's objects, with an index of its own and, if given, files to
+    look at.
+    """
+
+    folder: Path
+    variables: Mapping[str, str]
+
+    def call(self, *arguments: str, data: bytes | None = None, allowed: Sequence[int] = (0,)) -> git.Answer:
+        where = Path(self.variables.get("GIT_WORK_TREE", self.folder))
+        return git.call(where, *arguments, extra=self.variables, data=data, allowed=allowed)
+
+    def read_tree(self, tree: str) -> None:
+        """Fill the index with `tree`."""
+        self.call("read-tree", tree)
+
+    def write_tree(self) -> str:
+        """The index as a tree."""
+        return self.call("write-tree").text
+
+    def untracked(self) -> list[str]:
+        """Files that the index does not have and .gitignore does not hide; `DIR/` is a repository in the
+        tree.
+        """
+        return self.call("ls-files", "--others", "--exclude-standard", "-z").records
+
+    def tracked(self) -> list[str]:
+        return self.call("ls-files", "-z").records
+
+    def add_all(self, leaving_out: Sequence[str] = ()) -> None:
+        """Take everything from the files into the index, but `leaving_out` (paths) and what .gitignore
+        hides.
+        """
+        excluded = [f":(exclude,literal,top){path}" for path in leaving_out]
+        self.call("add", "--all", "--", ":(top)", *excluded)
+
+    def changed_files(self) -> list[str]:
+        """Paths of the index whose file is gone or holds something else."""
+        self.call("update-index", "-q", "--refresh", allowed=(0, 1))
+        return self.call("diff-files", "--name-only", "-z").records
+
+    def changes(self, old: str, new: str, *paths: str) -> list[Change]:
+        """What differs from tree `old` to tree `new`, under `paths` if given (taken literally)."""
+        literal = [f":(literal,top){path}" for path in paths]
+        records = self.call("diff-tree", "-r", "-z", "--no-renames", old, new, "--", *literal).records
+        return [_change(meta, path) for meta, path in zip(records[::2], records[1::2], strict=True)]
+
+    def put(self, entries: Sequence[Entry]) -> None:
+        """Set these paths in the index; removals first, so that a file can take a folder's place."""
+        ordered = sorted(entries, key=lambda entry: entry.mode != ABSENT)
+        lines = [f"{entry.mode} {entry.id}\t{entry.path}\0" for entry in ordered]
+        self.call("update-index", "-z", "--index-info", data="".join(lines).encode("utf-8", "surrogateescape"))
+
+    def blob(self, object_id: str) -> bytes:
+        return self.call("cat-file", "blob", object_id).out
+
+
+def _change(meta: str, path: str) -> Change:
+    old_mode, new_mode, old_id, new_id, _ = meta.lstrip(":").split(" ")
+    return Change(Entry(path, old_mode, old_id), Entry(path, new_mode, new_id))
+
+
+@contextmanager
+def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
+    """A store over the objects of `repo`; with `files`, that folder is its work tree."""
+    common = git.common_folder(repo)
+    with tempfile.TemporaryDirectory(prefix="agent-fox-git-") as made:
+        folder = Path(made)
+        _lay_out(folder, common, git.call(repo, "rev-parse", "--show-object-format").text)
+        (folder / "info/exclude").write_bytes(_excludes(repo, common))
+        variables = {
+            "GIT_DIR": made,
+            "GIT_OBJECT_DIRECTORY": str(common / "objects"),
+            "GIT_INDEX_FILE": str(folder / "index"),
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_ATTR_NOSYSTEM": "1",
+        }
+        yield Store(folder, variables | ({"GIT_WORK_TREE": str(files)} if files else {}))
+
+
+def _lay_out(folder: Path, common: Path, object_format: str) -> None:
+    for name in ("objects", "refs", "info"):
+        (folder / name).mkdir()
+    (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+    (folder / "config").write_text(
+        "[core]\nrepositoryformatversion = 1\nbare = false\nfilemode = true\n"
+        "protectHFS = true\nprotectNTFS = true\n"
+        f"[extensions]\nobjectformat = {object_format}\n",
+        encoding="ascii",
+    )
+    if (common / "shallow").is_file():
+        (folder / "shallow").write_bytes((common / "shallow").read_bytes())
+
+
+def _excludes(repo: Path, common: Path) -> bytes:
+    """What the person ignores beside .gitignore: in this repository, and everywhere."""
+    everywhere = git.call(repo, "config", "--type=path", "core.excludesFile", allowed=(0, 1)).text
+    files = [common / "info/exclude", *([Path(everywhere)] if everywhere else [])]
+    return b"\n".join(file.read_bytes() for file in files if file.is_file())
+
+
+def commit_tree(
+    repo: Path, tree: str, parents: Sequence[str], message: str, who: git.Identity, at: int | None = None
+) -> str:
+    """A commit object; no reference moves. With `at` (seconds since the epoch) the same call makes the
+    same commit.
+    """
+    named = {"NAME": who.name, "EMAIL": who.email} | ({} if at is None else {"DATE": f"@{at} +0000"})
+    variables = {f"GIT_{role}_{key}": value for role in ("AUTHOR", "COMMITTER") for key, value in named.items()}
+    arguments = [word for parent in parents for word in ("-p", parent)]
+    made = git.call(repo, "commit-tree", tree, *arguments, extra=variables, data=message.encode("utf-8", "replace"))
+    return made.text
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """The tree of a merge that went through."""
+
+    tree: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """The files that could not be merged."""
+
+    files: tuple[str, ...]
+
+
+def merge(repo: Path, ours: str, theirs: str) -> Merged | Conflict:
+    """Merge two commits into a tree, without any checkout."""
+    with store(repo) as ours_alone:
+        options = ("--write-tree", "--name-only", "--no-messages", "-z", "--allow-unrelated-histories")
+        answer = ours_alone.call("merge-tree", *options, ours, theirs, allowed=(0, 1))
+    tree, *files = answer.records
+    return Merged(tree) if answer.status == 0 else Conflict(tuple(dict.fromkeys(files)))

@@ -1,0 +1,244 @@
+"""Processes that cannot outlive us: started under the shim, known by pid and start time, ended with all
+they started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+SHIM = Path(__file__).with_name("shim.py")
+
+OUTPUT_LIMIT = 8 * 1024 * 1024
+"""Bytes of each stream that are kept: the first and the last half."""
+
+GRACE = 5.0
+"""Seconds between asking a process to end and killing its tree."""
+
+LONGEST_KILLING = 5.0
+"""Seconds that a leftover gets to die."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One process to run: `argv` in `cwd` with exactly `environment`. `folder` is the shim's own, made if
+    missing.
+
+    `time_limit` and `grace` in seconds, `output_limit` in bytes a stream.
+    """
+
+    argv: tuple[str, ...]
+    environment: Mapping[str, str]
+    cwd: Path
+    folder: Path
+    time_limit: float
+    output_limit: int = OUTPUT_LIMIT
+    grace: float = GRACE
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessEnd:
+    """How a process ended, as its shim wrote it down.
+
+    Either `start_error` says why it never ran, or one of `exit_status` and `signal` is set. `ended_at` is in
+    seconds since the epoch; `…_left_out` counts the bytes that were printed beyond the limit.
+    """
+
+    seconds: float
+    ended_at: int
+    exit_status: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    stopped: bool = False
+    stdout_bytes: int = 0
+    stderr_bytes: int = 0
+    stdout_left_out: int = 0
+    stderr_left_out: int = 0
+    start_error: str = ""
+    write_error: str = ""
+
+
+_END = TypeAdapter(ProcessEnd)
+
+
+class Running:
+    """A process under its shim. Nothing runs before `go`; closing, or our death, kills the tree."""
+
+    def __init__(self, shim: subprocess.Popen[bytes], control: int, folder: Path) -> None:
+        self.pid = shim.pid
+        self.start_time = start_time(shim.pid) or ""
+        self._shim, self._control, self._folder = shim, control, folder
+
+    def go(self) -> None:
+        self._say(b"g")
+
+    def stop(self) -> None:
+        """Ask it to end (TERM, then KILL after the grace). Returns at once, never raises; `wait` tells the
+        end.
+        """
+        self._say(b"s")
+
+    def wait(self) -> ProcessEnd | None:
+        """Block until the whole tree is gone; None where the shim was killed before it could write the
+        end.
+        """
+        self._shim.wait()
+        return read_end(self._folder)
+
+    def close(self) -> None:
+        """Kill whatever still runs, and wait for that."""
+        os.close(self._control)
+        self._shim.wait()
+
+    def _say(self, word: bytes) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._control, word)
+
+
+@contextlib.contextmanager
+def started(command: Command) -> Iterator[Running]:
+    """The command under a shim, waiting for `go`; killed with its tree when the block is left."""
+    _write_launch(command)
+    mouth, control = os.pipe()
+    try:
+        running = Running(_start_shim(command.folder, mouth), control, command.folder)
+    except OSError:
+        os.close(control)
+        raise
+    finally:
+        os.close(mouth)
+    try:
+        yield running
+    finally:
+        running.close()
+
+
+def _write_launch(command: Command) -> None:
+    command.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (command.folder / "exit.json").unlink(missing_ok=True)
+    document = {
+        "argv": list(command.argv),
+        "environment": dict(command.environment),
+        "cwd": str(command.cwd),
+        "time_limit": command.time_limit,
+        "output_limit": command.output_limit,
+        "grace": command.grace,
+    }
+    launch = command.folder / "launch.json"
+    launch.unlink(missing_ok=True)
+    with os.fdopen(os.open(launch, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        json.dump(document, file)
+
+
+def _start_shim(folder: Path, mouth: int) -> subprocess.Popen[bytes]:
+    with (folder / "shim.err").open("wb") as complaints:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", "-B", str(SHIM), str(folder)],
+            stdin=mouth,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            cwd="/",
+            start_new_session=True,
+        )
+
+
+def read_end(folder: Path) -> ProcessEnd | None:
+    """The end that the shim of `folder` wrote down, or None."""
+    try:
+        return _END.validate_json((folder / "exit.json").read_bytes())
+    except (FileNotFoundError, ValidationError):
+        return None
+
+
+def start_time(pid: int) -> str | None:
+    """What tells this process from another that gets the same pid later: boot id and clock ticks since boot.
+
+    None where it is not running, or where the system has no /proc (then a pid alone is never trusted).
+    """
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except OSError:
+        return None
+    after_name = stat.rpartition(b")")[2].split()
+    return None if after_name[0] in (b"Z", b"X") else f"{boot}:{int(after_name[19])}"
+
+
+def is_running(pid: int, start: str) -> bool:
+    """Whether the very process that was started as `pid` at `start` still runs."""
+    return bool(start) and start_time(pid) == start
+
+
+def kill_leftover(pid: int, start: str) -> bool:
+    """End what is left of a process and all below it; False where there was nothing, or the pid is
+    another's now.
+    """
+    if not is_running(pid, start):
+        return False
+    _send(pid, signal.SIGSTOP)  # a shim must not write these deaths down as the session's own end
+    give_up = time.monotonic() + LONGEST_KILLING
+    while time.monotonic() < give_up:
+        below = _descendants(pid)
+        for victim in below or [pid]:  # the subreaper last: orphans come back to it as long as it lives
+            _send(victim, signal.SIGKILL)
+        if not below and not is_running(pid, start):
+            return True
+        time.sleep(0.01)
+    return True
+
+
+def kill_marked(variable: str, value: str) -> int:
+    """End every process of ours that was started with `variable=value` in its environment; how many there
+    were.
+
+    For what outlived a shim that was itself killed. Finds nothing where there is no /proc.
+    """
+    mark = f"{variable}={value}".encode()
+    marked = [pid for pid in _pids() if mark in _environment(pid) and pid != os.getpid()]
+    for pid in marked:
+        _send(pid, signal.SIGKILL)
+    return len(marked)
+
+
+def _descendants(root: int) -> list[int]:
+    parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
+    found: list[int] = []
+    wanted = {root}
+    while wanted:
+        wanted = {pid for pid, parent in parents.items() if parent in wanted}
+        found += wanted
+    return found
+
+
+def _pids() -> list[int]:
+    return [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+
+
+def _parent(pid: int) -> int | None:
+    try:
+        state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:2]
+    except OSError:
+        return None
+    return None if state in (b"Z", b"X") else int(parent)
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+def _send(pid: int, number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

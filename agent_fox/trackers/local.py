@@ -1,0 +1,162 @@
+"""The local tracker: one Markdown file an issue, for people to read and edit. It needs no account.
+
+Every write replaces a whole file at once, and the ids of the effects it holds stand in the file itself: an
+effect delivered again changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.core.markdown import one_line
+from agent_fox.trackers.issue_file import IssueFile, Value, new_issue_file, parse_issue_file
+from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, StateReason
+
+LONGEST_SLUG = 50
+LONGEST_TITLE = 200
+
+HEADINGS = {
+    EffectKind.FILE: "Failing again",
+    EffectKind.COMMENT: "Comment",
+    EffectKind.CLOSE: "Closed with proof",
+    EffectKind.REOPEN: "Reopened",
+}
+
+_NAME = re.compile(r"^(?P<number>\d{4,})-.*\.md$")
+_NOT_WORD = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class LocalTracker:
+    """Issues as `folder/NNNN-slug.md`. The folder is made when the first one is filed."""
+
+    folder: Path
+    name: str = "local"
+
+    def newest(self) -> str:
+        try:
+            return str(self._last() or "")
+        except OSError:
+            return ""  # a folder that cannot be read: delivering will say so, with the remedy
+
+    def _last(self) -> int:
+        return max((number for number, _ in self._numbered()), default=0)
+
+    def deliver(self, effect: Effect) -> Delivery:
+        try:
+            return self._deliver(effect)
+        except OSError as error:
+            where = error.filename or self.folder
+            remedy = f"make {self.folder} a folder that can be written, with space left, then run again"
+            return Held(f"{where}: {error.strerror or error}", remedy)
+
+    def _deliver(self, effect: Effect) -> Delivery:
+        found = self._find(effect.fingerprint)
+        if found is None:
+            return self._unreadable(effect) or self._create(effect)
+        number, path, issue = found
+        if effect.id not in issue.values("effects"):
+            _replace(path, _changed(issue, effect))
+        return _done(number, path)
+
+    def _find(self, fingerprint: str) -> tuple[int, Path, IssueFile] | None:
+        """The issue of a fingerprint; should there be several, the one with the lowest number."""
+        for number, path in sorted(self._numbered()):
+            issue = parse_issue_file(_read(path))
+            if issue is not None and issue.value("fingerprint") == fingerprint:
+                return number, path, issue
+        return None
+
+    def _unreadable(self, effect: Effect) -> Held | None:
+        """The issue's own file, where a person has broken its front matter: a second one would be wrong."""
+        for number, path in self._numbered():
+            if str(number) == effect.number and parse_issue_file(_read(path)) is None:
+                line = f'"fingerprint: {effect.fingerprint}" between two lines "---"'
+                return Held(f"{path} has lost its front matter", f"put {line} at its start, or delete the file")
+        return None
+
+    def _numbered(self) -> Iterator[tuple[int, Path]]:
+        if not self.folder.is_dir():
+            return
+        for path in self.folder.iterdir():
+            name = _NAME.match(path.name)
+            if name is not None and path.is_file():
+                yield int(name["number"]), path
+
+    def _create(self, effect: Effect) -> Delivery:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        number = self._last() + 1
+        path = self.folder / f"{number:04d}-{_slug(effect.title)}.md"
+        _replace(path, _created(effect))
+        return _done(number, path)
+
+
+def _created(effect: Effect) -> IssueFile:
+    """A new issue. A closing whose issue was deleted leaves a closed one: the proof is not lost."""
+    values: dict[str, Value] = {
+        "state": "open",
+        "fingerprint": effect.fingerprint,
+        "cause": effect.cause,
+        "spec": effect.spec,
+        "members": effect.members,
+        "opened": effect.at,
+        **_changes(effect, ()),
+    }
+    told = {key: value for key, value in values.items() if value}
+    return new_issue_file(told, one_line(effect.title, LONGEST_TITLE), effect.body)
+
+
+def _changed(issue: IssueFile, effect: Effect) -> IssueFile:
+    """What the effect makes of an issue that is there. A person's no is never reopened."""
+    changes = _changes(effect, issue.values("effects"))
+    is_refused = not issue.is_open and issue.value("state_reason") == StateReason.NOT_PLANNED
+    if is_refused and effect.kind is not EffectKind.COMMENT:
+        changes = {"effects": changes["effects"], "updated": effect.at}
+    heading = f"{HEADINGS[effect.kind]}, {effect.at}" if effect.at else HEADINGS[effect.kind]
+    return issue.with_values(changes).with_more(heading, effect.body)
+
+
+def _changes(effect: Effect, delivered: tuple[str, ...]) -> dict[str, Value]:
+    changes: dict[str, Value] = {"updated": effect.at, "effects": (*delivered, effect.id)}
+    match effect.kind:
+        case EffectKind.COMMENT:
+            return changes
+        case EffectKind.CLOSE:
+            reason = effect.state_reason or StateReason.COMPLETED
+            return {"state": "closed", "state_reason": reason.value, "closed": effect.at, **changes}
+        case EffectKind.FILE | EffectKind.REOPEN:
+            members = {"members": effect.members} if effect.members else {}
+            return {"state": "open", "state_reason": "", **members, **changes}
+
+
+def _done(number: int, path: Path) -> Done:
+    return Done(str(number), path.resolve().as_uri())
+
+
+def _read(path: Path) -> str:
+    """A file's text, line ends and bytes that are no UTF-8 kept, so that writing it again changes neither."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
+def _slug(title: str) -> str:
+    return _NOT_WORD.sub("-", title.lower())[:LONGEST_SLUG].strip("-") or "issue"
+
+
+def _replace(path: Path, issue: IssueFile) -> None:
+    """Write the whole file or nothing of it. Raises OSError."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:
+            file.write(str(issue))
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    finally:
+        Path(temporary).unlink(missing_ok=True)

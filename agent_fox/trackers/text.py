@@ -1,0 +1,138 @@
+"""The text of an issue: what is not proven, how to see it, what was tried, what to do next. Decides nothing.
+
+What came from sessions and tests is fenced; secrets must be masked before the facts get here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
+
+LONGEST_TITLE = 200
+LONGEST_BODY = 60_000
+LONGEST_UNPROVEN = 40_000
+LONGEST_TABLE = 8_000
+LONGEST_EVIDENCE = 4_000
+LONGEST_REQUIREMENT = 2_000
+LONGEST_IDS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """One requirement that failed, in its own words: what was seen, and the command that shows it again."""
+
+    id: str
+    text: str
+    evidence: str = ""
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptRow:
+    """One attempt at the work: `commit` and `cost_usd` where known, what failed and what was done."""
+
+    attempt: int
+    commit: str = ""
+    cost_usd: float | None = None
+    failed: str = ""
+    summary: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class IssueFacts:
+    """Everything an issue says. `cause` in words (`attempts spent`), `commit` what the evidence is about.
+
+    `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say.
+    """
+
+    title: str
+    spec: str
+    node: str
+    cause: str
+    run: str = ""
+    commit: str = ""
+    failing: tuple[Unproven, ...] = ()
+    unknown: tuple[str, ...] = ()
+    attempts: tuple[AttemptRow, ...] = ()
+    blocked: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def issue_text(facts: IssueFacts) -> tuple[str, str]:
+    """Title and body, of at most LONGEST_TITLE and LONGEST_BODY characters. No code block is left open."""
+    sections = (
+        _what_happened(facts),
+        _failing(facts.failing),
+        _unknown(facts.unknown),
+        _attempts(facts.attempts),
+        _blocked(facts.blocked),
+        _next_step(facts),
+    )
+    return one_line(facts.title, LONGEST_TITLE), "\n\n".join(section for section in sections if section) + "\n"
+
+
+def _what_happened(facts: IssueFacts) -> str:
+    where = [f"spec {code(facts.spec)}", f"node {code(facts.node)}"]
+    where += [f"run {code(facts.run)}"] if facts.run else []
+    where += [f"commit {code(facts.commit)}"] if facts.commit else []
+    reason = f"\n\n{fenced(cut(printable(facts.reason), LONGEST_EVIDENCE))}" if facts.reason else ""
+    cause = one_line(facts.cause, LONGEST_TITLE)
+    return f"Work has stopped: **{cause}**. It waits for a person ({', '.join(where)}).{reason}"
+
+
+def _failing(failing: Sequence[Unproven]) -> str:
+    if not failing:
+        return ""
+    blocks = [_unproven(part) for part in failing]
+    shown = how_many_fit(blocks, LONGEST_UNPROVEN)
+    more = [f"And {len(failing) - shown} more: {_ids([part.id for part in failing[shown:]])}"]
+    return "\n\n".join(["## What fails", *blocks[:shown], *(more if shown < len(failing) else [])])
+
+
+def _unproven(part: Unproven) -> str:
+    pieces = [f"### {one_line(part.id, LONGEST_TITLE)}", quoted(cut(part.text, LONGEST_REQUIREMENT))]
+    if part.command:
+        pieces.append(f"To see it:\n\n{fenced(cut(part.command, LONGEST_EVIDENCE), 'sh')}")
+    if part.evidence:
+        pieces.append(f"What was seen:\n\n{fenced(cut(printable(part.evidence), LONGEST_EVIDENCE))}")
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def _unknown(ids: Sequence[str]) -> str:
+    return f"## No clear verdict\n\nNeither PASS nor FAIL could be established for: {_ids(ids)}" if ids else ""
+
+
+def _attempts(attempts: Sequence[AttemptRow]) -> str:
+    if not attempts:
+        return ""
+    rows = [_attempt(row) for row in attempts]
+    shown = how_many_fit(reversed(rows), LONGEST_TABLE)
+    left_out = f"\n\nEarlier attempts left out: {len(rows) - shown}." if shown < len(rows) else ""
+    header = ["| attempt | commit | cost | what failed | what was done |", "|---|---|---|---|---|"]
+    return "## What was tried\n\n" + "\n".join([*header, *rows[len(rows) - shown :]]) + left_out
+
+
+def _attempt(row: AttemptRow) -> str:
+    cost = "unknown" if row.cost_usd is None else f"${row.cost_usd:.2f}"
+    commit = cell(code(row.commit[:12]))
+    return f"| {row.attempt} | {commit} | {cost} | {cell(row.failed, 400)} | {cell(row.summary, 400)} |"
+
+
+def _blocked(nodes: Sequence[str]) -> str:
+    return f"## What waits for it\n\n{_ids(nodes)}" if nodes else ""
+
+
+def _next_step(facts: IssueFacts) -> str:
+    commands = f"agent-fox explain {facts.node}\nagent-fox reset {facts.node}\nagent-fox run"
+    return (
+        "## Next step\n\n"
+        "Read the whole story, mend what stands in the way (work, spec or environment), then give it "
+        f"a new budget:\n\n{fenced(commands, 'sh')}\n\n"
+        "This issue is closed with the proof once everything in it is proven."
+    )
+
+
+def _ids(ids: Sequence[str]) -> str:
+    return cut(", ".join(one_line(name, LONGEST_TITLE) for name in ids), LONGEST_IDS)

@@ -1,0 +1,157 @@
+"""The verifier without a model: runs a spec's tests and says, for each requirement, what they show.
+
+As a process: `python -m agent_fox.verifier.checks ORDER.json` prints the answer, one JSON document, on
+standard output and exits 0; it exits 1 where the order can't be read.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from agent_fox.core.verdict import Disposition, Verdict, Word
+from agent_fox.verifier.command_line import suites
+from agent_fox.verifier.evidence_text import capped
+from agent_fox.verifier.judging import Bench, Finding
+from agent_fox.verifier.mapping import Ownership
+from agent_fox.verifier.order import CheckOrder, OrderError, read_order
+from agent_fox.verifier.sources import Source, read_source
+from agent_fox.verifier.suite import SuiteRun, Unattempted, run_suite
+
+_NO_COMMAND = "the spec names no test command; add its Test Commands, or [verify] commands to the configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What a verification found: one finding for each expected id, and the runs they rest on."""
+
+    findings: tuple[Finding, ...]
+    runs: tuple[SuiteRun, ...]
+
+    @property
+    def verdicts(self) -> list[Verdict]:
+        return [finding.verdict for finding in self.findings]
+
+    @property
+    def overall(self) -> Word:
+        """FAIL if anything fails, PASS if there is something and all of it passes, else UNKNOWN."""
+        words = {verdict.word for verdict in self.verdicts}
+        if Word.FAIL in words:
+            return Word.FAIL
+        return Word.PASS if words == {Word.PASS} else Word.UNKNOWN
+
+
+def run_checks(order: CheckOrder) -> CheckReport:
+    """Run the order's test commands and judge every expected id. Raises nothing for what the commands do."""
+    with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
+        runs = _runs(order, Path(private))
+    return CheckReport(_bench(order, runs).findings(), runs)
+
+
+def answer(report: CheckReport) -> dict[str, Any]:
+    """The report as the JSON document that verifiers answer with, and beside it the runs."""
+    counts = {word: sum(v.word is word for v in report.verdicts) for word in Word}
+    return {
+        "verdicts": [_row(finding) for finding in report.findings],
+        "overall_verdict": report.overall.value,
+        "summary": ", ".join(f"{count} {word.value}" for word, count in counts.items()),
+        "runs": [_run_row(run) for run in report.runs],
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Run the order in the file named by the only argument; print the answer."""
+    signal.signal(signal.SIGTERM, _end)
+    if len(arguments) != 1:
+        return _complain("usage: python -m agent_fox.verifier.checks ORDER.json")
+    try:
+        order = read_order(Path(arguments[0]).read_bytes())
+    except (OSError, OrderError) as error:
+        return _complain(f"{arguments[0]}: {error}")
+    json.dump(answer(run_checks(order)), sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+    return 0
+
+
+def _runs(order: CheckOrder, private: Path) -> tuple[SuiteRun, ...]:
+    """All configured commands; or the spec's suites, one after the other, until nothing is left untested."""
+    if not Path(order.workspace).is_dir():
+        return (_nothing_ran(f"the workspace {order.workspace} is not there"),)
+    lines = order.configured or suites(order.commands)
+    runs: list[SuiteRun] = []
+    for number, line in enumerate(lines):
+        folder = private / str(number)
+        folder.mkdir()
+        runs.append(run_suite(line, order, folder))
+        if not order.configured and _is_enough(order, runs):
+            break
+    return tuple(runs) or (_nothing_ran(_NO_COMMAND),)
+
+
+def _is_enough(order: CheckOrder, runs: list[SuiteRun]) -> bool:
+    return bool(runs[-1].broken) or _bench(order, tuple(runs)).is_settled()
+
+
+def _bench(order: CheckOrder, runs: tuple[SuiteRun, ...]) -> Bench:
+    return Bench(order, runs, _sources(order, runs))
+
+
+def _sources(order: CheckOrder, runs: Iterable[SuiteRun]) -> dict[str, Source]:
+    """The test files that reports and claims name, as they stand in the workspace."""
+    paths = set(Ownership(order).claimed_files())
+    for run in runs:
+        paths |= {case.file for case in run.cases} | {broken.file for broken in run.broken}
+    found = (read_source(Path(order.workspace), path) for path in sorted(paths - {""}))
+    return {source.path: source for source in found if source is not None}
+
+
+def _nothing_ran(reason: str) -> SuiteRun:
+    return SuiteRun("", unattempted=Unattempted(reason, Disposition.ENVIRONMENT))
+
+
+def _row(finding: Finding) -> dict[str, Any]:
+    verdict = finding.verdict
+    return {
+        "requirement_id": verdict.requirement_id,
+        "verdict": verdict.word.value,
+        "evidence": verdict.evidence,
+        "command": finding.command,
+        "check": finding.check,
+        "exit_code": finding.exit_code,
+        "first_error": verdict.signal.first_error if verdict.signal else "",
+        "failing_tests": verdict.failing_tests,
+        "disposition": verdict.disposition.value,
+    }
+
+
+def _run_row(run: SuiteRun) -> dict[str, Any]:
+    return {
+        "command": run.line,
+        "exit_code": run.exit_code,
+        "seconds": run.seconds,
+        "tests": len(run.cases),
+        "broken": [broken.what for broken in run.broken],
+        "not_attempted": run.unattempted.reason if run.unattempted else None,
+        "output_tail": capped(run.output[-1_500:]),
+    }
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    """Asked to end: leave through every `finally`, so that the command's process group ends too."""
+    sys.exit(128 + number)
+
+
+def _complain(what: str) -> int:
+    sys.stderr.write(f"checks: {what}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

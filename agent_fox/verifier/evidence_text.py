@@ -1,0 +1,63 @@
+"""What a coder is shown of a failure: assertion lines, places, the first error. Runs nothing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.junit import Case
+from agent_fox.verifier.suite import Broken
+
+LONGEST_EVIDENCE = 1_500  # characters
+CASES_SHOWN = 3
+
+_ERROR = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning|Exit|Interrupt)|[\w.]+\.[A-Z]\w+)\b")
+_TELLING = re.compile(r"^(?:E |>|\S+:\d+: )")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+
+
+def evidence_of(cases: Iterable[Case]) -> str:
+    """The failing tests by name, each with its assertion lines; as many as there is room for."""
+    failed = list(cases)
+    shown = [f"{case.id}\n{_telling(case.text or case.message)}" for case in failed[:CASES_SHOWN]]
+    more = [f"... and {len(failed) - CASES_SHOWN} more"] if len(failed) > CASES_SHOWN else []
+    room = LONGEST_EVIDENCE // max(1, len(shown)) - 30
+    return capped("\n".join([*(_clip(part, room) for part in shown), *more]))
+
+
+def evidence_of_broken(broken: Broken) -> str:
+    """What is broken, and the lines that show it."""
+    return capped(f"{broken.what}\n{_telling(broken.text)}".rstrip())
+
+
+def first_error(case: Case) -> str:
+    """The line that names the error: pytest's own (`E   ...`) first, else the first that looks like one."""
+    text = f"{case.message}\n{case.text}"
+    return _error_line(text) or text.strip().partition("\n")[0]
+
+
+def first_error_of_broken(broken: Broken) -> str:
+    """The line that names the error, or what is broken where no line does."""
+    return _error_line(broken.text) or broken.what
+
+
+def capped(text: str) -> str:
+    """Without control characters, and not longer than evidence may be."""
+    return _clip(_CONTROL.sub("", text), LONGEST_EVIDENCE)
+
+
+def _clip(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 4].rstrip() + " ..."
+
+
+def _telling(text: str) -> str:
+    lines = text.splitlines()
+    told = [line for line in lines if _TELLING.match(line)]
+    return "\n".join(told or lines[-12:])
+
+
+def _error_line(text: str) -> str:
+    lines = [line.strip() for line in _CONTROL.sub("", text).splitlines() if line.strip()]
+    marked = [line[1:].strip() for line in lines if line.startswith("E ")]
+    named = [line for line in marked or lines if _ERROR.match(line)]
+    return next(iter(named or marked), "")

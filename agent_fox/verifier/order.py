@@ -1,0 +1,97 @@
+"""What is to be checked: the order as a value, read from JSON at the door. Runs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import PurePath
+from typing import ClassVar
+
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from agent_fox.core.spec import Spec, Trace
+from agent_fox.core.verdict import Word
+
+DEFAULT_TIMEOUT = 600.0
+
+
+class Untested(StrEnum):
+    """What a requirement counts as that no test names (`[verify] untested`)."""
+
+    FAIL = "fail"
+    UNKNOWN = "unknown"
+
+    @property
+    def word(self) -> Word:
+        return Word.FAIL if self is Untested.FAIL else Word.UNKNOWN
+
+
+class OrderError(ValueError):
+    """The order can't be read; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOrder:
+    """What one verification runs and expects.
+
+    expected: id -> text of everything that must be proven.
+    workspace: the folder that the commands run in; the process's own by default.
+    commands: the spec's Test Commands, label -> command line.
+    configured: command lines of `[verify] commands`, which replace the spec's.
+    reports: globs, relative to the workspace, of JUnit XML files that the commands write.
+    test_specs: test spec entry (`TS-04-1`) -> ids it is about, beside those that `traceability` names.
+    timeout: seconds for one command.
+    environment: variables for the commands, beside PATH, LANG, HOME and TMPDIR.
+    """
+
+    expected: dict[str, str]
+    workspace: str = "."
+    commands: dict[str, str] = field(default_factory=dict)
+    configured: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    traceability: tuple[Trace, ...] = ()
+    test_specs: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    untested: Untested = Untested.FAIL
+    timeout: float = DEFAULT_TIMEOUT
+    environment: dict[str, str] = field(default_factory=dict)
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    def __post_init__(self) -> None:
+        outside = [glob for glob in self.reports if not _is_inside(glob)]
+        if outside:
+            raise ValueError(f"reports: {outside[0]!r} is not a path or glob inside the workspace")
+        if not self.timeout > 0:
+            raise ValueError(f"timeout: {self.timeout} is not a number of seconds")
+
+
+def _is_inside(glob: str) -> bool:
+    path = PurePath(glob)
+    return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
+
+
+_ORDER = TypeAdapter(CheckOrder)
+
+
+def order_of(spec: Spec) -> CheckOrder:
+    """What a spec asks to be checked, with every setting at its default."""
+    return CheckOrder(
+        {part.id: part.text for part in spec.parts},
+        commands=dict(spec.test_commands),
+        traceability=spec.traceability,
+    )
+
+
+def read_order(text: str | bytes) -> CheckOrder:
+    """Read an order from JSON. Raises OrderError naming the first field that is wrong."""
+    try:
+        return _ORDER.validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the document"
+        raise OrderError(f"{place}: {first['msg']}") from error
+
+
+def write_order(order: CheckOrder) -> bytes:
+    """The order as JSON, as `read_order` reads it."""
+    return _ORDER.dump_json(order, indent=2)

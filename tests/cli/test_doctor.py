@@ -1,0 +1,153 @@
+"""What `doctor` finds missing, and what it says to do."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_fox.cli.health import Check, State, surroundings
+from tests.cli.program import repository, start
+from tests.cli.test_plan import write_spec
+
+CONFIG = f"""
+[agents.coder]
+command = ["{sys.executable}"]
+[agents.reviewer]
+command = ["sh"]
+[agents.verifier]
+backend = "checks"
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_spec(tmp_path / ".agent-fox" / "specs" / "01_sum")
+    (tmp_path / ".agent-fox" / "config.toml").write_text(CONFIG)
+    return repository(tmp_path)
+
+
+def change(root: Path, old: str, new: str) -> None:
+    file = root / ".agent-fox" / "config.toml"
+    file.write_text(file.read_text().replace(old, new))
+
+
+def lacking(root: Path, **variables: str) -> dict[str, dict[str, str]]:
+    """The checks that are not ok, by name."""
+    done = start(root, "doctor", "--json", **variables)
+    document = json.loads(done.stdout)
+    missing = [check for check in document["checks"] if check["state"] == "missing"]
+    assert (done.returncode, document["ok"]) == (1 if missing else 0, not missing)
+    return {check["name"]: check for check in document["checks"] if check["state"] != "ok"}
+
+
+def test_where_all_is_well_every_line_is_ok(root: Path) -> None:
+    done = start(root, "doctor")
+    assert done.returncode == 0, done.stdout
+    assert [line.split()[0] for line in done.stdout.splitlines()] == ["ok"] * len(done.stdout.splitlines())
+
+
+def test_outside_a_repository_the_rest_is_still_checked(root: Path) -> None:
+    shutil.rmtree(root / ".git")
+    found = lacking(root)
+    assert found["repository"]["remedy"] == "run `git init` and commit"
+    assert list(found) == ["repository"]
+
+
+def test_without_git_the_rest_is_still_checked(root: Path) -> None:
+    assert list(lacking(root, PATH="/nowhere")) == ["git", "agents.reviewer"]
+
+
+def test_a_repository_without_a_commit_is_missing_one(tmp_path: Path) -> None:
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    assert "commit" in lacking(tmp_path)
+
+
+def test_a_folder_inside_another_repository_is_not_its_root(tmp_path: Path) -> None:
+    (repository(tmp_path) / "inner" / ".agent-fox").mkdir(parents=True)
+    assert lacking(tmp_path / "inner")["repository"]["state"] == "missing"
+
+
+def test_a_dirty_checkout_is_a_warning(root: Path) -> None:
+    (root / "README.md").write_text("changed\n")
+    assert lacking(root)["checkout"]["what"] == "not committed: README.md"
+
+
+def test_an_integration_branch_that_is_checked_out_is_in_the_way(root: Path) -> None:
+    subprocess.run(["git", "switch", "-qc", "agent-fox/integration"], cwd=root, check=True)
+    found = lacking(root)["integration branch"]
+    assert found["state"] == "missing"
+    assert "git -C" in found["remedy"]
+
+
+def test_no_settings_file_is_a_warning_and_an_agent_without_a_command_is_missing(root: Path) -> None:
+    (root / ".agent-fox" / "config.toml").unlink()
+    found = lacking(root)
+    assert found["settings"]["state"] == "warning"
+    assert {name for name, check in found.items() if check["state"] == "missing"} >= {
+        "agents.coder",
+        "agents.verifier",
+    }
+
+
+def test_a_wrong_setting_is_told_with_the_nearest(root: Path) -> None:
+    change(root, "[agents.coder]", "[agents.codr]")
+    assert "agents.coder" in lacking(root)["settings"]["what"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        ('["sh"]', '["no-such-agent"]', "agents.reviewer"),
+        (
+            '["sh"]',
+            '["sh"]\n[[agents.reviewer.rungs]]\ncommand = ["no-such-agent"]',
+            "agents.reviewer.rungs[0]",
+        ),
+        (
+            '["sh"]',
+            '["sh"]\n[specs.01_sum.agents.coder]\ncommand = ["no-such-agent"]',
+            "specs.01_sum.agents.coder",
+        ),
+        ('"checks"', '["checks", "no-such-agent"]', "agents.verifier"),
+    ],
+)
+def test_an_agent_that_is_not_here_is_named(root: Path, old: str, new: str, name: str) -> None:
+    change(root, old, new)
+    found = {name: check["what"] for name, check in lacking(root).items() if check["state"] == "missing"}
+    assert list(found) == [name]
+    assert "no-such-agent" in found[name]
+
+
+def test_an_archetype_that_the_plan_does_not_use_needs_no_agent(root: Path) -> None:
+    change(root, '["sh"]', '["no-such-agent"]')
+    variables = {"AGENT_FOX__PLAN__PRE_REVIEW": "false", "AGENT_FOX__PLAN__AUDIT_REVIEW": "false"}
+    assert "agents.reviewer" not in lacking(root, **variables)
+
+
+def test_specs_with_errors_are_missing_something(root: Path) -> None:
+    write_spec(root / ".agent-fox" / "specs" / "02_bad", tasks="<<<<<<< ours\n")
+    assert lacking(root)["specs"]["remedy"] == "see `agent-fox plan`"
+
+
+@pytest.mark.parametrize("content", [b"no database at all" * 100, b""])
+def test_a_state_file_is_opened(root: Path, content: bytes) -> None:
+    (root / ".agent-fox" / "state.db").write_bytes(content)
+    assert ("state" in lacking(root)) is bool(content)
+
+
+def test_a_state_file_from_a_newer_version_is_told(root: Path) -> None:
+    db = sqlite3.connect(root / ".agent-fox" / "state.db")
+    db.execute("PRAGMA user_version = 9999")
+    db.close()
+    assert "newer" in lacking(root)["state"]["what"]
+
+
+def test_checks_come_as_values(root: Path) -> None:
+    first = next(iter(surroundings(root)))
+    assert first == Check("python", State.OK, ".".join(map(str, sys.version_info[:3])))

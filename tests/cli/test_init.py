@@ -1,0 +1,88 @@
+"""Setting a repository up."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from agent_fox.cli.init import config_text
+from agent_fox.cli.settings_tables import tables
+from agent_fox.config import Settings, load
+from tests.cli.program import repository, said, start
+
+
+def test_the_file_it_writes_changes_no_default(tmp_path: Path) -> None:
+    assert start(tmp_path, "init").returncode == 0
+    assert load(tmp_path, {}) == Settings()
+
+
+def test_the_defaults_it_shows_are_the_defaults() -> None:
+    lines = (re.fullmatch(r"(?:# )?(\[.*|\w+ = \S.*)", line) for line in config_text({}).splitlines())
+    shown = "\n".join(line[1] for line in lines if line)
+    assert Settings.model_validate(tomllib.loads(shown)) == Settings()
+
+
+def test_it_shows_every_setting() -> None:
+    text = config_text({})
+    assert all(f"# {row.key} = " in text for table in tables() if not table.inherits for row in table.rows)
+
+
+def test_git_ignores_the_state_and_keeps_issues_and_settings(tmp_path: Path) -> None:
+    start(repository(tmp_path), "init")
+    ignored = (tmp_path / ".agent-fox" / ".gitignore").read_text().split()
+    assert ignored == ["state.db*", "logs/", "crash.log", "run.lock"]
+
+
+def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
+    start(tmp_path, "init")
+    (tmp_path / ".agent-fox" / "config.toml").write_text("[retry]\nattempts = 9\n")
+    done = start(tmp_path, "init", "--json")
+    assert (done.returncode, json.loads(done.stdout)) == (0, {"root": str(tmp_path), "written": []})
+    assert load(tmp_path, {}).retry.attempts == 9
+
+
+def test_it_sets_up_the_root_of_the_repository_from_any_folder_in_it(tmp_path: Path) -> None:
+    repository(tmp_path)
+    (tmp_path / "src").mkdir()
+    start(tmp_path / "src", "init")
+    assert (tmp_path / ".agent-fox" / "config.toml").is_file()
+
+
+def test_an_agent_given_as_a_command_line_is_coder_and_reviewer(tmp_path: Path) -> None:
+    argv = ["my-agent", "--prompt", 'say "hé" \\ 🦊', "--json"]
+    assert start(tmp_path, "init", "--agent", "command", "--", *argv).returncode == 0
+    agents = load(tmp_path, {}).agents
+    assert (agents.coder.command, agents.reviewer.command) == (argv, argv)
+    assert (agents.coder.backend, agents.verifier.backend) == ("command", "checks")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--agent", "command"], "the backend `command` needs a program"),
+        (["my-agent"], "a program needs its backend"),
+    ],
+)
+def test_half_an_agent_is_an_error(tmp_path: Path, arguments: list[str], words: str) -> None:
+    done = start(tmp_path, "init", *arguments)
+    assert done.returncode == 1
+    assert words in said(done)
+    assert not (tmp_path / ".agent-fox").exists()
+
+
+def test_an_agent_is_not_forced_into_settings_that_are_there(tmp_path: Path) -> None:
+    start(tmp_path, "init")
+    done = start(tmp_path, "init", "--agent", "command", "--", "my-agent")
+    assert done.returncode == 1
+    assert ".agent-fox/config.toml exists already" in said(done)
+
+
+def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / ".agent-fox").write_text("")
+    done = start(tmp_path, "init")
+    assert done.returncode == 1
+    assert ".agent-fox" in said(done)

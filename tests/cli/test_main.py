@@ -1,0 +1,98 @@
+"""The door of the program: help, version, exit codes, and one line for every mistake."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.main import COMMANDS
+from tests.cli.program import PROGRAM, SOURCE, repository, said, start
+
+
+def test_help_names_every_command_and_every_exit_code(tmp_path: Path) -> None:
+    done = start(tmp_path, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    text = " ".join(done.stdout.split())
+    assert all(f"{name} " in text and entry.help in text for name, entry in COMMANDS.items())
+    assert all(f"{code.value} {code.meaning}" in text for code in Exit)
+
+
+def test_without_a_command_the_help_is_an_error(tmp_path: Path) -> None:
+    done = start(tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Usage: agent-fox")
+
+
+def test_the_version_is_one_line(tmp_path: Path) -> None:
+    done = start(tmp_path, "--version")
+    assert done.returncode == 0
+    assert done.stdout.startswith("agent-fox ")
+    assert done.stdout.count("\n") == 1
+
+
+def test_the_help_loads_no_command_and_nothing_heavy() -> None:
+    program = (
+        "import sys; from agent_fox.cli.main import run; run(['--help']); print(*sys.modules, sep='\\n')"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=SOURCE, capture_output=True, text=True, check=True
+    )
+    loaded = set(done.stdout.splitlines())
+    assert not loaded & {
+        "pydantic",
+        "rich",
+        "sqlite3",
+        "sqlite_utils",
+        "github",
+        "tenacity",
+        "agent_fox.config",
+    }
+    assert not loaded & {entry.module for entry in COMMANDS.values()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["plna"], "there is no command 'plna'; the nearest is 'plan' (see `agent-fox --help`)"),
+        (["--what"], "'--what'"),
+        (["plan", "--jsno"], "(see `agent-fox plan --help`)"),
+        (["plan", "surplus"], "surplus"),
+        (["completion", "tcsh"], "tcsh"),
+        (["-C", "nowhere", "plan"], "nowhere"),
+    ],
+)
+def test_a_wrong_command_line_is_one_line_and_exit_1(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    done = start(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert words in said(done)
+
+
+def test_dash_c_works_as_if_started_there(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    repository(tmp_path / "project")
+    assert start(tmp_path, "-C", "project", "init").returncode == 0
+    assert (tmp_path / "project" / ".agent-fox" / "config.toml").is_file()
+
+
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
+    program = subprocess.Popen(
+        [*PROGRAM, "init", "--json"], cwd=tmp_path, env={"PYTHONPATH": str(SOURCE)}, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert program.stdout is not None
+    program.stdout.close()
+    assert program.stderr is not None
+    with program.stderr:
+        assert program.stderr.read() == ""
+    program.wait()
+
+
+@pytest.mark.parametrize("variable", [{}, {"NO_COLOR": "1"}])
+def test_output_that_is_no_terminal_has_no_colour(tmp_path: Path, variable: dict[str, str]) -> None:
+    assert "\x1b" not in start(repository(tmp_path), "doctor", **variable).stdout

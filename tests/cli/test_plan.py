@@ -1,0 +1,113 @@
+"""What `plan` prints, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.program import repository, said, start
+
+REQUIREMENTS = """# Requirements
+
+### Requirement 1: Sum
+
+#### Acceptance Criteria
+
+1. [01-REQ-1.1] WHEN two numbers are given, THE calculator SHALL add them.
+2. [01-REQ-1.2] WHEN one is missing, THE calculator SHALL say so.
+"""
+
+TASKS = """# Implementation Plan
+
+## Tasks
+
+- [x] 1. Write failing tests
+  - [x] 1.1 Tests of the sum
+    - _Requirements: 01-REQ-1.1, 01-REQ-1.2_
+- [ ] 2. Build\x1b[31m the sum
+  - [ ] 2.1 Add
+    - _Requirements: 01-REQ-1.1, 01-REQ-1.2_
+"""
+
+
+def write_spec(folder: Path, requirements: str = REQUIREMENTS, tasks: str = TASKS) -> None:
+    folder.mkdir(parents=True)
+    (folder / "requirements.md").write_text(requirements)
+    (folder / "tasks.md").write_text(tasks)
+    (folder / "prd.md").write_text("# PRD\n")
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    write_spec(tmp_path / ".agent-fox" / "specs" / "01_sum")
+    return repository(tmp_path)
+
+
+def test_a_person_sees_each_spec_with_its_nodes_and_the_totals(root: Path) -> None:
+    done = start(root, "plan")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == "01_sum (agent-fox): 1 requirement, 2 to prove"
+    assert "├── 01_sum:0:reviewer:pre-review    pre-review" in lines
+    assert "├── 01_sum:1                        Write failing tests (ticked)" in lines
+    assert "└── 01_sum:3                        verifier" in lines
+    assert lines[-1].startswith("1 spec, 5 nodes, 2 to prove; 0 errors")
+
+
+def test_text_of_a_spec_cannot_steer_the_terminal(root: Path) -> None:
+    shown = start(root, "plan").stdout
+    assert "Build [31m the sum" in shown
+    assert "\x1b" not in shown
+
+
+def test_the_settings_shape_the_plan(root: Path) -> None:
+    variables = {"AGENT_FOX__PLAN__PRE_REVIEW": "false", "AGENT_FOX__PLAN__AUDIT_REVIEW": "false"}
+    document = json.loads(start(root, "plan", "--json", **variables).stdout)
+    assert [node["id"] for node in document["nodes"]] == ["01_sum:1", "01_sum:2", "01_sum:3"]
+
+
+def test_specs_are_found_from_any_folder_of_the_repository(root: Path) -> None:
+    (root / "src").mkdir()
+    assert start(root / "src", "plan").stdout == start(root, "plan").stdout != ""
+
+
+def test_a_folder_given_on_the_command_line_counts_from_where_one_stands(root: Path) -> None:
+    write_spec(
+        root / "docs" / "plans" / "07_other", REQUIREMENTS.replace("01-", "07-"), TASKS.replace("01-", "07-")
+    )
+    document = json.loads(start(root / "docs", "plan", "--specs", "plans", "--json").stdout)
+    assert [spec["name"] for spec in document["specs"]] == ["07_other"]
+
+
+def test_a_folder_in_the_settings_counts_from_the_root(root: Path) -> None:
+    write_spec(root / "plans" / "07_other", REQUIREMENTS.replace("01-", "07-"), TASKS.replace("01-", "07-"))
+    document = json.loads(start(root, "plan", "--json", AGENT_FOX__PLAN__SPECS="plans").stdout)
+    assert [spec["name"] for spec in document["specs"]] == ["07_other"]
+
+
+def test_an_error_in_one_spec_exits_1_and_the_plan_is_printed_all_the_same(root: Path) -> None:
+    write_spec(root / ".agent-fox" / "specs" / "02_bad", tasks="<<<<<<< ours\n" + TASKS + ">>>>>>> theirs\n")
+    as_text, as_json = start(root, "plan"), start(root, "plan", "--json")
+    assert (as_text.returncode, as_json.returncode) == (1, 1)
+    assert "error: .agent-fox/specs/02_bad/tasks.md" in as_text.stdout
+    document = json.loads(as_json.stdout)
+    assert "01_sum" in [spec["name"] for spec in document["specs"]]
+    assert "error" in [problem["severity"] for problem in document["problems"]]
+
+
+def test_no_specs_is_one_line_and_an_empty_document(tmp_path: Path) -> None:
+    done = start(tmp_path, "plan", "--json")
+    assert done.returncode == 1
+    assert "specs" in said(done)
+    document = json.loads(done.stdout)
+    assert (document["specs"], document["nodes"], document["edges"]) == ([], [], [])
+    assert [problem["severity"] for problem in document["problems"]] == ["error"]
+
+
+def test_a_wrong_setting_is_one_line(root: Path) -> None:
+    (root / ".agent-fox" / "config.toml").write_text("[retyr]\nattempts = 2\n")
+    done = start(root, "plan")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said(done).startswith("agent-fox: .agent-fox/config.toml: retyr = ")

@@ -1,0 +1,79 @@
+"""What every tracker keeps to. Add an implementation to TRACKERS and it is held to all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_fox.trackers.local import LocalTracker
+from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, StateReason, Tracker
+
+TRACKERS: dict[str, Callable[[Path], Tracker]] = {"local": lambda folder: LocalTracker(folder / "issues")}
+
+FILED = Effect(
+    id="e1",
+    kind=EffectKind.FILE,
+    fingerprint="f1",
+    title="04_gate is not proven",
+    body="The gate stays shut.",
+    members=("04-REQ-1.1",),
+    cause="attempts spent",
+    spec="04_gate",
+    at="2026-11-21T10:00:00Z",
+)
+SAID = replace(FILED, id="e2", kind=EffectKind.COMMENT, body="Still shut.")
+CLOSED = replace(FILED, id="e3", kind=EffectKind.CLOSE, body="Proven.", state_reason=StateReason.COMPLETED)
+REOPENED = replace(FILED, id="e4", kind=EffectKind.REOPEN, body="Shut again.")
+
+
+@pytest.fixture(params=sorted(TRACKERS))
+def tracker(request: pytest.FixtureRequest, tmp_path: Path) -> Tracker:
+    return TRACKERS[request.param](tmp_path)
+
+
+def number(delivery: Delivery) -> str:
+    assert isinstance(delivery, Done), delivery
+    return delivery.number
+
+
+def test_an_effect_delivered_twice_is_done_twice_and_stands_once(tracker: Tracker) -> None:
+    for effect in (FILED, SAID, CLOSED, REOPENED):
+        first = tracker.deliver(effect)
+        newest = tracker.newest()
+        assert tracker.deliver(effect) == first
+        assert tracker.newest() == newest
+
+
+def test_everything_about_a_fingerprint_goes_to_one_issue(tracker: Tracker) -> None:
+    numbers = {number(tracker.deliver(effect)) for effect in (FILED, SAID, CLOSED, REOPENED)}
+    assert len(numbers) == 1
+    assert {tracker.newest()} == numbers
+
+
+def test_two_fingerprints_never_share_an_issue_whatever_their_titles(tracker: Tracker) -> None:
+    first = number(tracker.deliver(FILED))
+    assert number(tracker.deliver(replace(FILED, id="e9", fingerprint="f2"))) != first
+
+
+def test_a_second_filing_of_a_cause_makes_no_second_issue(tracker: Tracker) -> None:
+    first = number(tracker.deliver(FILED))
+    assert number(tracker.deliver(replace(FILED, id="e9", body="Failing again."))) == first
+
+
+def test_an_effect_in_doubt_that_stands_already_is_not_sent_again(tracker: Tracker) -> None:
+    witness = tracker.newest()
+    first = number(tracker.deliver(FILED))
+    assert number(tracker.deliver(replace(FILED, witness=witness))) == first
+    assert tracker.newest() == first
+
+
+def test_late_and_early_effects_find_their_issue_or_make_one(tracker: Tracker) -> None:
+    assert number(tracker.deliver(CLOSED)) == number(tracker.deliver(SAID))
+
+
+def test_a_new_tracker_knows_no_issue(tracker: Tracker) -> None:
+    assert tracker.newest() == ""
+    assert tracker.name

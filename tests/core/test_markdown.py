@@ -1,0 +1,53 @@
+"""Foreign text in Markdown: it stays where it was put."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
+
+
+def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
+    assert fenced("a\n````\nb") == "`````text\na\n````\nb\n`````"
+    assert fenced("plain", "sh") == "```sh\nplain\n```"
+
+
+@given(st.text())
+def test_printable_text_can_be_stored_and_shown(text: str) -> None:
+    clean = printable(text)
+    clean.encode("utf-8")
+    assert printable(clean) == clean
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", clean)
+
+
+def test_colours_and_line_ends_of_other_systems_are_taken_out() -> None:
+    assert printable("\x1b[1;31mred\x1b[0m\r\nnext\rlast\u202e\x07") == "red\nnext\nlast"
+
+
+@pytest.mark.parametrize(
+    ("text", "span"), [("a", "`a`"), ("a`b", "``a`b``"), ("`a`", "`` `a` ``"), ("", ""), ("a\nb", "`a b`")]
+)
+def test_a_code_span_holds_backticks_on_one_line(text: str, span: str) -> None:
+    assert code(text) == span
+
+
+def test_a_cell_never_ends_its_cell() -> None:
+    assert cell("a | b\nc \\ <br>") == "a \\| b c \\\\ &lt;br>"
+
+
+def test_what_is_cut_says_how_much_is_missing() -> None:
+    assert cut("abcdef", 6) == "abcdef"
+    assert cut("abcdefgh", 3) == "abc\n… (5 more characters)"
+    assert one_line("abc def", 5) == "abc…"
+
+
+def test_a_quotation_marks_every_line() -> None:
+    assert quoted("a\n\nb\n") == "> a\n>\n> b"
+
+
+def test_what_fits_is_counted_from_the_first_on() -> None:
+    assert [how_many_fit(["aa", "bb", "cc"], limit) for limit in (0, 1, 2, 4, 9)] == [0, 0, 1, 2, 3]

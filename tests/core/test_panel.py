@@ -1,0 +1,59 @@
+"""Several judges of one commit."""
+
+from __future__ import annotations
+
+import itertools
+
+from agent_fox.core.panel import Opinion, confer
+from agent_fox.core.verdict import Report, Signal, Verdict, Word
+
+P, F, U = Word.PASS, Word.FAIL, Word.UNKNOWN
+
+
+def opinion(name: str, word: Word | None, **more: str) -> Opinion:
+    verdicts = {} if word is None else {"a": Verdict("a", word, said=more.get("said", ""), note=more.get("note", ""))}
+    return Opinion(name, Report(verdicts, summary=more.get("summary", "")))
+
+
+def test_one_judge_speaks_for_itself() -> None:
+    report = Report({"a": Verdict("a", P)}, summary="fine")
+    assert confer([Opinion("checks", report)], ["a", "b"]) is report
+
+
+def test_every_pair_of_words_passes_only_where_both_pass() -> None:
+    for first, second in itertools.product([P, F, U, None], repeat=2):
+        word = confer([opinion("checks", first), opinion("model", second)], ["a"]).verdicts["a"].word
+        assert word is (F if F in (first, second) else P if (first, second) == (P, P) else U)
+
+
+def test_a_deterministic_fail_is_not_outvoted_and_keeps_its_signal() -> None:
+    signal = Signal("pytest", "E assert")
+    checks = Opinion("checks", Report({"a": Verdict("a", F, note="seen", signal=signal)}))
+    found = confer([checks, opinion("model", F)], ["a"]).verdicts["a"]
+    assert (found.word, found.signal, found.note) == (F, signal, "seen; judged by checks")
+
+
+def test_a_missing_judge_is_named() -> None:
+    found = confer([opinion("checks", P), opinion("model", None)], ["a"])
+    assert found.verdicts["a"] == Verdict("a", U, note="checks says PASS, model says nothing")
+
+
+def test_the_words_that_were_said_are_kept() -> None:
+    found = confer([opinion("checks", P, note="ran"), opinion("model", P, said="Pass")], ["a"]).verdicts["a"]
+    assert found.note == "ran; checks says PASS, model says Pass"
+
+
+def test_notes_and_summaries_say_whose_they_are() -> None:
+    broken = Opinion("model", Report(notes=("no complete answer was found",), is_readable=False))
+    found = confer([opinion("checks", P, summary="3 ran"), broken], ["a"])
+    assert (found.notes, found.summary, found.is_readable) == (
+        ("model: no complete answer was found",),
+        "checks: 3 ran",
+        True,
+    )
+
+
+def test_with_no_readable_judge_the_report_is_not_readable() -> None:
+    broken = Report(is_readable=False)
+    found = confer([Opinion("checks", broken), Opinion("model", broken)], ["a"])
+    assert (found.is_readable, found.verdicts["a"].word) == (False, U)

@@ -1,0 +1,196 @@
+"""A new plan over what is stored: every node keeps its history, and only what changed is done again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_fox.core.graph import Node, Plan
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.replan import PlanChange, StoredNode, StoredPart, describe, parts_of, replan
+from agent_fox.core.spec import Criterion, Group, Requirement, Spec
+
+PARTS = {"1": "THE a SHALL b.", "2": "THE c SHALL d."}
+
+
+def plan(*titles: str, parts: dict[str, str] = PARTS, spec: str = "01_a") -> Plan:
+    """A spec whose groups have these titles; part N belongs to group N. The tests of group 1 are reviewed."""
+    groups = tuple(Group(n, title, requirements=(f"01-REQ-1.{n}",)) for n, title in enumerate(titles, 1))
+    criteria = tuple(Criterion(f"01-REQ-1.{n}", text) for n, text in parts.items())
+    coders = [
+        Node(f"{spec}:coder:{g.number}", f"{spec}:{g.number}", spec, g.number, Archetype.CODER, title=g.title)
+        for g in groups
+    ]
+    audit = Node(
+        f"{spec}:reviewer:audit-review:1",
+        f"{spec}:1:reviewer:audit-review",
+        spec,
+        1,
+        Archetype.REVIEWER,
+        Mode.AUDIT_REVIEW,
+    )
+    last = len(titles) + 1
+    verifier = Node(f"{spec}:verifier", f"{spec}:{last}", spec, last, Archetype.VERIFIER)
+    requirements = (Requirement("01-REQ-1", "T", criteria=criteria),) if criteria else ()
+    return Plan(
+        (Spec(spec, "agent-fox", spec, requirements=requirements, groups=groups),),
+        (*coders[:1], audit, *coders[1:], verifier),
+        (),
+    )
+
+
+def stored(nodes: tuple[Node, ...], status: str = "completed") -> list[StoredNode]:
+    return [StoredNode(n.uid, n.id, n.spec_name, n.archetype, n.mode, n.group, n.title, status) for n in nodes]
+
+
+def change(before: Plan, after: Plan) -> PlanChange:
+    return replan(stored(before.nodes), parts_of(before), after)
+
+
+def uids(found: PlanChange) -> dict[str, str]:
+    return {node.id: node.uid for node in found.nodes}
+
+
+def test_the_same_plan_is_no_change() -> None:
+    found = change(plan("A", "B"), plan("A", "B"))
+    assert found.is_empty
+    assert found.nodes == plan("A", "B").nodes
+    assert (found.pending, describe(found)) == ((), ())
+
+
+def test_a_first_plan_is_all_new_and_nothing_is_redone() -> None:
+    found = replan([], [], plan("A"))
+    assert found.added == plan("A").nodes
+    assert (found.kept, found.removed, found.pending) == ((), (), ())
+
+
+def test_an_added_group_takes_the_verifiers_name_and_not_its_history() -> None:
+    found = change(plan("A", "B"), plan("A", "B", "C", parts={**PARTS, "3": "THE e."}))
+    assert uids(found)["01_a:3"] == "01_a:coder:3"
+    assert uids(found)["01_a:4"] == "01_a:verifier"
+    assert [kept.now.id for kept in found.renamed] == ["01_a:4"]
+    assert found.pending == ("01_a:verifier",)
+
+
+def test_a_group_put_in_front_moves_the_others_with_their_histories() -> None:
+    found = change(plan("A", "B"), plan("X", "A", "B"))
+    assert uids(found) == {
+        "01_a:1": "01_a:coder:1~2",
+        "01_a:1:reviewer:audit-review": "01_a:reviewer:audit-review:1~2",
+        "01_a:2": "01_a:coder:1",
+        "01_a:3": "01_a:coder:2",
+        "01_a:4": "01_a:verifier",
+    }
+    assert [node.uid for node in found.removed] == ["01_a:reviewer:audit-review:1"]
+
+
+def test_a_uid_is_never_given_to_another_thing_twice() -> None:
+    first = change(plan("A", "B"), plan("X", "A", "B"))
+    again = replan(
+        [*stored(first.nodes), *stored(tuple(plan("Gone").nodes[1:2]), "withdrawn")],
+        parts_of(plan("X", "A", "B")),
+        plan("Y", "X", "A", "B"),
+    )
+    assert uids(again)["01_a:1"] == "01_a:coder:1~3" or uids(again)["01_a:1"] not in {n.uid for n in first.nodes}
+    assert len(set(uids(again).values())) == len(again.nodes)
+
+
+def test_a_retitled_group_is_the_same_group_and_its_verifier_reads_again() -> None:
+    found = change(plan("A", "B"), plan("A", "B better"))
+    assert uids(found)["01_a:2"] == "01_a:coder:2"
+    assert (found.added, found.removed, found.pending) == ((), (), ("01_a:verifier",))
+    assert describe(found) == ("retitled: 01_a:2 (B better)", "to be done again: 01_a:3")
+
+
+def test_groups_with_one_title_keep_their_order() -> None:
+    found = change(plan("A", "Wiring", "Wiring"), plan("A", "Wiring", "Wiring"))
+    assert found.is_empty
+
+
+def test_a_removed_group_goes_and_the_verifier_reads_again() -> None:
+    found = change(plan("A", "B"), plan("A"))
+    assert [node.uid for node in found.removed] == ["01_a:coder:2"]
+    assert found.pending == ("01_a:verifier",)
+    assert "removed: 01_a:2 (B)" in describe(found)
+
+
+def test_a_removed_spec_takes_all_its_nodes_and_parts_with_it() -> None:
+    found = change(plan("A"), Plan((), (), ()))
+    assert len(found.removed) == 3
+    assert [part.id for part in found.parts_removed] == ["01-REQ-1.1", "01-REQ-1.2"]
+    assert found.pending == ()
+
+
+def test_a_changed_text_sends_its_owner_and_the_verifier_back() -> None:
+    found = change(plan("A", "B"), plan("A", "B", parts={**PARTS, "2": "THE c SHALL e."}))
+    assert [part.id for part in found.parts_changed] == ["01-REQ-1.2"]
+    assert found.pending == ("01_a:coder:2", "01_a:verifier")
+    assert describe(found)[0] == "changed requirement: 01-REQ-1.2 of 01_a loses its verdict"
+
+
+def test_other_line_breaks_are_not_another_text() -> None:
+    assert change(plan("A", "B"), plan("A", "B", parts={"1": "THE a\n  SHALL b.", "2": PARTS["2"]})).is_empty
+
+
+def test_an_added_requirement_goes_to_its_owner() -> None:
+    found = change(plan("A", "B", parts={"1": PARTS["1"]}), plan("A", "B"))
+    assert [part.id for part in found.parts_added] == ["01-REQ-1.2"]
+    assert found.pending == ("01_a:coder:2", "01_a:verifier")
+
+
+def test_a_removed_requirement_is_read_about_again_but_built_by_nobody() -> None:
+    found = change(plan("A", "B"), plan("A", "B", parts={"1": PARTS["1"]}))
+    assert [part.id for part in found.parts_removed] == ["01-REQ-1.2"]
+    assert found.pending == ("01_a:verifier",)
+
+
+def test_another_spec_is_not_touched() -> None:
+    one, other = plan("A", "B"), plan("A", "B", spec="02_b")
+    both = Plan((*one.specs, *other.specs), (*one.nodes, *other.nodes), ())
+    longer = plan("A", "B", "C")
+    after = Plan((*longer.specs, *other.specs), (*longer.nodes, *other.nodes), ())
+    assert {node.spec_name for node in change(both, after).added} == {"01_a"}
+    assert change(both, after).removed == ()
+    assert change(both, after).pending == ("01_a:verifier",)
+
+
+def test_owners_may_be_given() -> None:
+    after = plan("A", "B", parts={**PARTS, "2": "other"})
+    before = plan("A", "B")
+    found = replan(stored(before.nodes), parts_of(before), after, lambda spec, part: (1,))
+    assert found.pending == ("01_a:coder:1", "01_a:verifier")
+
+
+def test_what_was_withdrawn_comes_back_under_its_title_alone() -> None:
+    gone = [replace(node, status="withdrawn") for node in stored(plan("A", "B").nodes) if node.id == "01_a:2"]
+    there = stored(plan("A").nodes)
+    back = replan([*there, *gone], parts_of(plan("A")), plan("A", "B"))
+    assert uids(back)["01_a:2"] == "01_a:coder:2"
+    assert "01_a:coder:2" in back.pending
+    assert not back.is_empty
+    other = replan([*there, *gone], parts_of(plan("A")), plan("A", "C"))
+    assert uids(other)["01_a:2"] == "01_a:coder:2~2"
+
+
+@pytest.mark.parametrize("status", ["completed", "withdrawn"])
+def test_withdrawn_nodes_are_not_withdrawn_again(status: str) -> None:
+    found = replan(stored(plan("A").nodes, status), [StoredPart("01_a", "x", "0")], Plan((), (), ()))
+    assert len(found.removed) == (3 if status == "completed" else 0)
+
+
+TITLES = st.lists(st.sampled_from("ABC"), min_size=1, max_size=5)
+
+
+@given(before=TITLES, after=TITLES)
+def test_uids_stay_unique_and_a_second_look_finds_nothing(before: list[str], after: list[str]) -> None:
+    found = change(plan(*before), plan(*after))
+    now = [node.uid for node in found.nodes]
+    assert len(set(now)) == len(now)
+    assert {node.uid for node in found.removed}.isdisjoint(now)
+    kept = [*stored(found.nodes), *(replace(node, status="withdrawn") for node in found.removed)]
+    again = replan(kept, parts_of(plan(*after)), plan(*after))
+    assert again.is_empty
+    assert again.nodes == found.nodes

@@ -1,0 +1,164 @@
+"""The JSON form says the same as the Markdown form."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_fox.core.spec import Dependency, Severity, TaskState, Trace
+from tests.specs.worlds import needs, read_one, write_spec
+
+REQUIREMENTS = {
+    "$schema": None,
+    "requirements": [
+        {
+            "id": "05-REQ-1",
+            "title": "T",
+            "user_story": {"role": "user", "goal": "act", "benefit": "it works"},
+            "acceptance_criteria": [
+                {
+                    "id": "05-REQ-1.1",
+                    "ears_pattern": "event_driven",
+                    "system": "THE app",
+                    "action": "act",
+                    "trigger": "asked",
+                    "extra": 1,
+                }
+            ],
+            "edge_cases": [
+                {
+                    "id": "05-REQ-1.E1",
+                    "error_condition": "it fails",
+                    "system": "the app",
+                    "action": "say so",
+                    "trigger": None,
+                }
+            ],
+        }
+    ],
+}
+TASKS = {
+    "test_commands": {"spec_tests": "go test", "all_tests": None},
+    "dependencies": [
+        {"depends_on_spec": "01", "from_group": 0, "to_group": 2},
+        {"depends_on_spec": "02", "from_group": 1, "to_group": 1, "sentinel": True},
+    ],
+    "task_groups": [
+        {
+            "id": 1,
+            "kind": "tests",
+            "title": "Write tests",
+            "subtasks": [{"id": "1.1", "title": "a", "state": "done"}],
+            "verification": {"id": "1.V", "checks": ["red"]},
+        },
+        {
+            "id": 2,
+            "kind": "standard",
+            "title": "Build",
+            "subtasks": [
+                {"id": "2.1", "title": "b", "state": "done", "requirement_refs": ["05-REQ-1"], "details": None},
+                {"id": "2.2", "title": "c", "state": "pending", "requirement_refs": ["05-REQ-9.1"]},
+            ],
+            "verification": None,
+        },
+        {
+            "id": 3,
+            "kind": "checkpoint",
+            "title": "Check",
+            "subtasks": [{"id": "3.1", "title": "d", "state": "dropped"}],
+        },
+    ],
+    "traceability": [{"requirement_id": "05-REQ-1.1", "test_spec_id": "TS-05-1", "task_id": "2.1", "test_path": None}],
+}
+
+
+def folder(tmp_path: Path, requirements: object = REQUIREMENTS, tasks: object = TASKS, **more: str) -> Path:
+    write_spec(
+        tmp_path / "specs",
+        "05_app",
+        requirements_json=json.dumps(requirements, indent=1),
+        tasks_json=json.dumps(tasks, indent=1),
+        **more,
+    )
+    return tmp_path / "specs"
+
+
+def test_requirements_have_their_ids_and_sentences(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path))
+    assert spec.dialect == "agent-fox"
+    assert [(part.id, part.text) for part in spec.parts] == [
+        ("05-REQ-1.1", "WHEN asked, THE app SHALL: act"),
+        ("05-REQ-1.E1", "IF it fails, THEN the app SHALL: say so"),
+    ]
+    assert spec.requirements[0].text == "As a user, I want to act, so that it works."
+
+
+def test_groups_stand_where_their_subtasks_stand(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path))
+    assert [(g.number, g.state, g.writes_tests_only) for g in spec.groups] == [
+        (1, TaskState.DONE, True),
+        (2, TaskState.IN_PROGRESS, False),
+        (3, TaskState.SKIPPED, False),
+    ]
+    assert [subtask.number for subtask in spec.groups[0].subtasks] == ["1.1", "1.V"]
+    assert spec.groups[1].requirements == ("05-REQ-1.1", "05-REQ-1.E1")
+    assert "2.1 b" in spec.groups[1].text
+
+
+def test_a_sentinel_and_group_zero_mean_the_last_group(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path))
+    assert [(d.spec, d.from_group, d.to_group) for d in spec.dependencies] == [("01", None, 2), ("02", None, 1)]
+    assert spec.dependencies[0].where.startswith("specs/05_app/tasks.json:")
+
+
+def test_rows_of_the_prd_count_for_specs_that_the_tasks_do_not_name(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path, prd=needs("01_core | 3 | 1", "04_more | - | -")))
+    assert [d.spec for d in spec.dependencies] == ["01", "02", "04_more"]
+    assert spec.dependencies[2] == Dependency("04_more", None, None, "specs/05_app/prd.md:8")
+
+
+def test_commands_and_traceability_are_read(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path))
+    assert spec.test_commands == {"spec_tests": "go test"}
+    assert spec.traceability == (Trace("05-REQ-1.1", ("TS-05-1",), ("2.1",), ()),)
+
+
+def test_a_reference_that_is_not_there_is_a_warning_with_its_line(tmp_path: Path) -> None:
+    _, (problem,) = read_one(folder(tmp_path))
+    assert problem.severity is Severity.WARNING
+    assert "05-REQ-9.1" in problem.what
+    assert problem.where.startswith("specs/05_app/tasks.json:")
+
+
+def test_a_doubled_id_is_an_error_that_names_both_lines(tmp_path: Path) -> None:
+    twice = {"requirements": [{"id": "05-REQ-1", "acceptance_criteria": [{"id": "05-REQ-1.1"}, {"id": "05-REQ-1.1"}]}]}
+    spec, problems = read_one(folder(tmp_path, twice, {"task_groups": []}))
+    assert spec.expected == ("05-REQ-1.1",)
+    assert [p.severity for p in problems] == [Severity.ERROR]
+    assert "lines 7 and 10" in problems[0].what
+
+
+@pytest.mark.parametrize("text", ["{", "[1, 2]", '{"task_groups": 3}', '{"task_groups": [{"id": "x"}]}', "[" * 100_000])
+def test_a_file_that_is_not_what_it_should_be_is_an_error_that_names_it(tmp_path: Path, text: str) -> None:
+    write_spec(tmp_path / "specs", "05_bad", tasks_json=text)
+    write_spec(tmp_path / "specs", "06_good", tasks="- [ ] 1. A\n")
+    spec, problems = read_one(tmp_path / "specs")
+    assert spec.name == "06_good"
+    assert [(p.severity, p.spec) for p in problems] == [(Severity.ERROR, "05_bad")]
+    assert "specs/05_bad/tasks.json" in problems[0].where
+
+
+def test_a_superseded_prd_withdraws_the_spec(tmp_path: Path) -> None:
+    spec, _ = read_one(folder(tmp_path, prd="---\nspec_id: '05'\nstatus: superseded\n---\n# T\n"))
+    assert spec.is_withdrawn
+    assert spec.expected == ()
+
+
+def test_a_requirement_that_is_withdrawn_by_status_is_not_expected(tmp_path: Path) -> None:
+    first = REQUIREMENTS["requirements"]
+    assert isinstance(first, list)
+    more = {"requirements": [*first, {"id": "05-REQ-2", "status": "withdrawn"}]}
+    spec, _ = read_one(folder(tmp_path, more))
+    assert (spec.expected, spec.withdrawn) == (("05-REQ-1.1", "05-REQ-1.E1"), ("05-REQ-2",))

@@ -1,0 +1,67 @@
+"""The document that `plan --json` prints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from agent_fox.specs.plan_json import plan_document
+from agent_fox.specs.planner import PlanShape
+from tests.specs.worlds import planned, usual
+
+
+def test_the_whole_document(tmp_path: Path) -> None:
+    usual(tmp_path / "specs", "01_a", "09_x | 2 | -")
+    document = plan_document(planned(tmp_path / "specs", PlanShape(audit_review=False)))
+    assert json.loads(json.dumps(document)) == {
+        "specs": [
+            {
+                "name": "01_a",
+                "dialect": "agent-fox",
+                "requirements": [{"id": "01-REQ-1", "criteria": ["01-REQ-1.1"], "edge_cases": []}],
+                "groups": [
+                    {
+                        "number": 1,
+                        "title": "Write failing tests",
+                        "state": "open",
+                        "optional": False,
+                        "subtasks": ["1.1"],
+                        "requirements": [],
+                    },
+                    {
+                        "number": 2,
+                        "title": "Build it",
+                        "state": "open",
+                        "optional": False,
+                        "subtasks": ["2.1"],
+                        "requirements": [],
+                    },
+                ],
+                "dependencies": [{"spec": "09_x", "from_group": 2, "to_group": None}],
+            }
+        ],
+        "nodes": [
+            {
+                "id": "01_a:0:reviewer:pre-review",
+                "spec_name": "01_a",
+                "group": 0,
+                "archetype": "reviewer",
+                "mode": "pre-review",
+            },
+            {"id": "01_a:1", "spec_name": "01_a", "group": 1, "archetype": "coder", "mode": None},
+            {"id": "01_a:2", "spec_name": "01_a", "group": 2, "archetype": "coder", "mode": None},
+            {"id": "01_a:3", "spec_name": "01_a", "group": 3, "archetype": "verifier", "mode": None},
+        ],
+        "edges": [
+            {"from": "01_a:0:reviewer:pre-review", "to": "01_a:1", "kind": "chain"},
+            {"from": "01_a:1", "to": "01_a:2", "kind": "chain"},
+            {"from": "01_a:2", "to": "01_a:3", "kind": "chain"},
+        ],
+        "problems": [
+            {
+                "severity": "error",
+                "where": "specs/01_a/prd.md:7",
+                "what": "depends on 09_x, which is not there. Add it, or correct the row",
+            }
+        ],
+    }

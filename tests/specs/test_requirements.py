@@ -1,0 +1,181 @@
+"""Every spelling of a requirements file becomes the ids that are to be proven."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.core.spec import Severity
+from agent_fox.specs.requirements import ReadRequirements, read_requirements
+from tests.specs.worlds import markdown
+
+Ids = dict[str, tuple[list[str], list[str]]]
+
+
+def read(text: str, number: str = "07") -> ReadRequirements:
+    return read_requirements(markdown(text), number)
+
+
+def ids(found: ReadRequirements) -> Ids:
+    return {r.id: ([c.id for c in r.criteria], [e.id for e in r.edge_cases]) for r in found.requirements}
+
+
+ONE: Ids = {"07-REQ-1": (["07-REQ-1.1", "07-REQ-1.2"], ["07-REQ-1.E1"])}
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        "1. [{id}] WHEN x, THE y SHALL z.",
+        "[{id}] WHEN x, THE y SHALL z.\n",
+        "1. **{id}** - THE y SHALL z.",
+        "1. **{id}** — THE y SHALL z.",
+        "1. **{id}:** WHEN x, THE y SHALL z.",
+        "1. **[{id}]** WHEN x, THE y SHALL z.",
+        "- `[{id}]` WHEN x, THE y SHALL z.",
+        "- [{id}] WHEN x, THE y SHALL z.",
+        "* {id}: THE y SHALL z.",
+        "- [ ] {id}: THE y SHALL z.",
+    ],
+)
+@pytest.mark.parametrize(
+    "heading", ["### Requirement 1: T", "### [07-REQ-1] T", "### 07-REQ-1: T", "### REQ-1: T", "## Requirement 1 — T"]
+)
+def test_every_way_to_write_an_id_is_read_under_every_heading(item: str, heading: str) -> None:
+    items = "\n".join(item.format(id=f"07-REQ-1.{n}") for n in ("1", "2"))
+    edge = item.format(id="07-REQ-1.E1")
+    found = read(f"# R\n\n{heading}\n\n#### Acceptance Criteria\n\n{items}\n\n#### Edge Cases\n\n{edge}\n")
+    assert ids(found) == ONE
+    assert found.requirements[0].title == "T"
+    assert found.problems == ()
+
+
+def test_wrapped_lines_are_joined_into_the_whole_text() -> None:
+    found = read("### Requirement 1: T\n\n1. [07-REQ-1.1] WHEN the first\n   line ends, THE text\n   SHALL go on.\n")
+    assert found.requirements[0].criteria[0].text == "WHEN the first line ends, THE text SHALL go on."
+
+
+def test_text_without_list_marks_wraps_at_the_margin() -> None:
+    found = read("### Requirement 1: T\n\n[07-REQ-1.1] WHEN a\nline wraps, b.\n\n[07-REQ-1.2] THE c.\n")
+    assert [c.text for c in found.requirements[0].criteria] == ["WHEN a line wraps, b.", "THE c."]
+
+
+def test_code_inside_a_criterion_is_part_of_its_text() -> None:
+    found = read("### Requirement 1: T\n\n1. [07-REQ-1.1] THE output SHALL be:\n   ```\n   [07-REQ-9.9] x\n   ```\n")
+    assert ids(found) == {"07-REQ-1": (["07-REQ-1.1"], [])}
+    assert "[07-REQ-9.9] x" in found.requirements[0].criteria[0].text
+
+
+def test_criteria_without_ids_get_the_ids_that_their_numbers_imply() -> None:
+    text = (
+        "### [07-REQ-1] T\n\n**User Story:** As a user.\n\n**Acceptance Criteria:**\n\n1. The a.\n2. The b.\n\n"
+        "**Edge Cases:**\n\n- [07-REQ-1.E1] IF c.\n"
+    )
+    assert ids(read(text)) == ONE
+
+
+def test_numbers_that_all_say_one_are_counted() -> None:
+    found = read(
+        "### Requirement 3: T\n\n#### Acceptance Criteria\n\n1. The a.\n1. The b.\n\n#### Edge Cases\n\n1. If c.\n"
+    )
+    assert ids(found) == {"07-REQ-3": (["07-REQ-3.1", "07-REQ-3.2"], ["07-REQ-3.E1"])}
+
+
+def test_a_dotted_heading_is_the_requirement_where_no_other_heading_holds_it() -> None:
+    text = (
+        "### 07-REQ-1.1: T\n\nWhen a, it shall b.\n\n**Acceptance criteria:**\n- The c.\n"
+        "- The d.\n\n### 07-REQ-1.2: U\n\nIt shall e.\n"
+    )
+    assert ids(read(text)) == {"07-REQ-1.1": (["07-REQ-1.1.1", "07-REQ-1.1.2"], []), "07-REQ-1.2": ([], [])}
+
+
+def test_a_dotted_heading_below_its_requirement_is_a_criterion() -> None:
+    found = read("### 07-REQ-1: T\n\n#### 07-REQ-1.1: The a\n\nIt shall b.\n\n#### 07-REQ-1.E1: The c\n\nIt shall d.\n")
+    assert ids(found) == {"07-REQ-1": (["07-REQ-1.1"], ["07-REQ-1.E1"])}
+
+
+def test_numbered_lines_beside_criteria_with_ids_are_no_criteria_of_their_own() -> None:
+    text = (
+        "### 07-REQ-1: T\n\n**Requirements:**\n\n- [07-REQ-1.1] The a.\n\n**Acceptance Criteria:**\n\n"
+        "1. The file.\n2. The log.\n\n"
+        "**Edge Cases:**\n\n- [07-REQ-1.E1] IF b.\n"
+    )
+    assert ids(read(text)) == {"07-REQ-1": (["07-REQ-1.1"], ["07-REQ-1.E1"])}
+
+
+def test_one_file_may_mix_the_spellings() -> None:
+    text = (
+        "### Requirement 1: A\n\n1. **07-REQ-1.1:** WHEN a.\n2. **07-REQ-1.2** - THE b.\n\n"
+        "#### Edge Cases\n\n1. [07-REQ-1.E1] IF c.\n\n"
+        "### REQ-2: B\n\n- `[07-REQ-2.1]` THE d.\n"
+    )
+    assert ids(read(text)) == {**ONE, "07-REQ-2": (["07-REQ-2.1"], [])}
+
+
+def test_a_requirement_without_criteria_is_itself_what_is_proven() -> None:
+    found = read("### Requirement 1: T\n\nTHE system SHALL a.\n")
+    assert [part.id for r in found.requirements for part in r.parts] == ["07-REQ-1"]
+    assert found.requirements[0].parts[0].text == "THE system SHALL a."
+
+
+def test_ids_in_prose_glossaries_and_code_are_not_requirements() -> None:
+    text = (
+        "# R\n\n## Introduction\n\nBuilds on 03-REQ-1.1.\n\n- [07-REQ-9.1] is an example.\n\n"
+        "## Glossary\n\n| T | `NN-REQ-N.C`, e.g. `03-REQ-1.1` |\n|--|--|\n\n"
+        "## Requirements\n\n### Requirement 1: T\n\n1. [07-REQ-1.1] THE a SHALL b (see\n"
+        "   [03-REQ-2.1] and 07-REQ-1.2).\n"
+        "2. [07-REQ-1.2] THE c.\n\n#### Edge Cases\n\n1. [07-REQ-1.E1] IF d.\n\n```\n1. [07-REQ-8.1] THE e.\n```\n"
+        "<!--\n1. [07-REQ-8.2] THE f.\n-->\n\n- [03-REQ-4.1] of another spec.\n\n## Out of Scope\n\n"
+        "- [07-REQ-7.1] THE g.\n"
+    )
+    assert ids(read(text)) == ONE
+
+
+def test_ids_are_those_of_the_file_where_the_folder_has_another_number() -> None:
+    assert ids(read("### Requirement 1: T\n\n1. [12-REQ-1.1] a\n", "07")) == {"12-REQ-1": (["12-REQ-1.1"], [])}
+
+
+def test_a_folder_without_number_takes_the_number_of_its_ids() -> None:
+    assert ids(read("### Requirement 1: T\n\n1. [12-REQ-1.1] a\n", "")) == {"12-REQ-1": (["12-REQ-1.1"], [])}
+
+
+def test_the_ids_say_which_requirement_a_misnumbered_heading_is() -> None:
+    assert ids(read("### Requirement 3: T\n\n1. [07-REQ-4.1] a\n")) == {"07-REQ-4": (["07-REQ-4.1"], [])}
+
+
+def test_a_doubled_id_is_an_error_that_names_both_lines() -> None:
+    found = read("### Requirement 1: T\n\n1. [07-REQ-1.1] a\n2. [07-REQ-1.1] b\n")
+    (problem,) = found.problems
+    assert problem.severity is Severity.ERROR
+    assert problem.where == "a.md:4"
+    assert "07-REQ-1.1" in problem.what
+    assert "lines 3 and 4" in problem.what
+
+
+def test_a_doubled_heading_is_an_error_that_names_both_lines() -> None:
+    found = read("### Requirement 1: T\n\n1. [07-REQ-1.1] a\n\n### Requirement 1: U\n\n1. [07-REQ-1.2] b\n")
+    assert "lines 1 and 5" in found.problems[0].what
+
+
+def test_an_amendment_table_takes_single_requirements_back() -> None:
+    text = (
+        "### Requirement 1: T\n\n1. [07-REQ-1.1] a\n2. [07-REQ-1.2] b\n\n### Requirement 2: U\n\n"
+        "1. [07-REQ-2.1] c\n\n"
+        "## Amendments\n\n| Requirement | Change |\n|---|---|\n"
+        "| 07-REQ-1.2 | **Superseded** by 09-REQ-1.1 |\n| 07-REQ-2 | Withdrawn |\n"
+        "| 07-REQ-1.1 | Removed the flag from the text |\n"
+    )
+    found = read(text)
+    assert ids(found) == {"07-REQ-1": (["07-REQ-1.1"], [])}
+    assert found.withdrawn == ("07-REQ-1.2", "07-REQ-2.1")
+
+
+def test_a_table_that_is_not_about_changes_takes_nothing_back() -> None:
+    text = (
+        "### Requirement 1: T\n\n1. [07-REQ-1.1] a\n\n## Sources\n\n| Requirement | PRD Section |\n"
+        "|---|---|\n| 07-REQ-1.1 | Removed |\n"
+    )
+    assert ids(read(text)) == {"07-REQ-1": (["07-REQ-1.1"], [])}
+
+
+def test_an_empty_file_has_no_requirements() -> None:
+    assert read("").requirements == ()

@@ -1,0 +1,170 @@
+"""The house itself: how the code reads, who imports whom, and that the documents keep to their form."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "agent_fox"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+
+LONGEST_MEDIAN = 9
+LONGEST_FUNCTION = 60
+
+# Plugins raise what they like, and the command line is the last one to catch anything.
+MAY_CATCH_ALL = ("cli/", "plugins.py", "engine/extensions.py", "engine/scheduler.py")
+
+WORDS = (
+    *("spec", "requirement", "task group", "node", "session", "ticket", "launch", "attempt", "reading", "verdict"),
+    *("report", "judgement", "disposition", "decision", "outcome", "standing", "brief", "blocking history"),
+    *("outbox", "ledger", "waiver"),
+)
+ADR_SECTIONS = ["What we saw", "What we chose", "What it costs", "What would change our mind"]
+ONE_SCREEN = 45
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def lengths() -> dict[str, int]:
+    return {
+        f"{name_of(path)}:{function.lineno} {function.name}": (function.end_lineno or 0) - function.lineno + 1
+        for path in SOURCES
+        for function in functions(tree_of(path))
+    }
+
+
+def test_a_function_is_a_paragraph() -> None:
+    found = lengths()
+    assert statistics.median(found.values()) <= LONGEST_MEDIAN
+    assert {name: lines for name, lines in found.items() if lines > LONGEST_FUNCTION} == {}
+
+
+def test_an_import_inside_a_function_says_why() -> None:
+    unexplained = [
+        f"{name_of(path)}:{inner.lineno}"
+        for path in SOURCES
+        for function in functions(tree_of(path))
+        for inner in ast.walk(function)
+        if isinstance(inner, ast.Import | ast.ImportFrom) and not has_reason(path, inner.lineno)
+    ]
+    assert unexplained == []
+
+
+def has_reason(path: Path, line: int) -> bool:
+    """Whether a line ends in a comment with words beside the name of a check."""
+    _, _, comment = path.read_text(encoding="utf-8").splitlines()[line - 1].partition("#")
+    return len(re.sub(r"noqa: ?[A-Z0-9, ]+", "", comment).split()) > 1
+
+
+def catches_all(handler: ast.ExceptHandler) -> bool:
+    """Whether a handler swallows everything; one that ends in a bare `raise` only cleans up."""
+    broad = handler.type is None or "Exception" in ast.unparse(handler.type).replace("(", " ").replace(",", " ").split()
+    broad = broad or "BaseException" in ast.unparse(handler.type or ast.Constant(""))
+    last = handler.body[-1]
+    return broad and not (isinstance(last, ast.Raise) and last.exc is None)
+
+
+def test_everything_is_caught_only_where_plugins_are_called_and_at_the_door() -> None:
+    found = [
+        f"{name_of(path)}:{handler.lineno}"
+        for path in SOURCES
+        if not name_of(path).startswith(MAY_CATCH_ALL)
+        for handler in ast.walk(tree_of(path))
+        if isinstance(handler, ast.ExceptHandler) and catches_all(handler)
+    ]
+    assert found == []
+
+
+@pytest.mark.parametrize("package", ["core", "engine"])
+def test_nothing_is_of_any_type_where_rules_are(package: str) -> None:
+    found = [
+        f"{name_of(path)}:{node.lineno}"
+        for path in SOURCES
+        if name_of(path).startswith(f"{package}/")
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Name) and node.id == "Any"
+    ]
+    assert found == []
+
+
+def test_every_module_says_in_its_first_line_what_lives_there() -> None:
+    silent = [name_of(path) for path in SOURCES if not ast.get_docstring(tree_of(path))]
+    assert silent == []
+
+
+def test_packages_import_only_downwards_and_the_core_is_pure() -> None:
+    lint = Path(sys.executable).with_name("lint-imports")
+    done = subprocess.run([str(lint), "--no-cache"], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def glossary() -> dict[str, tuple[str, str]]:
+    """Word -> (meaning, where)."""
+    lines = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+    return {word: (meaning, where) for word, meaning, where in rows[2:]}
+
+
+def test_the_glossary_has_every_word_with_its_meaning() -> None:
+    found = glossary()
+    assert set(WORDS) <= set(found)
+    assert [word for word, (meaning, where) in found.items() if not meaning or not where] == []
+
+
+def test_a_word_of_the_glossary_stands_where_the_glossary_says() -> None:
+    places = {word: where.strip("`") for word, (_, where) in glossary().items() if where.startswith("`")}
+    absent = [word for word, where in places.items() if not stands_in(word, PACKAGE / where)]
+    assert absent == []
+
+
+def stands_in(word: str, path: Path) -> bool:
+    if not path.is_file():
+        return False
+    text = path.read_text(encoding="utf-8").lower().replace("_", " ")
+    return word.split()[-1] in text or word in path.stem.replace("_", " ")
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs" / "adr").glob("*.md")), ids=lambda path: path.stem)
+def test_an_adr_says_what_was_seen_chosen_paid_and_would_change_our_mind(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ADR_SECTIONS
+    assert re.match(rf"# {int(path.name[:4])}\. \S", text)
+    assert len(text.splitlines()) <= ONE_SCREEN
+
+
+def test_make_alone_lists_every_target() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    phony = re.search(r"^\.PHONY: (.+)$", text, re.MULTILINE)
+    listed = subprocess.run(["make", "-C", str(ROOT)], capture_output=True, text=True, check=True).stdout
+    assert phony is not None
+    assert [name for name in phony[1].split() if f"make {name} " not in listed] == []
+
+
+def test_continuous_integration_runs_what_a_newcomer_runs() -> None:
+    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().endswith("make test")
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/glossary.md"])
+def test_links_between_documents_lead_somewhere(name: str) -> None:
+    path = ROOT / name
+    targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
+    broken = [t for t in targets if "://" not in t and not (path.parent / t).exists()]
+    assert broken == []

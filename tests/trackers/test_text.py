@@ -1,0 +1,129 @@
+"""The text of an issue: complete, reproducible, bounded, and safe whatever the evidence holds."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_fox.trackers.text import LONGEST_BODY, LONGEST_TITLE, AttemptRow, IssueFacts, Unproven, issue_text
+
+FACTS = IssueFacts(
+    title="04_gate: 2 requirements are not proven (attempts spent)",
+    spec="04_gate",
+    node="04_gate:4",
+    cause="attempts spent",
+    run="7",
+    commit="0123456789abcdef0123456789abcdef01234567",
+    failing=(
+        Unproven("04-REQ-1.1", "WHEN a car enters,\nTHE gate SHALL open.", "assert shut == open", "pytest -k gate"),
+    ),
+    unknown=("04-REQ-2.1",),
+    attempts=(
+        AttemptRow(1, "aaaaaaaaaaaaaaaaaaaa", 1.5, "04-REQ-1.1", "opened it"),
+        AttemptRow(2, "", None, "04-REQ-1.1", "tried | again"),
+    ),
+    blocked=("05_desk:1", "05_desk:2"),
+)
+
+BODY = """\
+Work has stopped: **attempts spent**. It waits for a person (spec `04_gate`, node `04_gate:4`, run `7`, \
+commit `0123456789abcdef0123456789abcdef01234567`).
+
+## What fails
+
+### 04-REQ-1.1
+
+> WHEN a car enters,
+> THE gate SHALL open.
+
+To see it:
+
+```sh
+pytest -k gate
+```
+
+What was seen:
+
+```text
+assert shut == open
+```
+
+## No clear verdict
+
+Neither PASS nor FAIL could be established for: 04-REQ-2.1
+
+## What was tried
+
+| attempt | commit | cost | what failed | what was done |
+|---|---|---|---|---|
+| 1 | `aaaaaaaaaaaa` | $1.50 | 04-REQ-1.1 | opened it |
+| 2 |  | unknown | 04-REQ-1.1 | tried \\| again |
+
+## What waits for it
+
+05_desk:1, 05_desk:2
+
+## Next step
+
+Read the whole story, mend what stands in the way (work, spec or environment), then give it a new budget:
+
+```sh
+agent-fox explain 04_gate:4
+agent-fox reset 04_gate:4
+agent-fox run
+```
+
+This issue is closed with the proof once everything in it is proven.
+"""
+
+
+def test_an_issue_says_what_fails_how_to_see_it_what_was_tried_and_what_to_do() -> None:
+    assert issue_text(FACTS) == (FACTS.title, BODY)
+
+
+def test_an_issue_stays_within_its_bounds_and_names_what_it_leaves_out() -> None:
+    long = "`" * 9 + "x" * 50_000
+    title, body = issue_text(
+        IssueFacts(
+            title=long,
+            spec=long,
+            node="04_gate:4",
+            cause=long,
+            run=long,
+            commit=long,
+            failing=tuple(Unproven(f"04-REQ-{n}", long, long, long) for n in range(500)),
+            unknown=("04-REQ-9",) * 5_000,
+            attempts=tuple(AttemptRow(n, long, 1.0, long, long) for n in range(500)),
+            blocked=("05_desk:1",) * 5_000,
+            reason=long,
+        )
+    )
+    assert len(title) <= LONGEST_TITLE
+    assert len(body) <= LONGEST_BODY
+    assert re.search(r"And \d+ more: 04-REQ-", body)
+    assert "Earlier attempts left out: " in body
+    assert "| 499 |" in body
+    assert open_blocks(body) == []
+
+
+@given(st.text(alphabet=st.sampled_from("`~\n\r\x00\x1b[m@#|->a\ud800 "), max_size=200))
+def test_no_evidence_can_leave_its_block_or_bring_control_characters(evidence: str) -> None:
+    _, body = issue_text(IssueFacts("t", "s", "n:1", "c", failing=(Unproven("A", evidence, evidence, evidence),)))
+    body.encode("utf-8")
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", body)
+    assert open_blocks(body) == []
+    assert body.endswith("This issue is closed with the proof once everything in it is proven.\n")
+
+
+def open_blocks(body: str) -> list[str]:
+    """Fences that never close, read as Markdown does."""
+    fence = ""
+    for line in body.splitlines():
+        found = re.match(r"(`{3,})(\w*)$", line)
+        if found and not fence:
+            fence = found[1]
+        elif found and not found[2] and len(found[1]) >= len(fence):
+            fence = ""
+    return [fence] if fence else []

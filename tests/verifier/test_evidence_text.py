@@ -1,0 +1,53 @@
+"""A coder is shown the lines that tell, and no more than fits."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.verifier.evidence_text import (
+    LONGEST_EVIDENCE,
+    capped,
+    evidence_of,
+    evidence_of_broken,
+    first_error,
+    first_error_of_broken,
+)
+from agent_fox.verifier.junit import Case
+from agent_fox.verifier.suite import Broken
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "error"),
+    [
+        ("AssertionError: no", "E   AssertionError: no\nE   assert 2 == 1", "AssertionError: no"),
+        ("collection failure", 'E     File "a.py", line 1\nE   SyntaxError: invalid', "SyntaxError: invalid"),
+        ("collection failure", "ImportError while\nE   ModuleNotFoundError: x", "ModuleNotFoundError: x"),
+        ("assert 3 == 4", "E   assert 3 == 4", "assert 3 == 4"),
+        (
+            "",
+            "java.lang.IllegalStateException: shut\n\tat com.Shop.open(Shop.java:3)",
+            "java.lang.IllegalStateException: shut",
+        ),
+        ("expected 3 but was 4", "", "expected 3 but was 4"),
+        ("", "", ""),
+    ],
+)
+def test_the_first_error_is_the_line_that_names_it(message: str, text: str, error: str) -> None:
+    assert first_error(Case("a", "b", message=message, text=text)) == error
+
+
+def test_what_is_broken_is_named_by_its_error_or_by_what_it_is() -> None:
+    assert first_error_of_broken(Broken("hangs", text="....")) == "hangs"
+    assert first_error_of_broken(Broken("breaks", text="E   KeyError: 'x'")) == "KeyError: 'x'"
+    assert evidence_of_broken(Broken("hangs", text="....")) == "hangs\n...."
+
+
+def test_evidence_shows_assertions_not_the_whole_trace() -> None:
+    text = "def test_b():\n    one = 1\n>   assert one == 2\nE   assert 1 == 2\n\na.py:3: AssertionError"
+    shown = evidence_of([Case("a", "test_b", "a.py", message="assert 1 == 2", text=text)])
+    assert shown == "a.py::test_b\n>   assert one == 2\nE   assert 1 == 2\na.py:3: AssertionError"
+
+
+def test_evidence_is_capped_and_free_of_control_characters() -> None:
+    assert len(evidence_of([Case("a", str(n), text="x" * 9_000) for n in range(9)])) <= LONGEST_EVIDENCE
+    assert capped("\x1b[31mred\x1b[0m\x07 and plain") == "red and plain"

@@ -1,0 +1,43 @@
+"""Test sources are read, never imported, and a file that can't be parsed still has its text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_fox.verifier.sources import read_source
+
+SOURCE = '''
+"""The module's docstring speaks of 01-REQ-9 and binds no test."""
+import pytest
+raise SystemExit("imported")
+pytestmark = [pytest.mark.requirement("of the module")]
+
+class TestCart:
+    """of the class"""
+    pytestmark = pytest.mark.requirement("of its marks")
+
+    @pytest.mark.requirement("of the test")
+    @pytest.mark.parametrize("x", ["of the data"])
+    async def test_total(self, x):
+        """of the docstring"""
+        "of the body"
+'''
+
+
+def test_a_test_is_told_by_its_own_words_its_classes_and_its_modules_marks(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text(SOURCE)
+    source = read_source(tmp_path, "test_a.py")
+    assert source is not None
+    said = source.said[("TestCart", "test_total")].split("\n")
+    wanted = ["of the module", "of the class", "of its marks", "of the docstring", "of the test"]
+    assert [line for line in said if line] == wanted
+
+
+def test_a_broken_file_keeps_its_text_and_one_outside_is_not_read(tmp_path: Path) -> None:
+    (tmp_path / "test_a.py").write_text("def x(:  # 04-REQ-1.1")
+    source = read_source(tmp_path, "test_a.py")
+    assert source is not None
+    assert (source.text, source.said) == ("def x(:  # 04-REQ-1.1", {})
+    (tmp_path / "inner").mkdir()
+    assert read_source(tmp_path / "inner", "../test_a.py") is None
+    assert read_source(tmp_path, "gone.py") is None
