@@ -14,7 +14,7 @@ _NODES = "SELECT id FROM plan_nodes WHERE status <> 'withdrawn' ORDER BY positio
 _SPECS = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
 
 
-class StoredName(click.ParamType):
+class StoredName(click.ParamType[str]):
     """A name that the state file knows; any text is taken, since the command says better what is wrong with it."""
 
     def __init__(self, name: str, *questions: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -25,3 +26,12 @@ def print_json(document: object) -> None:
 def plain(text: str) -> str:
     """`text` with a space for every character that would not be printed, such as an escape sequence's."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
+
+
+def title(text: str) -> str:
+    return click.style(plain(text), bold=True)
+
+
+def shown_time(at: str) -> str:
+    """The local time of day of a stored time (ISO 8601, UTC): `12:03:04`."""
+    return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")

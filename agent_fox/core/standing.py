@@ -155,8 +155,9 @@ def _counted(moved: Standing, step: Step, rung: int) -> Standing:
             return replace(moved, reading=moved.reading + 1)
         case Step.REOPEN:
             return replace(moved, reading=moved.reading + 1, reading_base=moved.reading)
-        case Step.RESET:
-            return replace(moved, attempt=moved.attempt + 1, attempt_base=moved.attempt, rung=0)
+        case Step.RESET | Step.RESTORE:
+            base = moved.attempt
+            return replace(moved, attempt=base + 1, attempt_base=base, reading=1, reading_base=0, rung=0)
         case _:
             return moved
 

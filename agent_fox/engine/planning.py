@@ -56,11 +56,10 @@ def withdraw(docket: Docket, change: PlanChange) -> None:
 def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:
     position = {node.uid: number for number, node in enumerate(change.nodes)}
     kept = [(position[k.now.uid], k.now) for k in change.kept]
-    restored = [k.now.uid for k in change.kept if k.was.status == Status.WITHDRAWN]
-    for uid in restored:
+    stored.describe_nodes(docket.db, kept)
+    for uid in (k.now.uid for k in change.kept if k.was.status == Status.WITHDRAWN):
         planned = node_by_uid(docket.db, uid)
         docket.record(planned, KIND, [Move(planned, Step.RESTORE)], note="back in the plan")
-    stored.describe_nodes(docket.db, kept)
     stored.insert_nodes(docket.db, (new_node(node, position[node.uid], redo=redo) for node in change.added))
 
 

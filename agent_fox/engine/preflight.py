@@ -8,13 +8,14 @@ from pathlib import Path
 
 from agent_fox.config import AgentSettings, Settings
 from agent_fox.core.graph import Plan
-from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.core.spec import Problem, Severity
 from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
 from agent_fox.session.order import Agent
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import find_specs, read_specs
+from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 
@@ -57,18 +58,10 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if not errors:
         return Scope(plan, {})
-    if not skip_broken:
+    if not skip_broken or any(problem.spec is None for problem in errors):
         raise RunRefused(f"{told(errors)}\nrepair that, or leave the broken specs out with --skip-broken")
-    broken = {problem.spec or problem.where: problem.what for problem in reversed(errors)}
-    rest = plan_of(whole(plan, broken), (), shape_of(settings))
-    still = [p for p in rest.problems if p.severity is Severity.ERROR and p.spec not in broken]
-    if still:
-        return scope_of(Plan(rest.specs, rest.nodes, rest.edges, (*still, *errors)), settings, skip_broken=True)
-    return Scope(rest, broken)
-
-
-def whole(plan: Plan, broken: Mapping[str, str]) -> list[Spec]:
-    return [spec for spec in plan.specs if spec.name not in broken]
+    skipped = without_broken(plan)
+    return Scope(plan_of(skipped.kept, (), shape_of(settings)), skipped.reasons)
 
 
 def told(problems: Iterable[Problem]) -> str:

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from agent_fox.config import RetrySettings
 from agent_fox.core.answer import read_report
@@ -45,7 +44,7 @@ class RecordedOutput(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     attempt: int = Field(ge=1, strict=True)
-    verifier_output: Any = ""
+    verifier_output: JsonValue = ""
 
 
 class Stream(BaseModel):

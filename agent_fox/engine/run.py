@@ -162,13 +162,13 @@ class Engine:
         return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings)
 
     def board(self, db: Database, scope: Scope, options: RunOptions) -> Board:
-        wanted = with_dependencies(scope.plan, options.specs)
+        wanted = with_dependencies(scope.plan, options.specs) if options.specs else None
         return Board(
             stored.load_nodes(db),
             stored.load_edges(db),
             stored.load_retry_edges(db),
             goes_on_after_escalation=self.settings.policy.on_escalation == "continue",
-            in_scope=(lambda name: name in wanted) if options.specs else (lambda name: True),
+            in_scope=lambda name: name not in scope.broken and (wanted is None or name in wanted),
         )
 
 

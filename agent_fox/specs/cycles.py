@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
 from typing import Literal
@@ -23,9 +23,20 @@ class _Cycle:
     rows: tuple[str, ...]
 
     @property
+    def first(self) -> str:
+        return _spec(self.edges[0].source) if self.edges else ""
+
+    @property
     def specs(self) -> str:
-        names = dict.fromkeys(_spec(edge.source) for edge in self.edges)
-        return " → ".join((*names, next(iter(names))))
+        return " → ".join((*dict.fromkeys(_spec(edge.source) for edge in self.edges), self.first))
+
+    @property
+    def where(self) -> str:
+        return self.rows[0] if self.rows else self.specs
+
+    @property
+    def places(self) -> str:
+        return ", ".join(self.rows)
 
 
 def without_cycles(
@@ -76,28 +87,21 @@ def _first_cycle(edges: Iterable[Edge]) -> list[str]:
 
 
 def _fault(cycle: _Cycle) -> Problem:
-    return error(_where(cycle), f"a cycle: {cycle.specs}, by the rows {_rows(cycle)}. Take one of them out")
+    what = f"a cycle: {cycle.specs}, by the rows {cycle.places}. Take one of them out"
+    return replace(error(cycle.where, what), spec=cycle.first)
 
 
 def _between_specs(cycle: _Cycle) -> Problem:
     what = (
-        f"a cycle that arises only between whole specs: {cycle.specs}, by the rows {_rows(cycle)}. "
+        f"a cycle that arises only between whole specs: {cycle.specs}, by the rows {cycle.places}. "
         'Set gate = "group" in [policy], or take a row out'
     )
-    return error(_where(cycle), what)
+    return replace(error(cycle.where, what), spec=cycle.first)
 
 
 def _dropped(cycle: _Cycle) -> Problem:
-    what = f"the verifiers of {cycle.specs} would wait for each other (rows {_rows(cycle)}): they do not"
-    return warning(_where(cycle), what)
-
-
-def _where(cycle: _Cycle) -> str:
-    return cycle.rows[0] if cycle.rows else cycle.specs
-
-
-def _rows(cycle: _Cycle) -> str:
-    return ", ".join(cycle.rows)
+    what = f"the verifiers of {cycle.specs} would wait for each other (rows {cycle.places}): they do not"
+    return replace(warning(cycle.where, what), spec=cycle.first)
 
 
 def _spec(node_id: str) -> str:

@@ -26,14 +26,10 @@ def make_demo(target: Path, fixtures: Path = FIXTURES) -> Path:
     without fixtures, FileExistsError where something is in the way, CalledProcessError where git refuses.
     """
     if not (fixtures / "project").is_dir():
-        raise FileNotFoundError(
-            f"the demonstration is not at {fixtures}; run from the repository's root or name it"
-        )
+        raise FileNotFoundError(f"the demonstration is not at {fixtures}; run from the repository's root or name it")
     if target.exists() and any(target.iterdir()):
         raise FileExistsError(f"{target} is not empty; name a new folder")
-    shutil.copytree(
-        fixtures / "project", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
-    )
+    shutil.copytree(fixtures / "project", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     _lay_out_specs(target / _STATE, fixtures)
     _commit_all(target)
     return target.resolve()

@@ -1,7 +1,8 @@
 """The scripted coder and verifier of a `World`: programs of their own, standard library only. They decide nothing.
 
-`python players.py coder` (or `verifier`) plays what the story file named by `STORY` says about this session: the
-coder writes one proof file a requirement, the verifier reads those files and says one verdict about each.
+`python players.py coder` (or `verifier`, `reviewer`) plays what the story file named by `STORY` says about this
+session: the coder writes one proof file a requirement, the verifier reads those files and says one verdict about
+each, the reviewer finds nothing unless it is told to.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 PROOFS = Path("proof")
 RIGHT = "right"
 CODER_EXIT, VERIFIER_EXIT = 7, 3
+FOR_EVER = 3600
 
 Story = Mapping[str, Any]
 
@@ -24,20 +26,38 @@ Story = Mapping[str, Any]
 def play(role: str) -> None:
     story = json.loads(Path(os.environ["STORY"]).read_text(encoding="utf-8"))
     time.sleep(story["seconds"])
-    {"coder": code, "verifier": verify}[role](story)
+    {"coder": code, "verifier": verify, "reviewer": review}[role](story)
 
 
 def code(story: Story) -> None:
     node, attempt = os.environ["AGENT_FOX_NODE"], int(os.environ["AGENT_FOX_ATTEMPT"])
     brief = json.loads(Path(os.environ["AGENT_FOX_BRIEF_JSON"]).read_text(encoding="utf-8"))
     failing = {failure["id"]: str(failure.get("evidence", "")) for failure in brief["failing"]}
-    note(story, {"role": "coder", "node": node, "attempt": attempt, "failing": failing})
-    said = story["coder_does"].get(f"{node}/{attempt}")
+    earlier = note(story, {"role": "coder", "node": node, "attempt": attempt, "failing": failing})
+    said = told(story["coder_does"].get(f"{node}/{attempt}"), earlier)
     cost(story, node)
     if said == "crash":
         leave("the coder was told to crash", CODER_EXIT)
+    obey(said)
+    if said.startswith("write "):
+        Path(said.removeprefix("write ")).write_text(f"{node}\n")
     if said != "nothing":
         work(story, node, attempt, failing)
+
+
+def told(what: str | Sequence[str] | None, earlier: int) -> str:
+    """What a session is told to do: one thing at every launch, or, from a list, one thing a launch and then nothing."""
+    if what is None or isinstance(what, str):
+        return what or ""
+    return what[earlier] if earlier < len(what) else ""
+
+
+def obey(said: str) -> None:
+    """What any player may be told: to hang, or to fail with last words of somebody else's choice."""
+    if said == "hang":
+        time.sleep(FOR_EVER)
+    if said.startswith("fail "):
+        leave(said.removeprefix("fail "), 1)
 
 
 def work(story: Story, node: str, attempt: int, failing: Mapping[str, str]) -> None:
@@ -59,15 +79,33 @@ def write(rule: Story, attempt: int, *, is_asked: bool) -> None:
 
 
 def verify(story: Story) -> None:
-    node, attempt, reading = (os.environ[f"AGENT_FOX_{name}"] for name in ("NODE", "ATTEMPT", "READING"))
-    note(story, {"role": "verifier", "node": node, "attempt": int(attempt), "reading": int(reading)})
+    node, attempt, reading, earlier = presented(story, "verifier")
     spec = node.split(":")[0]
-    said = story["verifier_says"].get(f"{spec}/{attempt}/{reading}")
+    said = told(story["verifier_says"].get(f"{spec}/{attempt}/{reading}"), earlier)
     if said == "crash":
         leave("the verifier was told to crash", VERIFIER_EXIT)
+    obey(said)
     if said == "write":
         Path("verifier-was-here.txt").write_text("x")
-    print(report(story, spec) if said in (None, "write") else said)  # noqa: T201 - a process's own standard output
+        said = ""
+    if said == "change":
+        Path("README.md").write_text("the verifier was here\n")
+        said = ""
+    print({"": report(story, spec), "nothing": ""}.get(said, said))  # noqa: T201 - a process's own standard output
+
+
+def review(story: Story) -> None:
+    node, attempt, reading, earlier = presented(story, "reviewer")
+    said = told(story["reviewer_says"].get(f"{node}/{attempt}/{reading}"), earlier)
+    obey(said)
+    print(said or json.dumps({"findings": [], "summary": "nothing found"}))  # noqa: T201 - a process's own stdout
+
+
+def presented(story: Story, role: str) -> tuple[str, int, int, int]:
+    """Node, attempt and reading of a judging session, noted; and how often it was launched before."""
+    node, attempt, reading = (os.environ[f"AGENT_FOX_{name}"] for name in ("NODE", "ATTEMPT", "READING"))
+    row = {"role": role, "node": node, "attempt": int(attempt), "reading": int(reading)}
+    return node, int(attempt), int(reading), note(story, row)
 
 
 def report(story: Story, spec: str) -> str:
@@ -88,9 +126,17 @@ def proof(requirement: str) -> Path:
     return PROOFS / f"{requirement}.txt"
 
 
-def note(story: Story, row: Mapping[str, object]) -> None:
-    with Path(story["log"]).open("a", encoding="utf-8") as log:
+def note(story: Story, row: Mapping[str, object]) -> int:
+    """Write the row down; how many rows of the same session stood there before."""
+    path = Path(story["log"])
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+    with path.open("a", encoding="utf-8") as log:
         log.write(json.dumps(row) + "\n")
+    return sum(ticket(json.loads(line)) == ticket(row) for line in lines)
+
+
+def ticket(row: Mapping[str, object]) -> tuple[object, ...]:
+    return tuple(row.get(name) for name in ("node", "attempt", "reading"))
 
 
 def cost(story: Story, node: str) -> None:

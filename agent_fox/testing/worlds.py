@@ -18,6 +18,7 @@ from pathlib import Path
 PLAYERS = Path(__file__).with_name("players.py")
 SOURCE = Path(__file__).resolve().parents[2]
 NEVER = 1_000_000
+ROLES = ("coder", "reviewer", "verifier")
 _PERSON = ("-c", "user.name=A Person", "-c", "user.email=person@example.org")
 
 
@@ -36,15 +37,19 @@ class World:
 
     `specs`: name to requirements. `groups`: name to number of task groups, where it is more than they need.
     `depends`: name to the spec, or the specs, that it waits for. `verifier_says`: `SPEC/ATTEMPT/READING` to what is
-    printed, or `crash`, or `write`. `coder_does`: `NODE/ATTEMPT` to `crash` or `nothing`. `breaks`: `NODE/ATTEMPT` to
-    ids whose proof it spoils. `seconds` each session takes, `cost` in dollars (None: untold). `settings`: more TOML.
+    printed, or `nothing`, `crash`, `hang`, `fail WORDS`, `write` (a new file), `change` (a tracked one).
+    `reviewer_says`: `NODE/ATTEMPT/READING` to what is printed. `coder_does`: `NODE/ATTEMPT` to `crash`, `hang`, `fail WORDS`, `nothing`
+    or `write PATH`. A list says one thing for each launch of the ticket, and then nothing. `breaks`: `NODE/ATTEMPT` to
+    ids whose proof it spoils. `seconds` each session takes, `cost` in dollars (None: untold). `settings`: more TOML; a
+    table `[plan]`, `[workspace]` or `[agents.ROLE]` in it takes the place of the one that is written otherwise.
     """
 
     specs: Mapping[str, Sequence[Req]]
     groups: Mapping[str, int] = field(default_factory=dict)
     depends: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
-    verifier_says: Mapping[str, str] = field(default_factory=dict)
-    coder_does: Mapping[str, str] = field(default_factory=dict)
+    verifier_says: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    reviewer_says: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
+    coder_does: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     breaks: Mapping[str, Sequence[str]] = field(default_factory=dict)
     seconds: float = 0.0
     cost: float | None = 0.5
@@ -70,8 +75,9 @@ class World:
         tools = root.parent / "tools"
         requirements = [{"spec": name, **asdict(req)} for name, reqs in self.specs.items() for req in reqs]
         story = {
-            "requirements": requirements, "verifier_says": self.verifier_says, "coder_does": self.coder_does,
-            "breaks": self.breaks, "seconds": self.seconds, "cost": self.cost, "log": str(tools / "log.jsonl"),
+            "requirements": requirements, "verifier_says": self.verifier_says,
+            "reviewer_says": self.reviewer_says, "coder_does": self.coder_does, "breaks": self.breaks,
+            "seconds": self.seconds, "cost": self.cost, "log": str(tools / "log.jsonl"),
         }  # fmt: skip
         (tools / "story.json").write_text(json.dumps(story))
 
@@ -97,12 +103,14 @@ class World:
         story = json.dumps(str(tools / "story.json"))
         state = json.dumps(str(tools.parent / "state"))
         plan = "[plan]\npre_review = false\naudit_review = false\n"
-        agents = "".join(_agent(role, story) for role in ("coder", "verifier"))
+        absent = [role for role in ROLES if f"[agents.{role}]" not in self.settings]
+        agents = "".join(agent_table(role, story) for role in absent)
         workspace = "" if "[workspace]" in self.settings else f"[workspace]\nstate = {state}\n"
         return f"{'' if '[plan]' in self.settings else plan}{agents}{workspace}{self.settings}\n"
 
 
-def _agent(role: str, story: str) -> str:
+def agent_table(role: str, story: str) -> str:
+    """The settings of a scripted player; `story` is its story file, quoted as TOML."""
     command = json.dumps([sys.executable, str(PLAYERS), role])
     return (
         f'[agents.{role}]\nbackend = "command"\ncommand = {command}\ntimeout = 60\nassumed_cost_usd = 0.5\n'
@@ -129,7 +137,8 @@ def _tasks(name: str, reqs: Sequence[Req], groups: int) -> Iterable[str]:
         if ids:
             yield f"    - _Requirements: {ids}_"
         yield f"  - [ ] {group}.V Verify task group {group}\n"
-    yield "## Traceability\n\n| Requirement | Test Spec Entry | Implemented By Task | Verified By Test |\n|---|---|---|---|"
+    yield "## Traceability\n\n| Requirement | Test Spec Entry | Implemented By Task | Verified By Test |"
+    yield "|---|---|---|---|"
     for number, req in enumerate(reqs, 1):
         yield f"| {req.id} | TS-{name.split('_')[0]}-{number} | {req.group}.1 | proof_{number} |"
     yield ""

@@ -1,0 +1,112 @@
+"""`agent-fox explain`: one screen about one node. What is to be said comes from the engine."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import click
+from sqlite_utils import Database
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.names import NODE_OR_SPEC
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
+from agent_fox.cli.telling import about_ruling, about_session
+from agent_fox.config import load
+from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.engine.explanation import Explanation, explain
+from agent_fox.engine.history import OpenPart
+from agent_fox.engine.run import STATE, policy_of
+from agent_fox.store.plan import PlannedNode, load_nodes
+from agent_fox.store.state import read_state
+
+RECENT = 6  # sessions and decisions shown without --all
+MOST_PARTS = 8
+EVIDENCE_LINES = 2
+
+
+@click.command("explain", short_help="Tell why a node is where it is, and what would change it.")
+@click.argument("name", metavar="NODE", type=NODE_OR_SPEC)
+@click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
+@json_option
+def command(name: str, is_whole: bool, as_json: bool) -> None:
+    """Tell why NODE (or the verifier of a spec, named by the spec) is where it is: its sessions, verdicts and
+    decisions with their row of the decision table, the budget left, and what would change it.
+    """
+    root = here()
+    policy = policy_of(load(root, os.environ))
+    db = read_state(root / STATE)
+    try:
+        told = explain(db, find_node(db, name), policy)
+    finally:
+        db.close()
+    if as_json:
+        print_json(asdict(told))
+    else:
+        click.echo("\n".join(_screen(told, is_whole=is_whole)))
+
+
+def find_node(db: Database, name: str) -> PlannedNode:
+    """The node that a person names: by its id, `SPEC:0:verifier`, or a spec for its verifier. Raises UserError."""
+    nodes = [planned for planned in load_nodes(db) if planned.standing.status != "withdrawn"]
+    known = {planned.node.id: planned for planned in nodes}
+    verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
+    found = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
+    if found is None:
+        near = difflib.get_close_matches(name, [*known, *verifiers], n=1, cutoff=0.0)
+        hint = f"; the nearest is {near[0]}" if near else ""
+        raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
+    return found
+
+
+def _by_role(name: str, known: dict[str, PlannedNode], verifiers: dict[str, PlannedNode]) -> PlannedNode | None:
+    try:
+        said = parse_node_name(name)
+    except ValueError:
+        return None
+    return verifiers.get(said.spec) if said.role == Archetype.VERIFIER else known.get(str(said))
+
+
+def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    stands = f"{told.status}, {told.outcome}" if told.outcome else told.status
+    role = told.mode or told.archetype
+    yield f"{title(told.node)}  {role}{f' · {plain(told.title)}' if told.title else ''}"
+    yield f"{stands}: {plain(told.why)}"
+    if told.issue:
+        yield f"issue: {plain(told.issue)}"
+    yield from _story(told, is_whole=is_whole)
+    yield from _open_parts(told.open_parts, is_whole=is_whole)
+    if told.budgets:
+        yield title("budget")
+        yield from (f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets)
+    yield title("what would change it")
+    yield from (f"  {plain(remedy)}" for remedy in told.remedies)
+
+
+def _story(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    entries = [(s.started_at, 0, about_session(s, told.archetype)) for s in told.sessions]
+    entries += [(r.at, r.id, about_ruling(r, told.node)) for r in told.rulings]
+    if not entries:
+        return
+    entries.sort()
+    left_out = 0 if is_whole else max(0, len(entries) - RECENT)
+    yield title("what happened") + (f" (the last {RECENT} of {len(entries)}; --all shows all)" if left_out else "")
+    for at, _, lines in entries[left_out:]:
+        for number, line in enumerate(lines):
+            yield f"  {shown_time(at) if number == 0 else ' ' * 8}  {plain(line)}"
+
+
+def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]:
+    if not parts:
+        return
+    shown = parts if is_whole else parts[:MOST_PARTS]
+    yield title("not proven") + (f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else "")
+    for part in shown:
+        yield f"  {part.word:<7} {part.requirement}  {plain(part.text)}"
+        evidence = [line for line in part.evidence.splitlines() if line.strip()]
+        yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
+        if part.command:
+            yield f"          $ {plain(part.command)}"

@@ -1,0 +1,77 @@
+"""Sessions and decisions in words, the same in `explain` and while a run goes on. Prints nothing, decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.verdict import Word
+from agent_fox.engine.history import PastSession, Ruling
+
+MOST_IDS = 6
+
+
+def listed(ids: Iterable[str]) -> str:
+    """Some ids, the rest as a number."""
+    names = list(ids)
+    rest = len(names) - MOST_IDS
+    return ", ".join(names[:MOST_IDS]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def counted(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+def money(dollars: float | None) -> str:
+    return "cost not told" if dollars is None else f"${dollars:.2f}"
+
+
+def about_session(session: PastSession, archetype: str) -> list[str]:
+    """One session: its ticket, how it ended, what it said."""
+    is_coder = archetype == Archetype.CODER
+    ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
+    rung = f" (rung {session.rung})" if session.rung else ""
+    on = f" on {session.pinned[:12]}" if session.pinned else ""
+    lines = [f"{ticket}{rung}{on}: {_end(session)}", *_said(session)]
+    return lines
+
+
+def _end(session: PastSession) -> str:
+    if session.status in {"running", "waiting"}:
+        return session.status
+    took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
+    landed = f"; landed as {session.landed[:12]}" if session.landed else ""
+    what = session.reason or session.summary or session.end
+    return f"{what} ({took}{money(session.cost_usd)}){landed}"
+
+
+def _said(session: PastSession) -> Iterator[str]:
+    words = [(word, session.ids(word)) for word in (Word.FAIL, Word.UNKNOWN)]
+    parts = [f"{len(session.ids(Word.PASS))} PASS"] + [f"{word} {listed(ids)}" for word, ids in words if ids]
+    if session.verdicts:
+        yield f"  said: {'; '.join(parts)}"
+    if session.changed:
+        yield f"  changed: {', '.join(f'{row.requirement} {row.was} → {row.word}' for row in session.changed)}"
+
+
+def about_ruling(ruling: Ruling, seen_from: str) -> list[str]:
+    """One decision, as seen from a node."""
+    row = f" (row {ruling.row})" if ruling.row else ""
+    by = "" if ruling.about == seen_from else f" by {ruling.about}"
+    cause = f": {ruling.cause}" if ruling.cause else ""
+    return [f"→ {ruling.kind}{cause}{row}{by}{''.join(f'; {part}' for part in _facts(ruling, seen_from))}"]
+
+
+def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
+    if ruling.failing:
+        yield f"failing {listed(ruling.failing)}"
+    if ruling.unknown:
+        yield f"unclear {listed(ruling.unknown)}"
+    if ruling.kind in {"Recode", "SendBack"}:
+        yield f"{', '.join(ruling.blamed)} again"
+    if ruling.progress not in {"", "first"} and ruling.failing:
+        yield f"compared with the last round: {ruling.progress}"
+    if ruling.note and not ruling.failing and not ruling.unknown:
+        yield ruling.note
+    if ruling.about != seen_from and ruling.step:
+        yield f"here: {ruling.step}"

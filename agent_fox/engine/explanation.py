@@ -1,0 +1,179 @@
+"""Why a node is where it is: one value with its whole story, its budget, and what would change it. Prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.decision import Cause
+from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import Policy
+from agent_fox.core.standing import Outcome, Status
+from agent_fox.engine import history
+from agent_fox.engine.history import Held, OpenPart, PastSession, Ruling
+from agent_fox.store.plan import PlannedNode, nodes_of_spec
+
+REMEDIES = {
+    Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",
+    Cause.SPEC_FAULT: "correct the spec: `agent-fox run` then reads it again by itself",
+    Cause.RETRY_DISABLED: "let FAILs send coders back (retry_predecessor = true), then reset",
+    Cause.CEILING: "raise the ceiling in [limits], then reset",
+    Cause.ATTEMPTS_SPENT: "give it new attempts by a reset, better with a clearer spec or a stronger agent",
+    Cause.NO_PROGRESS: "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset",
+    Cause.NOTHING_TO_PROVE: "write requirements with ids into the spec: it is then planned again by itself",
+    Cause.NO_CLEAR_VERDICT: "see in its log why the verifier gave no clear answer, then reset",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """A budget: of which node, what it counts (attempts or readings), how much is spent, the total."""
+
+    node: str
+    what: str
+    spent: int
+    total: int
+
+    @property
+    def left(self) -> int:
+        return max(self.total - self.spent, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """One node's story. `why` and `remedies` are sentences; `remedies` name commands to type."""
+
+    node: str
+    spec: str
+    archetype: str
+    mode: str | None
+    title: str
+    status: str
+    outcome: str | None
+    attempt: int
+    reading: int
+    rung: int
+    why: str
+    sessions: tuple[PastSession, ...]
+    rulings: tuple[Ruling, ...]
+    open_parts: tuple[OpenPart, ...]
+    waits_for: tuple[tuple[str, str], ...]
+    budgets: tuple[Spent, ...]
+    issue: str | None
+    remedies: tuple[str, ...]
+
+
+def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
+    """Everything recorded about one node. `policy` gives the limits that hold now."""
+    node, at = planned.node, planned.standing
+    rulings = history.rulings_about(db, node.uid)
+    is_verifier = node.archetype is Archetype.VERIFIER
+    held = history.held(db, node.uid)
+    waits = () if at.is_settled else tuple(history.awaited_by(db, node.uid))
+    parts = tuple(history.open_parts(db, node.spec_name)) if is_verifier else ()
+    blamed = dict.fromkeys(name for one in rulings for name in one.blamed)
+    return Explanation(
+        node=node.id,
+        spec=node.spec_name,
+        archetype=node.archetype,
+        mode=node.mode,
+        title=node.title,
+        status=at.status,
+        outcome=at.outcome,
+        attempt=at.attempt,
+        reading=at.reading,
+        rung=at.rung,
+        why=why(planned, rulings, held, waits),
+        sessions=tuple(history.sessions_of(db, node.uid)),
+        rulings=tuple(rulings),
+        open_parts=parts,
+        waits_for=waits,
+        budgets=tuple(budgets(db, planned, blamed, policy)),
+        issue=history.open_issue_of(db, node.spec_name),
+        remedies=tuple(remedies(planned, held, waits)),
+    )
+
+
+def why(planned: PlannedNode, rulings: list[Ruling], held: Held | None, waits: Iterable[tuple[str, str]]) -> str:
+    """In one sentence: why the node stands where it stands."""
+    at, last = planned.standing, rulings[-1] if rulings else None
+    match at.status:
+        case Status.RUNNING:
+            return "its session is running"
+        case Status.BLOCKED:
+            return held.reason if held else "it is blocked"
+        case Status.WITHDRAWN:
+            return "it is no longer in the plan"
+        case Status.PENDING:
+            names = ", ".join(f"{name} ({status})" for name, status in waits)
+            return f"it waits for {names}" if names else "nothing holds it: the next run launches it"
+        case Status.COMPLETED:
+            return completed(at.outcome, last, held)
+
+
+def completed(outcome: Outcome | None, last: Ruling | None, held: Held | None) -> str:
+    commit = f" (commit {last.commit[:12]})" if last and last.commit else ""
+    match outcome:
+        case Outcome.VERIFIED:
+            return f"everything that its spec expects is proven{commit}"
+        case Outcome.WAIVED:
+            return f"everything that its spec expects is proven or waived{commit}"
+        case Outcome.ESCALATED:
+            return f"not proven: {held.reason}" if held else "not proven"
+        case Outcome.LANDED:
+            return f"its work landed{commit}"
+        case Outcome.UNCHANGED:
+            return "its session changed nothing, which is no failure"
+        case Outcome.TICKED:
+            return "it is ticked in the spec, so it was not launched; its verifier judges all the same"
+        case Outcome.REVIEWED | None:
+            return "its review found nothing critical"
+
+
+def budgets(db: Database, planned: PlannedNode, blamed: Iterable[str], policy: Policy) -> Iterator[Spent]:
+    """A verifier's readings and the attempts of the coders that were blamed; a coder's own attempts."""
+    node = planned.node
+    if node.archetype is Archetype.CODER:
+        yield attempts(db, planned, policy.attempts)
+        return
+    spent = planned.standing.readings_spent - history.is_awaited(db, planned.standing.ticket)
+    yield Spent(node.id, "readings", max(spent, 0), policy.readings)
+    if node.archetype is Archetype.REVIEWER:
+        yield attempts(db, planned, policy.review_attempts)
+        return
+    coders = {one.node.id: one for one in nodes_of_spec(db, node.spec_name)}
+    yield from (attempts(db, coders[name], policy.attempts) for name in blamed if name in coders)
+
+
+def attempts(db: Database, planned: PlannedNode, total: int) -> Spent:
+    """Attempts since the last reset; the one that is still awaited is not spent yet."""
+    spent = planned.standing.attempts_spent - history.is_awaited(db, planned.standing.ticket)
+    return Spent(planned.node.id, "attempts", max(spent, 0), total)
+
+
+def remedies(planned: PlannedNode, held: Held | None, waits: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """What would change where the node stands, as commands to type."""
+    node, at = planned.node, planned.standing
+    if at.status is Status.BLOCKED or at.outcome is Outcome.ESCALATED:
+        yield from lifting(node.id, held)
+    elif at.status is Status.PENDING:
+        yield from (f"agent-fox explain {name}" for name, _ in waits)
+        yield "agent-fox run"
+    elif at.status is Status.COMPLETED and node.archetype is Archetype.VERIFIER:
+        yield "a change of a requirement's text, or of the tree until the run's end, has it read again by itself"
+        yield f"agent-fox reset {node.id}   (read again now)"
+    elif at.status is Status.COMPLETED:
+        yield "a FAIL of a requirement that it owns sends it back by itself"
+        yield f"agent-fox reset {node.id}   (do it again now)"
+
+
+def lifting(node_id: str, held: Held | None) -> Iterator[str]:
+    if held is not None and held.root != node_id:
+        yield f"it goes on by itself once {held.root} does: agent-fox explain {held.root}"
+        return
+    known = {cause.value: remedy for cause, remedy in REMEDIES.items()}
+    if held is not None and held.cause in known:
+        yield known[held.cause]
+    yield f"agent-fox reset {node_id}"

@@ -1,0 +1,103 @@
+"""What the stories ask of a finished world, in the words of the stories. No test is here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agent_fox.testing.worlds import Req, World, environment, log, program, rows, run_cli
+
+PROVEN, REFUSED, NOT_PROVEN, CEILING, CANNOT_GO_ON, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+
+def run(root: Path, *options: str, ends: int, **variables: str) -> subprocess.CompletedProcess[str]:
+    """`agent-fox run OPTIONS`, which must end with this exit code and never with a traceback."""
+    done = run_cli(root, "run", *options, **variables)
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == ends, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    return done
+
+
+def begin(root: Path, *options: str) -> subprocess.Popen[bytes]:
+    """`agent-fox run OPTIONS` in the background, in a process group of its own."""
+    quiet = subprocess.DEVNULL
+    return subprocess.Popen(
+        program("run", *options), cwd=root, env=environment(), stdin=quiet, stdout=quiet, stderr=quiet,
+        start_new_session=True,
+    )  # fmt: skip
+
+
+def wait_until(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain until {what}"
+        time.sleep(0.01)
+
+
+def wait_for_sessions(root: Path, count: int) -> None:
+    wait_until(lambda: len(log(root)) >= count, f"{count} sessions had started")
+
+
+def coders(root: Path) -> dict[str, int]:
+    """How often each coder was launched, by the players' own log."""
+    return dict(Counter(str(row["node"]) for row in log(root) if row["role"] == "coder"))
+
+
+def order(root: Path) -> list[str]:
+    """The nodes in the order in which they were launched."""
+    return [str(row["node"]) for row in log(root)]
+
+
+def briefed(root: Path, node: str, attempt: int) -> object:
+    """What failed according to the brief of one coder session: id to evidence."""
+    (row,) = (r for r in log(root) if (r["node"], r["attempt"], r["role"]) == (node, attempt, "coder"))
+    return row["failing"]
+
+
+def verdicts(root: Path) -> dict[str, str]:
+    """The current verdict on each requirement."""
+    current = rows(root, "SELECT requirement_id, verdict FROM verification_results WHERE superseded_by IS NULL")
+    return {str(part): str(word) for part, word in current}
+
+
+def outcomes(root: Path) -> dict[str, str]:
+    """How each verifier that is part of the plan stands: its outcome, or its status where it has none."""
+    found = rows(
+        root,
+        "SELECT id, coalesce(outcome, status) FROM plan_nodes WHERE archetype = 'verifier' AND status <> 'withdrawn'",
+    )
+    return {str(node): str(outcome) for node, outcome in found}
+
+
+def decisions(root: Path, node: str) -> list[str]:
+    """The kinds of decision about one node, oldest first."""
+    return [str(kind) for (kind,) in rows(root, f"SELECT kind FROM decisions WHERE node_id = '{node}' ORDER BY id")]
+
+
+def causes(root: Path) -> list[tuple[object, ...]]:
+    """Node and cause of every row of the blocking history, oldest first."""
+    return rows(root, "SELECT node_id, cause FROM blocking_history ORDER BY id")
+
+
+def report(words: Mapping[str, str], evidence: str = "as seen", overall: str | None = None) -> str:
+    """A verifier's answer with these words."""
+    told = [{"requirement_id": part, "verdict": word, "evidence": evidence} for part, word in words.items()]
+    is_good = all(word == "PASS" for word in words.values())
+    return json.dumps({"verdicts": told, "overall_verdict": overall or ("PASS" if is_good else "FAIL")})
+
+
+def one_spec(*reqs: Req, **more: object) -> World:
+    """A world of one spec, `01_calc`."""
+    return World({"01_calc": reqs}, **more)  # type: ignore[arg-type] - passed on as they are
+
+
+def configure(root: Path, old: str, new: str) -> None:
+    """Change a line of the settings."""
+    path = root / ".agent-fox" / "config.toml"
+    text = path.read_text()
+    assert old in text, f"{old!r} is not in the settings"
+    path.write_text(text.replace(old, new))
