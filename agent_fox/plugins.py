@@ -11,11 +11,16 @@ The module (or object) marks its functions with `agent_fox.plugins.hookimpl`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.metadata import EntryPoint, entry_points
 
 import pluggy
 
+from agent_fox.core.markdown import one_line
+
 GROUP = "agent_fox"
+LONGEST_REASON = 500
 
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)
@@ -50,14 +55,38 @@ class PluginError(Exception):
     """A plugin that cannot be loaded or called; its text names it and says what went wrong."""
 
 
+def nothing(error: BaseException) -> bool:
+    """Lets no error of a plugin through as somebody else's."""
+    return False
+
+
+@contextmanager
+def blamed_on(plugin: str, doing: str, is_others: Callable[[BaseException], bool] = nothing) -> Iterator[None]:
+    """Whatever a plugin raises becomes a PluginError that names it; what `is_others` holds of is raised as it is.
+
+    A plugin that asks the program to leave (SystemExit) is refused too: it could leave with exit code 0.
+    """
+    try:
+        yield
+    except (Exception, SystemExit) as error:
+        if isinstance(error, PluginError) or is_others(error):
+            raise
+        reason = one_line(repr(error), LONGEST_REASON)
+        raise PluginError(f"plugin {plugin} failed in {doing}: {reason}; repair it or uninstall it") from error
+
+
 def load_plugins() -> pluggy.PluginManager:
-    """A manager with every installed plugin registered. Raises PluginError naming the one that fails to import."""
+    """A manager with every installed plugin registered. Raises PluginError naming the one that cannot be used."""
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(sys.modules[__name__])
-    try:
-        manager.load_setuptools_entrypoints(GROUP)
-    except Exception as error:
-        raise PluginError(
-            f"a plugin of the group {GROUP!r} cannot be loaded: {error!r}; remove or repair it"
-        ) from error
+    for entry in entry_points(group=GROUP):
+        name = plugin_name(entry)
+        with blamed_on(name, f"loading {entry.value}"):
+            manager.register(entry.load(), name=name)
+            manager.check_pending()
     return manager
+
+
+def plugin_name(entry: EntryPoint) -> str:
+    """The name of its entry point, and of the package to uninstall."""
+    return f"{entry.name} ({entry.dist.name})" if entry.dist else entry.name

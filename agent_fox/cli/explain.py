@@ -11,7 +11,7 @@ import click
 from sqlite_utils import Database
 
 from agent_fox.cli.errors import UserError
-from agent_fox.cli.names import NODE_OR_SPEC
+from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_session
@@ -29,7 +29,7 @@ EVIDENCE_LINES = 2
 
 
 @click.command("explain", short_help="Tell why a node is where it is, and what would change it.")
-@click.argument("name", metavar="NODE", type=NODE_OR_SPEC)
+@click.argument("name", metavar="NODE", shell_complete=nodes_and_specs)
 @click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
 @json_option
 def command(name: str, is_whole: bool, as_json: bool) -> None:

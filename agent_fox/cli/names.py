@@ -1,4 +1,4 @@
-"""Names of nodes and specs as arguments: completed from the state file, as cheaply as that goes."""
+"""Names of nodes and specs, completed in the shell from the state file, as cheaply as that goes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import sqlite3
 from contextlib import closing
 
 import click
-from click.shell_completion import CompletionItem
 
 from agent_fox.cli.place import OWN, here
 
@@ -14,25 +13,23 @@ _NODES = "SELECT id FROM plan_nodes WHERE status <> 'withdrawn' ORDER BY positio
 _SPECS = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
 
 
-class StoredName(click.ParamType[str]):
-    """A name that the state file knows; any text is taken, since the command says better what is wrong with it."""
-
-    def __init__(self, name: str, *questions: str) -> None:
-        self.name = name
-        self.questions = questions
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return [CompletionItem(name) for name in self.known() if name.startswith(incomplete)]
-
-    def known(self) -> list[str]:
-        """The names there are; none where there is no state that can be read."""
-        try:
-            with closing(sqlite3.connect(f"file:{here() / OWN / 'state.db'}?mode=ro", uri=True)) as db:
-                return [str(name) for question in self.questions for (name,) in db.execute(question)]
-        except sqlite3.Error:
-            return []
+def nodes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return _known(incomplete, _NODES)
 
 
-NODE = StoredName("node", _NODES)
-SPEC = StoredName("spec", _SPECS)
-NODE_OR_SPEC = StoredName("node or spec", _NODES, _SPECS)
+def specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return _known(incomplete, _SPECS)
+
+
+def nodes_and_specs(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    return _known(incomplete, _NODES, _SPECS)
+
+
+def _known(incomplete: str, *questions: str) -> list[str]:
+    """The names that start so; none where there is no state that can be read."""
+    try:
+        with closing(sqlite3.connect(f"file:{here() / OWN / 'state.db'}?mode=ro", uri=True)) as db:
+            found = [str(name) for question in questions for (name,) in db.execute(question)]
+    except sqlite3.Error:
+        return []
+    return [name for name in found if name.startswith(incomplete)]

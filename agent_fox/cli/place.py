@@ -20,3 +20,8 @@ def _is_marked(folder: Path) -> bool:
 def here() -> Path:
     """The root for the folder this process works in."""
     return find_root(Path.cwd())
+
+
+def near(root: Path, text: str) -> str:
+    """`text` with addresses of files below `root` as paths from there: what a person can type."""
+    return text.replace(f"{root.resolve().as_uri()}/", "")

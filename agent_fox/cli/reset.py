@@ -6,7 +6,7 @@ import os
 
 import click
 
-from agent_fox.cli.names import NODE
+from agent_fox.cli.names import nodes
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
@@ -19,7 +19,7 @@ from agent_fox.system import clock
 
 
 @click.command("reset", short_help="Give a node a new budget, and set free what it held back.")
-@click.argument("node", type=NODE)
+@click.argument("node", shell_complete=nodes)
 @click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
 @json_option
 def command(node: str, reason: str, as_json: bool) -> None:

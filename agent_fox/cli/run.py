@@ -1,44 +1,132 @@
-"""`agent-fox run`: starts or continues a run and shows how it goes. Deciding is the engine's."""
+"""`agent-fox run`: starts or continues a run, shows how it goes, and says at the end what came of it."""
 
 from __future__ import annotations
 
 import os
-import signal
+from collections.abc import Iterator
+from contextlib import closing
+from importlib import import_module
+from pathlib import Path
 
 import click
 
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.place import here
-from agent_fox.cli.screen import json_option
-from agent_fox.config import load
-from agent_fox.engine.run import Engine, RunOptions
-from agent_fox.engine.scheduler import Orders
-from agent_fox.engine.watch import RunEvent
+from agent_fox.cli.names import specs as spec_names
+from agent_fox.cli.notify import notify
+from agent_fox.cli.place import OWN, here
+from agent_fox.cli.screen import plain, print_json
+from agent_fox.cli.screens import JsonLines, Lines, Screen, is_live, print_line
+from agent_fox.cli.signals import listening
+from agent_fox.cli.story import Story
+from agent_fox.cli.summary import Summary, takeover
+from agent_fox.config import Settings, load
+from agent_fox.engine.account import read_account
+from agent_fox.engine.forecast import Forecast, forecast
+from agent_fox.engine.planning import with_dependencies
+from agent_fox.engine.run import STATE, Engine, RunOptions
+from agent_fox.engine.scheduler import Orders, Stop
+from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
+from agent_fox.store.state import read_state
+from agent_fox.system import git
 
-
-def show(event: RunEvent) -> None:
-    node = event.planned.node.id if event.planned else ""
-    decision = type(event.handled.decision).__name__ if event.handled else ""
-    click.echo(f"{event.kind:12} {node:40} {decision} {event.text}", err=True)
+SHOWN_CHANGES = 5
 
 
 @click.command("run", short_help="Run the plan until everything is proven, or nothing more can be done.")
-@click.option("--spec", "specs", multiple=True, metavar="NAME", help="Only this spec and what it depends on.")
+@click.option(
+    "--spec", "specs", multiple=True, metavar="NAME", shell_complete=spec_names,
+    help="Only this spec and what it depends on; may be given several times.",
+)
 @click.option("--parallel", type=click.IntRange(1), metavar="N", help="Sessions at the same time.")
+@click.option("--max-cost", type=click.FloatRange(0), metavar="DOLLARS", help="Ceiling instead of [limits] cost_usd.")
 @click.option("--skip-broken", is_flag=True, help="Leave out specs that cannot be read; they count as not proven.")
 @click.option("--new-run", is_flag=True, help="Start a new account instead of continuing a paused run.")
 @click.option("--redo", is_flag=True, help="Launch groups that are ticked in the spec, too.")
-@json_option
+@click.option("--dry-run", is_flag=True, help="Tell what would run, in which order, and what it may cost; do nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last one is the summary.")
 def command(
-    specs: tuple[str, ...], parallel: int | None, skip_broken: bool, new_run: bool, redo: bool, as_json: bool
-) -> Exit:
+    specs: tuple[str, ...], parallel: int | None, max_cost: float | None, skip_broken: bool, new_run: bool,
+    redo: bool, dry_run: bool, as_json: bool,
+) -> Exit:  # fmt: skip
+    """Run the plan until everything is proven, or nothing more can be done. Work lands on the integration branch;
+    your checkout stays as it is. A run that was paused, interrupted or killed goes on.
+
+    Ctrl-C waits for the sessions that run; a second one ends them.
+    """
     root = here()
-    settings = load(root, os.environ)
-    engine = Engine(root, settings, load_plugins(), show)
-    orders = Orders()
-    signal.signal(signal.SIGINT, lambda *_: orders.interrupt())
-    signal.signal(signal.SIGTERM, lambda *_: orders.terminate())
-    stop = engine.run(RunOptions(specs, parallel, skip_broken, new_run, redo), orders)
-    click.echo(stop.reason)
+    settings = with_ceiling(load(root, os.environ), max_cost)
+    options = RunOptions(specs, parallel, skip_broken, new_run, redo)
+    if dry_run:
+        return show_forecast(forecast(Engine(root, settings, load_plugins(), unwatched), options), as_json=as_json)
+    warn_of_changes(root)
+    screen = screen_for(root, settings, as_json=as_json)
+    engine, orders = Engine(root, settings, load_plugins(), screen.show), Orders()
+    with listening(orders, screen.notice), screen.on():
+        stop = engine.run(options, orders)
+    summary = summary_of(engine, options, stop)
+    if as_json:
+        print_line(summary.document())
+    else:
+        click.echo("\n".join(["", *summary.lines()]))
+    notify(root, settings.notify.command, summary.document())
     return Exit(int(stop.exit))
+
+
+def with_ceiling(settings: Settings, dollars: float | None) -> Settings:
+    if dollars is None:
+        return settings
+    limits = settings.limits.model_copy(update={"cost_usd": dollars})
+    return settings.model_copy(update={"limits": limits})
+
+
+def warn_of_changes(root: Path) -> None:
+    """Sessions see commits only: what is not committed is not part of the run."""
+    changed = [path for path in git.dirty(root) if not path.startswith(f"{OWN}/")] if git.is_repository(root) else []
+    if changed:
+        shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
+        text = f"warning: not committed, so no session sees it: {shown}"
+        click.echo(plain(f"agent-fox: {text}"), err=True)
+
+
+def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:
+    story = Story(root, settings.retry.attempts)
+    if as_json:
+        return JsonLines(story)
+    if not is_live(os.environ):
+        return Lines(story)
+    # rich takes time to import, and most runs that nobody watches do not need it.
+    live: Screen = import_module("agent_fox.cli.live").LiveScreen(story, settings.limits.cost_usd)
+    return live
+
+
+def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
+    branch = engine.settings.git.integration_branch
+    tip = git.commit_of(engine.root, branch)
+    only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
+    with closing(read_state(engine.root / STATE).conn) as _:
+        pass
+    db = read_state(engine.root / STATE)
+    try:
+        account = read_account(db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only)
+    finally:
+        db.close()
+    return Summary(engine.root, stop, account, takeover(engine.root, branch))
+
+
+def show_forecast(found: Forecast, *, as_json: bool) -> Exit:
+    if as_json:
+        print_json(found.document())
+    else:
+        click.echo("\n".join(forecast_lines(found)))
+    return Exit.DONE
+
+
+def forecast_lines(found: Forecast) -> Iterator[str]:
+    yield from (plain(f"plan: {line}") for line in found.changes)
+    width = max((len(step.node) for step in found.steps), default=0)
+    for step in found.steps:
+        yield plain(f"{step.node:<{width}}  {step.archetype:<8}  attempt {step.attempt}  ${step.cost_usd:.2f}  {step.title}")
+    for archetype, estimate in found.estimates.items():
+        yield f"a {archetype}'s session: ${estimate.cost_usd:.2f}, {estimate.source}"
+    yield f"{len(found.steps)} sessions, about ${found.cost_usd:.2f} if each succeeds at once; nothing was started"

@@ -6,7 +6,7 @@ Read-only; nothing is decided and nothing is worded here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel, ConfigDict
 from sqlite_utils import Database
@@ -177,7 +177,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at FROM sessions WHERE node_uid = ? ORDER BY id"
     )
-    return [PastSession(*row, tuple(said.get(row[0], ()))) for row in db.execute(sql, [uid])]
+    return [replace(PastSession(*row), verdicts=tuple(said.get(row[0], ()))) for row in db.execute(sql, [uid])]
 
 
 def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:

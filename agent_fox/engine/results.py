@@ -145,10 +145,17 @@ def lose_launch(
 def take_result(registry: Registry, docket: DocketOf, db: Database, repo: Path, branch: str, ended: Ended) -> Handled:
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(repo, branch, ended)
-    at = clock.now()
+    tree = git.tree_of(repo, ended.launch.pinned)
     with transaction(db):
-        write_end(db, repo, ended, landing, at)
-        return registry.handle(docket(db, at), ended.planned.node.archetype, as_seen(db, ended, landing))
+        return record_result(registry, docket(db, clock.now()), ended, landing, tree)
+
+
+def record_result(
+    registry: Registry, docket: Docket, ended: Ended, landing: Landing | Conflict | None, tree: str
+) -> Handled:
+    """Write the end of a session and what its handler decides, in the open transaction. `tree` is what was pinned."""
+    write_end(docket.db, ended, landing, tree, docket.at)
+    return registry.handle(docket, ended.planned.node.archetype, as_seen(docket.db, ended, landing))
 
 
 def prepare_landing(repo: Path, branch: str, ended: Ended) -> Landing | Conflict | None:
@@ -162,14 +169,14 @@ def prepare_landing(repo: Path, branch: str, ended: Ended) -> Landing | Conflict
     return build_landing(repo, tip, work.commit, message)
 
 
-def write_end(db: Database, repo: Path, ended: Ended, landing: Landing | Conflict | None, at: str) -> None:
+def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tree: str, at: str) -> None:
     end, launch = ended.end, ended.launch
     failed = bool(failure_of(ended, landing))
     sessions.set_launch(db, launch.id, {"status": "ended", "ended_at": at, "cost_usd": end.cost_usd})
     landed = landing if isinstance(landing, Landing) else None
     changes = {
         "status": "failed" if failed else "completed", "end_kind": end.kind, "reason": failure_of(ended, landing),
-        "pinned_commit": launch.pinned, "tree": git.tree_of(repo, launch.pinned), "exit_status": end.exit_status,
+        "pinned_commit": launch.pinned, "tree": tree, "exit_status": end.exit_status,
         "cost_usd": end.cost_usd, "input_tokens": end.input_tokens, "output_tokens": end.output_tokens,
         "seconds": end.seconds, "summary": end.summary, "log": str(end.log), "ended_at": at,
         "base_commit": landed.base if landed else None,

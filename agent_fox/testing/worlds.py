@@ -35,17 +35,19 @@ class Req:
 class World:
     """One repository.
 
-    `specs`: name to requirements. `groups`: name to number of task groups, where it is more than they need.
-    `depends`: name to the spec, or the specs, that it waits for. `verifier_says`: `SPEC/ATTEMPT/READING` to what is
-    printed, or `nothing`, `crash`, `hang`, `fail WORDS`, `write` (a new file), `change` (a tracked one).
-    `reviewer_says`: `NODE/ATTEMPT/READING` to what is printed. `coder_does`: `NODE/ATTEMPT` to `crash`, `hang`, `fail WORDS`, `nothing`
-    or `write PATH`. A list says one thing for each launch of the ticket, and then nothing. `breaks`: `NODE/ATTEMPT` to
-    ids whose proof it spoils. `seconds` each session takes, `cost` in dollars (None: untold). `settings`: more TOML; a
-    table `[plan]`, `[workspace]` or `[agents.ROLE]` in it takes the place of the one that is written otherwise.
+    `specs`: name to requirements. `groups`: name to number of task groups, where it is more than they need. `titles`:
+    `SPEC:GROUP` to a group's title. `depends`: name to the spec, or the specs, that it waits for.
+    `coder_does`: `NODE/ATTEMPT` to `crash`, `hang`, `fail WORDS`, `nothing` or `write PATH`. `breaks`: `NODE/ATTEMPT`
+    to ids whose proof it spoils. `verifier_says`: `SPEC/ATTEMPT/READING` to what is printed, or `nothing`, `crash`,
+    `hang`, `fail WORDS`, `write` (a new file), `change` (a tracked one). `reviewer_says`: `NODE/ATTEMPT/READING` to
+    what is printed. Where a list stands, it says one thing for each launch of the ticket, and then nothing special.
+    `seconds` each session takes, `cost` in dollars (None: untold). `settings`: more TOML; a table `[plan]`,
+    `[workspace]` or `[agents.ROLE]` in it takes the place of the one that is written otherwise.
     """
 
     specs: Mapping[str, Sequence[Req]]
     groups: Mapping[str, int] = field(default_factory=dict)
+    titles: Mapping[str, str] = field(default_factory=dict)
     depends: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     verifier_says: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
     reviewer_says: Mapping[str, str | Sequence[str]] = field(default_factory=dict)
@@ -87,13 +89,15 @@ class World:
         folder.mkdir(parents=True, exist_ok=True)
         reqs = self.specs[name]
         (folder / "requirements.md").write_text("\n".join(_requirements(name, reqs)))
-        (folder / "tasks.md").write_text("\n".join(_tasks(name, reqs, self._groups_of(name))))
+        (folder / "tasks.md").write_text("\n".join(_tasks(name, reqs, self._titles_of(name))))
         (folder / "prd.md").write_text("\n".join(_prd(name, self._before(name))))
         (folder / "design.md").write_text(f"# Design: {name}\n")
         (folder / "test_spec.md").write_text(f"# Test Specification: {name}\n")
 
-    def _groups_of(self, name: str) -> int:
-        return max([self.groups.get(name, 1), *(req.group for req in self.specs[name])])
+    def _titles_of(self, name: str) -> list[str]:
+        last = max([self.groups.get(name, 1), *(req.group for req in self.specs[name])])
+        numbers = range(1, last + 1)
+        return [self.titles.get(f"{name}:{number}", f"Part {number} of {name}") for number in numbers]
 
     def _before(self, name: str) -> Sequence[str]:
         before = self.depends.get(name, ())
@@ -129,11 +133,11 @@ def _requirements(name: str, reqs: Iterable[Req]) -> Iterable[str]:
         yield f"1. [{req.id}] WHEN its proof is read, THE proof SHALL be right.\n"
 
 
-def _tasks(name: str, reqs: Sequence[Req], groups: int) -> Iterable[str]:
+def _tasks(name: str, reqs: Sequence[Req], titles: Iterable[str]) -> Iterable[str]:
     yield f"# Implementation Plan: {name}\n\n## Tasks\n"
-    for group in range(1, groups + 1):
+    for group, title in enumerate(titles, 1):
         ids = ", ".join(req.id for req in reqs if req.group == group)
-        yield f"- [ ] {group}. Part {group} of {name}\n  - [ ] {group}.1 Do it"
+        yield f"- [ ] {group}. {title}\n  - [ ] {group}.1 Do it"
         if ids:
             yield f"    - _Requirements: {ids}_"
         yield f"  - [ ] {group}.V Verify task group {group}\n"

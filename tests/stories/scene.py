@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from agent_fox.testing.worlds import Req, World, environment, log, program, rows, run_cli
+from agent_fox.testing.worlds import environment, log, program, rows, run_cli
 
 PROVEN, REFUSED, NOT_PROVEN, CEILING, CANNOT_GO_ON, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
@@ -89,10 +89,6 @@ def report(words: Mapping[str, str], evidence: str = "as seen", overall: str | N
     is_good = all(word == "PASS" for word in words.values())
     return json.dumps({"verdicts": told, "overall_verdict": overall or ("PASS" if is_good else "FAIL")})
 
-
-def one_spec(*reqs: Req, **more: object) -> World:
-    """A world of one spec, `01_calc`."""
-    return World({"01_calc": reqs}, **more)  # type: ignore[arg-type] - passed on as they are
 
 
 def configure(root: Path, old: str, new: str) -> None:

@@ -1,0 +1,37 @@
+"""The command of `[notify]`: told of a run's end or pause. Its failure is a warning, never more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.screen import plain
+
+LONGEST = 30.0  # seconds
+
+
+def notify(root: Path, command: Sequence[str], summary: Mapping[str, object]) -> None:
+    """Run the command in `root` with the summary as JSON on its standard input. No command: nothing."""
+    if not command:
+        return
+    failure = _failure(root, command, json.dumps(summary, ensure_ascii=False))
+    if failure is not None:
+        click.echo(f"agent-fox: warning: [notify] command {plain(command[0])}: {plain(failure)}", err=True)
+
+
+def _failure(root: Path, command: Sequence[str], document: str) -> str | None:
+    try:
+        done = subprocess.run(
+            command, cwd=root, input=document, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            errors="replace", timeout=LONGEST, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"not done after {LONGEST:g} seconds"
+    except OSError as error:
+        return error.strerror or str(error)
+    last = done.stderr.strip().splitlines()[-1:]
+    return f"exit status {done.returncode}{''.join(f', {line}' for line in last)}" if done.returncode else None

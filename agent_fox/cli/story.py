@@ -1,0 +1,149 @@
+"""A run's events as lines that read as a story, and as JSON objects. Prints nothing, decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_fox.cli.place import near
+from agent_fox.cli.telling import listed
+from agent_fox.core.ids import Archetype
+from agent_fox.core.standing import Step
+from agent_fox.engine.docket import Handled, Transition
+from agent_fox.engine.history import Ruling, ruling
+from agent_fox.engine.run import STATE
+from agent_fox.engine.watch import RunEvent
+from agent_fox.store.plan import PlannedNode
+from agent_fox.store.state import read_state
+
+WIDEST_NAME = 28
+_BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})
+_DECIDED = frozenset({"decided", "harvested"})
+_SILENT = frozenset({"landed", "started"})  # told by the decision, and by the header
+
+
+@dataclass
+class Story:
+    """Words for the events of one run. What a decision was made from is read from the state, where it stands."""
+
+    root: Path
+    attempts: int
+    width: int = 0
+    _rulings: dict[int, Ruling] = field(default_factory=dict)
+
+    def lines(self, event: RunEvent) -> list[str]:
+        """What a person should know of it, each line beginning with the node it is about; often nothing."""
+        if event.kind in _SILENT:
+            return []
+        if event.kind in _DECIDED and event.handled is not None and event.planned is not None:
+            return list(self._decided(event.planned, event.handled))
+        if event.kind == "reopened" and event.handled is not None:
+            return [self._line(t.node_id, "is read again: the tree changed since") for t in event.handled.transitions]
+        if event.kind == "launched" and event.planned is not None:
+            return [self._line(event.planned.node.id, begins(event.planned))]
+        if event.planned is not None:
+            return [self._line(event.planned.node.id, f"{event.kind}: {event.text}")]
+        return [near(self.root, event.text)] if event.kind != "issue" else [f"issue {near(self.root, event.text)}"]
+
+    def _line(self, node: str, text: str) -> str:
+        self.width = max(self.width, min(len(node), WIDEST_NAME))
+        return f"{node:<{self.width}}  {text}"
+
+    def ruling(self, handled: Handled) -> Ruling | None:
+        """The recorded decision, None for what was ignored."""
+        number = handled.decision_id
+        if number is None:
+            return None
+        if number not in self._rulings:
+            with closing(read_state(self.root / STATE).conn) as connection:
+                self._rulings[number] = ruling(connection, number)
+        return self._rulings[number]
+
+    def _decided(self, planned: PlannedNode, handled: Handled) -> Iterator[str]:
+        said = self.ruling(handled)
+        node = planned.node
+        if said is None:
+            yield self._line(node.id, "Ignore: a late or doubled end changes nothing")
+            return
+        yield self._line(node.id, self._told(planned, handled, said))
+        for spec, names in held_back(handled, node.id).items():
+            held = listed(names) if spec == node.spec_name else spec
+            verb = "wait" if spec == node.spec_name and len(names) > 1 else "waits"
+            yield self._line(held, f"{verb} for {node.id}, which is blocked")
+
+    def _told(self, planned: PlannedNode, handled: Handled, said: Ruling) -> str:
+        match said.kind:
+            case "Land":
+                is_unchanged = any(t.step is Step.LAND_UNCHANGED for t in handled.transitions)
+                return f"attempt {said.attempt} {'changed nothing' if is_unchanged else 'landed'}"
+            case "Accept":
+                return "PROVEN" if planned.node.archetype is Archetype.VERIFIER else "found nothing critical"
+            case "Recode" | "SendBack":
+                fails = f"FAIL {listed(said.failing)} " if said.failing else ""
+                return f"{fails}→ {said.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}"
+            case "Retry":
+                return f"{said.note} → Retry: {'; '.join(self._sent_back(handled, ''))}"
+            case "Reread":
+                who = "the coders are not charged"
+                return f"Reread: the {planned.node.archetype} gave no complete answer; {who}"
+            case "Block":
+                what = f"{said.cause}; fails {listed(said.failing)}" if said.failing else said.note or said.cause
+                return f"blocked: {what}"
+            case _:
+                return f"{said.kind}: {said.note}"
+
+    def _sent_back(self, handled: Handled, about: str) -> Iterator[str]:
+        for moved in handled.transitions:
+            if moved.step in _BACK and moved.uid != about:
+                tries = moved.standing.attempts_spent
+                of = f" of {self.attempts}" if tries <= self.attempts else ""
+                yield f"{moved.node_id} gets it back (attempt {tries}{of})"
+
+    def document(self, event: RunEvent, at: str) -> dict[str, object]:
+        """The event as one JSON object; keys without a value are left out."""
+        said = self.ruling(event.handled) if event.handled is not None else None
+        node = event.planned.node.id if event.planned else said.about if said else None
+        found = {"at": at, "kind": event.kind, "node": node, **ticket_of(event), "text": near(self.root, event.text)}
+        if said is not None:
+            moved = [_moved(one) for one in event.handled.transitions] if event.handled else []
+            found |= {
+                "decision": said.kind, "row": said.row, "cause": said.cause, "failing": said.failing,
+                "unknown": said.unknown, "blamed": said.blamed, "note": said.note, "moved": moved,
+            }  # fmt: skip
+        return {key: value for key, value in found.items() if value not in (None, "", (), [])}
+
+
+def begins(planned: PlannedNode) -> str:
+    attempt, reading = planned.standing.attempt, planned.standing.reading
+    match planned.node.archetype:
+        case Archetype.CODER:
+            return f"attempt {attempt} begins" if attempt > 1 else "begins"
+        case Archetype.VERIFIER:
+            again = f" (attempt {attempt}, reading {reading})" if (attempt, reading) != (1, 1) else ""
+            return f"verifies{again}"
+        case Archetype.REVIEWER:
+            return f"reviews{f' (reading {reading})' if reading > 1 else ''}"
+
+
+def held_back(handled: Handled, root: str) -> Mapping[str, list[str]]:
+    """The nodes that a block holds back besides its root, by spec."""
+    found: dict[str, list[str]] = {}
+    for moved in handled.transitions:
+        if moved.step is Step.BLOCK and moved.node_id != root:
+            found.setdefault(moved.node_id.partition(":")[0], []).append(moved.node_id)
+    return found
+
+
+def ticket_of(event: RunEvent) -> dict[str, object]:
+    if event.session is not None:
+        return {"attempt": event.session.ticket.attempt, "reading": event.session.ticket.reading}
+    if event.planned is not None:
+        return {"attempt": event.planned.standing.attempt, "reading": event.planned.standing.reading}
+    return {}
+
+
+def _moved(one: Transition) -> dict[str, object]:
+    standing = one.standing
+    return {"node": one.node_id, "step": one.step, "status": standing.status, "attempt": standing.attempt}

@@ -1,0 +1,133 @@
+"""What a run would do, tried on a copy of the state in memory: nothing is launched, written or moved."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.config import Settings
+from agent_fox.core.ids import Archetype
+from agent_fox.core.replan import PlanChange, describe
+from agent_fox.core.standing import Step, evolve
+from agent_fox.engine.board import Board
+from agent_fox.engine.docket import Handled, SpecShelf, Transition
+from agent_fox.engine.planning import change_of, sync_plan
+from agent_fox.engine.preflight import Scope
+from agent_fox.engine.run import STATE, Engine, RunOptions
+from agent_fox.store.plan import PlannedNode
+from agent_fox.store.state import migrate, read_state, transaction
+from agent_fox.system import clock
+
+_SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a session of an archetype is taken to cost, and where that comes from, in words."""
+
+    cost_usd: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForecastStep:
+    """One session that would be made."""
+
+    node: str
+    archetype: str
+    title: str
+    attempt: int
+    reading: int
+    cost_usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What would run, in order, if every session succeeded at once. `changes` is what the files change about the plan."""
+
+    changes: tuple[str, ...]
+    steps: tuple[ForecastStep, ...]
+    estimates: Mapping[str, Estimate]
+
+    @property
+    def cost_usd(self) -> float:
+        return sum(step.cost_usd for step in self.steps)
+
+    def document(self) -> dict[str, object]:
+        return {
+            "changes": list(self.changes),
+            "sessions": [asdict(step) for step in self.steps],
+            "estimates": {name: asdict(estimate) for name, estimate in self.estimates.items()},
+            "cost_usd": round(self.cost_usd, 6),
+        }
+
+
+def forecast(engine: Engine, options: RunOptions) -> Forecast:
+    """Raises what `Engine.run` raises before it starts."""
+    _, scope = engine.check(options)
+    with copy_of(engine.root / STATE) as db:
+        docket = engine.docket_of(SpecShelf(), 0)(db, clock.now())
+        docket = replace(docket, run_id=None)
+        with transaction(db):
+            changes = sync_plan(docket, scope, redo=options.redo)
+        order = list(succeed(engine.board(db, scope, options)))
+        estimates = {kind: estimate(db, engine.settings, kind) for kind in _kinds(order)}
+    return Forecast(changes, tuple(_step(planned, estimates) for planned in order), estimates)
+
+
+def difference(root: Path, engine: Engine, scope: Scope) -> tuple[str, ...]:
+    """What the files change about the stored plan, in sentences; nothing where there is no state yet."""
+    if not (root / STATE).exists():
+        return ()
+    with closing(read_state(root / STATE).conn) as connection:
+        return ()
+
+
+@contextmanager
+def copy_of(path: Path) -> Iterator[Database]:
+    """The state in memory, empty where there is none yet. Raises StateError."""
+    memory = Database(sqlite3.connect(":memory:"), execute_plugins=False)
+    try:
+        if path.exists():
+            stored = read_state(path)
+            stored.conn.backup(memory.conn)
+            stored.close()
+        migrate(memory, path)
+        yield memory
+    finally:
+        memory.close()
+
+
+def succeed(board: Board) -> Iterator[PlannedNode]:
+    """Every node that would be launched, in order, each succeeding at once."""
+    while (planned := board.take()) is not None:
+        yield planned
+        board.launched(planned)
+        step = _SUCCESS[planned.node.archetype]
+        standing = evolve(planned.standing, step)
+        moved = Transition(planned.node.uid, planned.node.id, step, standing)
+        board.apply(Handled(None, None, (moved,)))
+
+
+def _kinds(order: list[PlannedNode]) -> list[str]:
+    return list(dict.fromkeys(planned.node.archetype.value for planned in order))
+
+
+def estimate(db: Database, settings: Settings, archetype: str) -> Estimate:
+    """The mean of completed sessions that told their cost, else what the settings assume."""
+    sql = "SELECT avg(cost_usd), count(*) FROM sessions WHERE archetype = ? AND status = 'completed' AND cost_usd IS NOT NULL"
+    mean, count = db.execute(sql, [archetype]).fetchone()
+    if count:
+        return Estimate(float(mean), f"the mean of {count} recorded")
+    return Estimate(settings.agents.of(archetype).assumed_cost_usd, "assumed (assumed_cost_usd)")
+
+
+def _step(planned: PlannedNode, estimates: Mapping[str, Estimate]) -> ForecastStep:
+    node, at = planned.node, planned.standing
+    cost = estimates[node.archetype].cost_usd
+    return ForecastStep(node.id, node.archetype, node.title, at.attempt, at.reading, cost)
