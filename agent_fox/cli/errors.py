@@ -23,6 +23,7 @@ LOWER = {
     "agent_fox.specs.reader.SpecsMissing": Exit.INPUT,
     "agent_fox.system.git.GitError": Exit.INPUT,
     "agent_fox.store.state.StateError": Exit.INPUT,
+    "agent_fox.store.state.StateStuck": Exit.STUCK,
     "agent_fox.store.state.LockHeld": Exit.STUCK,
     "agent_fox.engine.preflight.RunRefused": Exit.INPUT,
     "agent_fox.engine.reset.NothingToReset": Exit.INPUT,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 
 import click
@@ -12,7 +13,7 @@ from sqlite_utils import Database
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.names import nodes_and_specs
-from agent_fox.cli.place import here
+from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_session
 from agent_fox.config import load
@@ -38,11 +39,8 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
     """
     root = here()
     policy = policy_of(load(root, os.environ))
-    db = read_state(root / STATE)
-    try:
+    with closing(read_state(root / STATE)) as db:
         told = explain(db, find_node(db, name), policy)
-    finally:
-        db.close()
     if as_json:
         print_json(asdict(told))
     else:
@@ -76,7 +74,7 @@ def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
     yield f"{title(told.node)}  {role}{f' · {plain(told.title)}' if told.title else ''}"
     yield f"{stands}: {plain(told.why)}"
     if told.issue:
-        yield f"issue: {plain(told.issue)}"
+        yield f"issue: {plain(near(here(), told.issue))}"
     yield from _story(told, is_whole=is_whole)
     yield from _open_parts(told.open_parts, is_whole=is_whole)
     if told.budgets:

@@ -11,12 +11,14 @@ import click
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.config import load
+from agent_fox.config import Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine.extensions import dialects_of
-from agent_fox.engine.preflight import read_plan
+from agent_fox.engine.forecast import difference
+from agent_fox.engine.preflight import read_plan, scope_of
+from agent_fox.engine.run import STATE
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.plan_json import plan_document
 from agent_fox.specs.reader import SpecsMissing
@@ -32,7 +34,8 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 def command(folder: Path | None, as_json: bool) -> Exit:
     """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
 
-    Exits 1 if there are errors; the plan is printed all the same.
+    Where there is a state already, what the next run would change about it comes first. Exits 1 if there are
+    errors; the plan is printed all the same.
     """
     root = here()
     settings = load(root, os.environ)
@@ -43,11 +46,24 @@ def command(folder: Path | None, as_json: bool) -> Exit:
         if as_json:
             print_json(plan_document(_nothing(folder, missing)))
         raise
+    changes = changes_of(root, plan, settings) if folder is None else ()
     if as_json:
-        print_json(plan_document(plan))
+        print_json({**plan_document(plan), "changes": list(changes)})
     else:
-        click.echo("\n".join(_lines(plan)))
+        click.echo("\n".join([*_change_lines(changes), *_lines(plan)]))
     return Exit.INPUT if _count(plan, Severity.ERROR) else Exit.DONE
+
+
+def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
+    """What the next run would change about the stored plan; specs that cannot be read keep what they have."""
+    return difference(root / STATE, scope_of(plan, settings, skip_broken=True))
+
+
+def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:
+    if changes:
+        yield click.style("changed since the last run", bold=True)
+        yield from (f"  {plain(line)}" for line in changes)
+        yield ""
 
 
 def _nothing(folder: Path | None, missing: SpecsMissing) -> Plan:

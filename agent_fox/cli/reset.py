@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 import click
 
@@ -31,13 +32,8 @@ def command(node: str, reason: str, as_json: bool) -> None:
     root = here()
     policy = policy_of(load(root, os.environ))
     read_state(root / STATE).close()
-    with single_writer(root / LOCK):
-        db = open_state(root / STATE)
-        try:
-            with transaction(db):
-                handled = reset(Docket(db, clock.now(), policy, SpecShelf(), open_run(db)), node, reason)
-        finally:
-            db.close()
+    with single_writer(root / LOCK), closing(open_state(root / STATE)) as db, transaction(db):
+        handled = reset(Docket(db, clock.now(), policy, SpecShelf(), open_run(db)), node, reason)
     if as_json:
         print_json(_document(node, reason, handled))
     else:

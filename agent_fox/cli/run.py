@@ -104,13 +104,8 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
     branch = engine.settings.git.integration_branch
     tip = git.commit_of(engine.root, branch)
     only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
-    with closing(read_state(engine.root / STATE).conn) as _:
-        pass
-    db = read_state(engine.root / STATE)
-    try:
+    with closing(read_state(engine.root / STATE)) as db:
         account = read_account(db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only)
-    finally:
-        db.close()
     return Summary(engine.root, stop, account, takeover(engine.root, branch))
 
 

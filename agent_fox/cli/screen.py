@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from datetime import UTC, datetime
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -35,3 +35,15 @@ def title(text: str) -> str:
 def shown_time(at: str) -> str:
     """The local time of day of a stored time (ISO 8601, UTC): `12:03:04`."""
     return datetime.fromisoformat(at).astimezone().strftime("%H:%M:%S")
+
+
+def ago(at: str) -> str:
+    """How long a stored time is past, as `mm:ss` or `h:mm:ss`."""
+    return duration((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds())
+
+
+def duration(seconds: float) -> str:
+    whole = max(int(seconds), 0)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_fox.cli.place import near
-from agent_fox.cli.telling import listed
+from agent_fox.cli.words import listed
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
 from agent_fox.engine.docket import Handled, Transition
@@ -21,6 +21,7 @@ from agent_fox.store.state import read_state
 WIDEST_NAME = 28
 _BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})
 _DECIDED = frozenset({"decided", "harvested"})
+_DONE = {"file": "filed", "comment": "commented", "close": "closed", "reopen": "reopened"}
 _SILENT = frozenset({"landed", "started"})  # told by the decision, and by the header
 
 
@@ -45,7 +46,7 @@ class Story:
             return [self._line(event.planned.node.id, begins(event.planned))]
         if event.planned is not None:
             return [self._line(event.planned.node.id, f"{event.kind}: {event.text}")]
-        return [near(self.root, event.text)] if event.kind != "issue" else [f"issue {near(self.root, event.text)}"]
+        return [near(self.root, issue_words(event.text) if event.kind == "issue" else event.text)]
 
     def _line(self, node: str, text: str) -> str:
         self.width = max(self.width, min(len(node), WIDEST_NAME))
@@ -57,8 +58,8 @@ class Story:
         if number is None:
             return None
         if number not in self._rulings:
-            with closing(read_state(self.root / STATE).conn) as connection:
-                self._rulings[number] = ruling(connection, number)
+            with closing(read_state(self.root / STATE)) as db:
+                self._rulings[number] = ruling(db, number)
         return self._rulings[number]
 
     def _decided(self, planned: PlannedNode, handled: Handled) -> Iterator[str]:
@@ -134,6 +135,12 @@ def held_back(handled: Handled, root: str) -> Mapping[str, list[str]]:
         if moved.step is Step.BLOCK and moved.node_id != root:
             found.setdefault(moved.node_id.partition(":")[0], []).append(moved.node_id)
     return found
+
+
+def issue_words(text: str) -> str:
+    """What the engine says of a delivery, `file: TITLE (WHERE)`, as a sentence."""
+    kind, _, rest = text.partition(": ")
+    return f"issue {_DONE[kind]}: {rest}" if kind in _DONE else f"issue: {text}"
 
 
 def ticket_of(event: RunEvent) -> dict[str, object]:

@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
+from agent_fox.cli.words import listed
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
 from agent_fox.engine.history import PastSession, Ruling
-
-MOST_IDS = 6
-
-
-def listed(ids: Iterable[str]) -> str:
-    """Some ids, the rest as a number."""
-    names = list(ids)
-    rest = len(names) - MOST_IDS
-    return ", ".join(names[:MOST_IDS]) + (f" and {rest} more" if rest > 0 else "")
-
-
-def counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
 
 def money(dollars: float | None) -> str:
     return "cost not told" if dollars is None else f"${dollars:.2f}"

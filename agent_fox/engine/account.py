@@ -329,3 +329,26 @@ def _undelivered(db: Database) -> Iterator[Undelivered]:
         "WHERE state NOT IN ('done', 'moot') ORDER BY decision_id, rowid"
     )
     return (Undelivered(*row) for row in db.execute(sql))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLog:
+    """Where the log of a session is: `path` is empty until it has ended."""
+
+    node: str
+    attempt: int
+    reading: int
+    status: str
+    path: str
+
+    def document(self) -> dict[str, object]:
+        return {"node": self.node, "attempt": self.attempt, "reading": self.reading, "status": self.status}
+
+
+def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:
+    """Sessions of the node with this name, now or when they were launched, oldest first."""
+    sql = (
+        "SELECT node_id, attempt, reading, status, log FROM sessions WHERE node_id = :id OR node_uid = "
+        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY id"
+    )
+    return (SessionLog(*row) for row in db.execute(sql, {"id": node_id}))

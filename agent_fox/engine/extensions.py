@@ -1,4 +1,4 @@
-"""What is built in and what plugins add, by name. The only place where a plugin is called."""
+"""What is built in and what plugins add, by name. The only place where a plugin's hooks are called."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from typing import TypeGuard, TypeVar
 
 import pluggy
 
+from agent_fox.core.ids import Archetype
+from agent_fox.engine.guarded import GuardedBackend, GuardedDialect, GuardedHandler, GuardedTracker, refuse
 from agent_fox.engine.results import ResultHandler
-from agent_fox.plugins import PluginError
+from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.checks_backend import ChecksBackend
 from agent_fox.specs.dialects import Dialect
@@ -22,59 +24,73 @@ T = TypeVar("T")
 ISSUES = Path(".agent-fox") / "issues"
 
 
-def called(plugins: pluggy.PluginManager, hook: str) -> Sequence[object]:
-    """What every plugin gives for a hook. Raises PluginError naming the hook whatever a plugin raises."""
-    try:
-        return list(getattr(plugins.hook, hook)())
-    except Exception as error:
-        raise PluginError(f"a plugin failed in {hook}: {error!r}; remove or repair it") from error
+def given(plugins: pluggy.PluginManager, hook: str) -> list[tuple[str, object]]:
+    """What each plugin gives for a hook, with the plugin's name. Raises PluginError naming the one that fails."""
+    found: list[tuple[str, object]] = []
+    everyone = plugins.list_name_plugin()
+    for name, plugin in everyone:
+        others = [other for _, other in everyone if other is not plugin]
+        with blamed_on(name, hook):
+            found += [(name, some) for some in plugins.subset_hook_caller(hook, others)()]
+    return found
 
 
-def offered(plugins: pluggy.PluginManager, hook: str, fits: Callable[[object], TypeGuard[T]]) -> list[T]:
+def offered(plugins: pluggy.PluginManager, hook: str, fits: Callable[[object], TypeGuard[T]]) -> list[tuple[str, T]]:
     """What plugins offer for a hook, checked against its protocol. Raises PluginError for what does not fit."""
-    found: list[T] = []
-    for some in called(plugins, hook):
+    found: list[tuple[str, T]] = []
+    for name, some in given(plugins, hook):
         for one in some if isinstance(some, Sequence) else [some]:
-            if not fits(one):
-                raise PluginError(f"a plugin offers {one!r} in {hook}, which does not have what that needs")
-            found.append(one)
+            with blamed_on(name, hook):
+                if isinstance(one, type) or not fits(one):
+                    raise refuse(one, "what that hook is for")
+                found.append((name, one))
     return found
 
 
 def is_backend(one: object) -> TypeGuard[Backend]:
-    return isinstance(one, Backend)
+    return isinstance(one, Backend) and isinstance(one.name, str)
 
 
 def is_dialect(one: object) -> TypeGuard[Dialect]:
-    return isinstance(one, Dialect)
+    return isinstance(one, Dialect) and isinstance(one.name, str)
 
 
 def is_handler(one: object) -> TypeGuard[ResultHandler]:
-    return isinstance(one, ResultHandler)
+    return isinstance(one, ResultHandler) and one.archetype in list(Archetype)
 
 
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
     """All backends by name; a plugin's takes the place of a built-in one."""
     built_in: dict[str, Backend] = {**BACKENDS, "checks": ChecksBackend()}
-    added = {backend.name: backend for backend in offered(plugins, "agent_fox_backends", is_backend)}
-    return built_in | added
+    added = offered(plugins, "agent_fox_backends", is_backend)
+    return built_in | {one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added}
 
 
 def dialects_of(plugins: pluggy.PluginManager) -> tuple[Dialect, ...]:
     """All dialects, plugins' first: they are asked before the built-in ones."""
-    return (*offered(plugins, "agent_fox_dialects", is_dialect), *BUILT_IN)
+    added = offered(plugins, "agent_fox_dialects", is_dialect)
+    return (*(GuardedDialect(plugin, one.name, one) for plugin, one in added), *BUILT_IN)
 
 
 def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
-    return tuple(offered(plugins, "agent_fox_result_handlers", is_handler))
+    added = offered(plugins, "agent_fox_result_handlers", is_handler)
+    return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
 
 
 def tracker_of(plugins: pluggy.PluginManager, kind: str, root: Path) -> Tracker:
-    """The tracker of a kind. Raises PluginError for one that nobody offers."""
+    """The tracker of a kind. Raises PluginError for one that nobody offers, or that its plugin cannot make."""
     if kind == "local":
         return LocalTracker(root / ISSUES)
-    for some in called(plugins, "agent_fox_trackers"):
-        if isinstance(some, Mapping) and kind in some:
-            tracker: Tracker = some[kind](root)
-            return tracker
+    for plugin, some in given(plugins, "agent_fox_trackers"):
+        with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):
+            if not isinstance(some, Mapping):
+                raise refuse(some, "a mapping from a kind to what makes the tracker")
+            if kind in some:
+                return guarded_tracker(plugin, kind, some[kind](root))
     raise PluginError(f"[tracker] kind = {kind!r}: no such tracker; `local` is built in, others come as plugins")
+
+
+def guarded_tracker(plugin: str, kind: str, tracker: object) -> Tracker:
+    if not isinstance(tracker, Tracker):
+        raise refuse(tracker, "a tracker")
+    return GuardedTracker(plugin, kind, tracker)

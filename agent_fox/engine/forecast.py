@@ -5,17 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from agent_fox.config import Settings
 from agent_fox.core.ids import Archetype
-from agent_fox.core.replan import PlanChange, describe
+from agent_fox.core.policy import Policy
+from agent_fox.core.replan import describe
 from agent_fox.core.standing import Step, evolve
 from agent_fox.engine.board import Board
-from agent_fox.engine.docket import Handled, SpecShelf, Transition
+from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
 from agent_fox.engine.planning import change_of, sync_plan
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.run import STATE, Engine, RunOptions
@@ -71,36 +72,36 @@ def forecast(engine: Engine, options: RunOptions) -> Forecast:
     """Raises what `Engine.run` raises before it starts."""
     _, scope = engine.check(options)
     with copy_of(engine.root / STATE) as db:
-        docket = engine.docket_of(SpecShelf(), 0)(db, clock.now())
-        docket = replace(docket, run_id=None)
         with transaction(db):
-            changes = sync_plan(docket, scope, redo=options.redo)
+            db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over
+            changes = sync_plan(docket_over(db), scope, redo=options.redo)
         order = list(succeed(engine.board(db, scope, options)))
-        estimates = {kind: estimate(db, engine.settings, kind) for kind in _kinds(order)}
+        kinds = dict.fromkeys(planned.node.archetype.value for planned in order)
+        estimates = {kind: estimate(db, engine.settings, kind) for kind in kinds}
     return Forecast(changes, tuple(_step(planned, estimates) for planned in order), estimates)
 
 
-def difference(root: Path, engine: Engine, scope: Scope) -> tuple[str, ...]:
+def docket_over(db: Database) -> Docket:
+    return Docket(db, clock.now(), Policy(), SpecShelf())
+
+
+def difference(state: Path, scope: Scope) -> tuple[str, ...]:
     """What the files change about the stored plan, in sentences; nothing where there is no state yet."""
-    if not (root / STATE).exists():
+    if not state.exists():
         return ()
-    with closing(read_state(root / STATE).conn) as connection:
-        return ()
+    with closing(read_state(state)) as db:
+        return describe(change_of(docket_over(db), scope))
 
 
 @contextmanager
 def copy_of(path: Path) -> Iterator[Database]:
     """The state in memory, empty where there is none yet. Raises StateError."""
-    memory = Database(sqlite3.connect(":memory:"), execute_plugins=False)
-    try:
+    with closing(Database(sqlite3.connect(":memory:"), execute_plugins=False)) as memory:
         if path.exists():
-            stored = read_state(path)
-            stored.conn.backup(memory.conn)
-            stored.close()
+            with closing(read_state(path)) as stored:
+                stored.conn.backup(memory.conn)
         migrate(memory, path)
         yield memory
-    finally:
-        memory.close()
 
 
 def succeed(board: Board) -> Iterator[PlannedNode]:
@@ -112,10 +113,6 @@ def succeed(board: Board) -> Iterator[PlannedNode]:
         standing = evolve(planned.standing, step)
         moved = Transition(planned.node.uid, planned.node.id, step, standing)
         board.apply(Handled(None, None, (moved,)))
-
-
-def _kinds(order: list[PlannedNode]) -> list[str]:
-    return list(dict.fromkeys(planned.node.archetype.value for planned in order))
 
 
 def estimate(db: Database, settings: Settings, archetype: str) -> Estimate:

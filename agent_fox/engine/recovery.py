@@ -42,8 +42,7 @@ def finish_landings(db: Database, repo: Path, branch: str) -> None:
                 f"{branch} was moved while agent-fox was not running, and work recorded as {commit[:12]} is not in it; "
                 f"merge it (git merge {commit[:12]}) or move the branch back, then run again"
             )
-        db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [number])
-        db.conn.commit()
+        sessions.set_landed(db, number)
 
 
 def settle(

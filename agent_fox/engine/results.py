@@ -215,8 +215,7 @@ def land(
         if session.landed is None or session.base is None or session.status != "completed":
             return
         if move(repo, branch, session.landed, session.base):
-            db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session.id])
-            db.conn.commit()
+            sessions.set_landed(db, session.id)
             watch(RunEvent("landed", ended.planned, text=session.landed))
             return
         again = prepare_landing(repo, branch, ended)

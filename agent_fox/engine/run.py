@@ -33,6 +33,7 @@ from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
+from agent_fox.trackers.protocol import Tracker
 
 STATE = Path(".agent-fox") / "state.db"
 LOCK = Path(".agent-fox") / "run.lock"
@@ -76,7 +77,13 @@ class Engine:
             known = ", ".join(spec.name for spec in scope.plan.specs)
             raise preflight.RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
         preflight.check_backends(self.settings, scope.plan, backends_of(self.plugins), self.root)
+        self.extensions()
         return head, scope
+
+    def extensions(self) -> tuple[Registry, Tracker]:
+        """The result handlers and the tracker. Raises PluginError for a plugin that cannot be used."""
+        kind = self.settings.tracker.kind
+        return Registry(handlers_of(self.plugins)), tracker_of(self.plugins, kind, self.root)
 
     @contextmanager
     def state(self) -> Iterator[Database]:
@@ -89,9 +96,8 @@ class Engine:
 
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
         run_id = self.account(db, head, options)
-        registry = Registry(handlers_of(self.plugins))
+        registry, tracker = self.extensions()
         branch = self.settings.git.integration_branch
-        tracker = tracker_of(self.plugins, self.settings.tracker.kind, self.root)
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), branch, self.watch)
         preflight.bring_in_head(self.root, branch, head)
         shelf = SpecShelf()

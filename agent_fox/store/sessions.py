@@ -125,6 +125,11 @@ def set_session(db: Database, session_id: int, changes: Mapping[str, object]) ->
     change(db, "sessions", session_id, changes)
 
 
+def set_landed(db: Database, session_id: int) -> None:
+    """The branch has what the session recorded as landed; committed at once where no transaction is open."""
+    db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session_id])
+
+
 def start_launch(db: Database, row: Mapping[str, object]) -> None:
     insert(db, "launches", row)
 

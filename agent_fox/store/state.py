@@ -184,6 +184,11 @@ def primary_code(error: sqlite3.DatabaseError | str) -> int:
 THE_WORLD = {*STUCK, *UNUSABLE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
+def is_of_the_world(error: BaseException) -> bool:
+    """Whether the disk or the file failed, not a statement."""
+    return isinstance(error, sqlite3.DatabaseError) and primary_code(error) in THE_WORLD
+
+
 @contextmanager
 def transaction(db: Database) -> Iterator[Database]:
     """One transaction: all of it or nothing. A nested one is an error of ours.
@@ -197,7 +202,7 @@ def transaction(db: Database) -> Iterator[Database]:
         yield db
         db.conn.commit()
     except sqlite3.DatabaseError as error:
-        if primary_code(error) in THE_WORLD:
+        if is_of_the_world(error):
             raise broken(path_of(db), error) from error
         raise
     finally:

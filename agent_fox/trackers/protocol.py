@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class EffectKind(StrEnum):
@@ -87,6 +87,7 @@ class Unsure:
 Delivery = Done | Held | Retry | Unsure
 
 
+@runtime_checkable
 class Tracker(Protocol):
     """Where issues go. Called outside the engine's transaction, never by two at a time for one tracker."""
 

@@ -122,18 +122,14 @@ def test_no_column_of_history_can_be_changed(connection: sqlite3.Connection, tab
 
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("verb", ["INSERT OR REPLACE INTO", "REPLACE INTO", "INSERT INTO", "INSERT OR IGNORE INTO"])
-def test_no_row_of_history_can_be_replaced_by_itself(
-    connection: sqlite3.Connection, table: str, verb: str
-) -> None:
+def test_no_row_of_history_can_be_replaced_by_itself(connection: sqlite3.Connection, table: str, verb: str) -> None:
     for row in rows(connection, table):
         marks = ", ".join("?" * len(row))
         refused(connection, table, f"{verb} {table} VALUES ({marks})", *row)
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_no_row_of_history_can_be_replaced_by_way_of_a_single_key(
-    connection: sqlite3.Connection, table: str
-) -> None:
+def test_no_row_of_history_can_be_replaced_by_way_of_a_single_key(connection: sqlite3.Connection, table: str) -> None:
     names = columns(connection, table)
     row = dict(zip(names, rows(connection, table)[-1], strict=True))
     keys = {column for key in APPEND_ONLY[table] for column in key.columns}
@@ -212,7 +208,7 @@ def test_a_node_enters_the_plan_pending_or_ticked_never_proven(tmp_path: Path) -
         for uid, status, outcome in entries:
             db.execute(insert, [uid, uid, status, outcome])
         for status, outcome in (("completed", "verified"), ("running", None), ("blocked", None)):
-            with pytest.raises(sqlite3.IntegrityError, match="^plan_nodes: "):
+            with pytest.raises(sqlite3.IntegrityError, match=r"^plan_nodes: "):
                 db.execute(insert, ["c", "c", status, outcome])
 
 
@@ -297,7 +293,7 @@ def test_landed_work_stays_landed(tmp_path: Path) -> None:
     with state(tmp_path) as db:
         fill(db)
         sessions.set_session(db, 1, {"base_commit": "b", "landed_commit": "l"})
-        sessions.set_session(db, 1, {"is_landed": 1})
+        sessions.set_landed(db, 1)
         for change in ({"is_landed": 0}, {"landed_commit": None}, {"base_commit": "other"}):
             with pytest.raises(sqlite3.IntegrityError, match="stays landed"):
                 sessions.set_session(db, 1, change)

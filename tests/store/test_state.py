@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from agent_fox.store import sessions
 from agent_fox.store.records import record_event
@@ -89,7 +90,7 @@ def test_a_state_from_a_newer_version_is_refused_with_the_remedy_and_left_alone(
         db.execute("PRAGMA user_version = 4711")
     before = (tmp_path / "state.db").read_bytes()
     for opening in (open_state, read_state):
-        with pytest.raises(StateError, match="newer agent-fox .* install that version or a later one"):
+        with pytest.raises(StateError, match=r"newer agent-fox .* install that version or a later one"):
             opening(tmp_path / "state.db")
     assert (tmp_path / "state.db").read_bytes() == before
 
@@ -175,8 +176,9 @@ def test_a_second_writer_is_told_who_holds_the_lock(tmp_path: Path) -> None:
     lock = tmp_path / "run.lock"
     with program(HOLD, lock) as holder:
         assert said(holder) == "ready"
-        with pytest.raises(LockHeld, match=rf"run\.lock: .*\(process {holder.pid}\) .* wait for it or stop it"):
-            single_writer(lock).__enter__()
+        held = rf"run\.lock: .*\(process {holder.pid}\) .* wait for it or stop it"
+        with pytest.raises(LockHeld, match=held), single_writer(lock):
+            pass
 
 
 def test_the_lock_is_free_once_its_holder_leaves(tmp_path: Path) -> None:
@@ -220,23 +222,33 @@ def test_a_transaction_is_all_or_nothing(tmp_path: Path) -> None:
 
 def test_a_transaction_inside_another_is_refused_and_undoes_it(tmp_path: Path) -> None:
     with state(tmp_path) as db:
-        with pytest.raises(RuntimeError, match="already open"), transaction(db):
-            record_event(db, AT, None, "outer")
-            with transaction(db):
-                pass
+        with pytest.raises(RuntimeError, match="already open"):
+            outer_and_inner(db)
         assert events(tmp_path) == 0
+
+
+def outer_and_inner(db: Database) -> None:
+    with transaction(db):
+        record_event(db, AT, None, "outer")
+        with transaction(db):
+            pass
 
 
 def test_what_is_refused_only_at_the_commit_leaves_the_state_usable(tmp_path: Path) -> None:
     with state(tmp_path) as db:
         fill(db)
         before = events(tmp_path)
-        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"), transaction(db):
-            record_event(db, AT, None, "with it")
-            db.execute("UPDATE verification_results SET superseded_by = 4 WHERE id = 2")
+        with pytest.raises(sqlite3.IntegrityError, match="FOREIGN KEY"):
+            supersede_by_nothing(db)
         with transaction(db):
             record_event(db, AT, None, "after it")
         assert events(tmp_path) == before + 1
+
+
+def supersede_by_nothing(db: Database) -> None:
+    with transaction(db):
+        record_event(db, AT, None, "with it")
+        db.execute("UPDATE verification_results SET superseded_by = 4 WHERE id = 2")
 
 
 def test_a_kill_in_the_middle_of_a_transaction_leaves_nothing_of_it(tmp_path: Path) -> None:
@@ -266,14 +278,19 @@ def test_a_state_that_cannot_grow_says_so_and_keeps_what_it_has(tmp_path: Path) 
         before = events(tmp_path)
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(StateStuck, match="the disk is full: free some space, then run again"), transaction(db):
-            for _ in range(100):
-                record_event(db, AT, None, "filler", data={"text": "x" * 1000})
+        with pytest.raises(StateStuck, match="the disk is full: free some space, then run again"):
+            write_much(db)
         assert events(tmp_path) == before
         db.execute(f"PRAGMA max_page_count = {pages + 1000}")
         with transaction(db):
             record_event(db, AT, None, "room again")
         assert events(tmp_path) == before + 1
+
+
+def write_much(db: Database) -> None:
+    with transaction(db):
+        for _ in range(100):
+            record_event(db, AT, None, "filler", data={"text": "x" * 1000})
 
 
 def test_a_disk_that_takes_no_more_bytes_leaves_nothing_half_written(tmp_path: Path) -> None:

@@ -36,6 +36,13 @@ def state(folder: Path) -> Iterator[Database]:
 
 
 @contextmanager
+def writing(folder: Path) -> Iterator[Database]:
+    """The state file of `folder` with a transaction open, as the functions of `records` expect it."""
+    with state(folder) as db, transaction(db):
+        yield db
+
+
+@contextmanager
 def stranger(folder: Path) -> Iterator[sqlite3.Connection]:
     """The same file as any program opens it: no foreign keys, no recursive triggers."""
     with closing(sqlite3.connect(folder / "state.db", isolation_level=None)) as connection:
@@ -85,17 +92,22 @@ def report(db: Database, session: int | None = None, reading: int = 1, **words: 
 def fill(db: Database) -> None:
     """Something of everything: an ended run of one spec that failed, was blocked, and has its issue delivered."""
     with transaction(db):
-        add_nodes(db, REVIEWER, CODER, VERIFIER)
-        plan.replace_edges(db, [StoredEdge(CODER.uid, VERIFIER.uid, EdgeKind.CHAIN)])
-        plan.save_specs(db, [Spec(SPEC, "agent-fox", f"specs/{SPEC}")], {})
-        plan.save_parts(db, [StoredPart(SPEC, part, part, "text", "v1") for part in ("R1", "R2")])
-        run = sessions.start_run(db, AT, "c0ffee")
-        fill_sessions(db, run)
-        report(db, 2, R1=Word.PASS, R2=Word.FAIL)
-        report(db, 2, R1=Word.FAIL)
-        block(db, run)
-        records.record_event(db, AT, run, "noted", node_id=VERIFIER.id)
-        sessions.end_run(db, run, AT, "ended", 2, "not proven", "c0ffee")
+        fill_in(db)
+
+
+def fill_in(db: Database) -> None:
+    """The same in the open transaction."""
+    add_nodes(db, REVIEWER, CODER, VERIFIER)
+    plan.replace_edges(db, [StoredEdge(CODER.uid, VERIFIER.uid, EdgeKind.CHAIN)])
+    plan.save_specs(db, [Spec(SPEC, "agent-fox", f"specs/{SPEC}")], {})
+    plan.save_parts(db, [StoredPart(SPEC, part, part, "text", "v1") for part in ("R1", "R2")])
+    run = sessions.start_run(db, AT, "c0ffee")
+    fill_sessions(db, run)
+    report(db, 2, R1=Word.PASS, R2=Word.FAIL)
+    report(db, 2, R1=Word.FAIL)
+    block(db, run)
+    records.record_event(db, AT, run, "noted", node_id=VERIFIER.id)
+    sessions.end_run(db, run, AT, "ended", 2, "not proven", "c0ffee")
 
 
 def fill_sessions(db: Database, run: int) -> None:

@@ -1,0 +1,70 @@
+"""The account of a run in words and as JSON: what `status` and the end of a run have in common. Imports little."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from agent_fox.cli.place import near
+from agent_fox.cli.screen import plain
+from agent_fox.cli.words import counted, listed
+from agent_fox.engine.account import RunAccount, SpecAccount
+
+
+def totals(account: RunAccount) -> dict[str, int]:
+    return {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived}
+
+
+def cost_document(account: RunAccount) -> dict[str, float]:
+    cost = account.cost
+    values = {"total_usd": cost.total_usd, "known_usd": cost.known_usd, "assumed_usd": cost.assumed_usd}
+    return {key: round(value, 6) for key, value in values.items()}
+
+
+def spec_document(spec: SpecAccount) -> dict[str, object]:
+    return {**asdict(spec), "is_proven": spec.is_proven, "expected": spec.expected}
+
+
+def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
+    """One line a spec: name, standing, how much is proven, on which commit, what is open."""
+    names = max((len(spec.name) for spec in specs), default=0)
+    standings = max((len(spec.standing) for spec in specs), default=0)
+    for spec in specs:
+        parts = f"{len(spec.proven) + len(spec.waived)} of {spec.expected} proven"
+        yield plain(f"  {spec.name:<{names}}  {spec.standing:<{standings}}  {parts:<16}  {_more(spec)}").rstrip()
+
+
+def _more(spec: SpecAccount) -> str:
+    lists = (
+        ("fails", spec.failing), ("no clear verdict on", spec.unclear), ("passed on an older tree:", spec.stale),
+        ("waived", spec.waived),
+    )  # fmt: skip
+    on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
+    told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
+    return "; ".join([*on, *told, *([spec.problem] if spec.problem else [])])
+
+
+def total_lines(account: RunAccount) -> Iterator[str]:
+    yield f"{account.proven} proven, {account.not_proven} not proven, {account.waived} waived"
+    made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
+    yield f"{', '.join(made)}; {cost_words(account)}; {account.seconds:.0f} s of running"
+
+
+def cost_words(account: RunAccount) -> str:
+    cost = account.cost
+    assumed = f" (${cost.known_usd:.2f} told, ${cost.assumed_usd:.2f} assumed)" if cost.assumed_usd else ""
+    return f"${cost.total_usd:.2f}{assumed}"
+
+
+def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
+    """What needs a person: blocked nodes, open issues, effects not delivered."""
+    for blocked in account.blocked:
+        yield plain(f"blocked: {blocked.node}: {blocked.reason}")
+        if blocked.waiting:
+            yield plain(f"  {listed(blocked.waiting)} {'waits' if len(blocked.waiting) == 1 else 'wait'} for it")
+    for issue in account.issues:
+        if issue.state == "open":
+            yield plain(f"issue: {near(root, issue.where) or 'not delivered yet'}  {issue.title}")
+    for effect in account.undelivered:
+        yield plain(f"not delivered: {effect.kind} {effect.title}: {effect.note or effect.state}")

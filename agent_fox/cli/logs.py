@@ -1,0 +1,74 @@
+"""`agent-fox logs`: the log that a node's session left. What is in it was redacted before it was kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.names import nodes
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, print_json
+from agent_fox.engine.account import SessionLog, read_session_logs
+from agent_fox.engine.launching import safe
+from agent_fox.engine.run import LOGS
+
+CHUNK = 1 << 16
+
+
+@click.command("logs", short_help="Show the log of a node's session.")
+@click.argument("node", shell_complete=nodes)
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
+@click.option("--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last.")
+@click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
+@json_option
+def command(node: str, attempt: int | None, number: int | None, is_path: bool, as_json: bool) -> None:
+    """Show the log of NODE's last session, or of the attempt and reading named; of a session that was launched
+    again, its last launch.
+    """
+    root = here()
+    with reading(root) as db:
+        logs = list(read_session_logs(db, node))
+    log = choose(node, logs, attempt, number)
+    path = newest(root, log)
+    if as_json:
+        print_json({**log.document(), "path": str(path), "text": path.read_text("utf-8", "replace")})
+    elif is_path:
+        click.echo(str(path))
+    else:
+        for text in _chunks(path):
+            click.echo(text, nl=False)
+
+
+def choose(node: str, logs: list[SessionLog], attempt: int | None, number: int | None) -> SessionLog:
+    """The session that is meant. Raises UserError where there is none."""
+    fitting = [log for log in logs if attempt in (None, log.attempt) and number in (None, log.reading)]
+    if fitting:
+        return fitting[-1]
+    if not logs:
+        raise UserError(f"{node}: no session of it yet; `agent-fox status` shows what there is")
+    known = ", ".join(f"{log.attempt}.{log.reading}" for log in logs)
+    raise UserError(f"{node}: no such attempt and reading; there are (attempt.reading): {known}")
+
+
+def newest(root: Path, log: SessionLog) -> Path:
+    """Where the log of its last launch is; a session that runs has not told yet, so its name is looked for."""
+    if log.path and Path(log.path).exists():
+        return Path(log.path)
+    stem = f"{safe(log.node)}.{log.attempt}.{log.reading}"
+    found = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        raise UserError(f"{log.node}: its log is not there: {log.path or root / LOGS / stem}")
+    return found[-1]
+
+
+def _chunks(path: Path) -> Iterator[str]:
+    """The text, with whatever could steer a terminal taken out where one is shown it."""
+    is_shown = sys.stdout.isatty()
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        while text := file.read(CHUNK):
+            yield "".join(c if c.isprintable() or c in "\n\t" else " " for c in text) if is_shown else text

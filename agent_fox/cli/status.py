@@ -1,0 +1,110 @@
+"""`agent-fox status`: where the run is. It imports little, for it must be there at once; a run may go on meanwhile."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.account_lines import cost_document, spec_document, spec_lines, total_lines, totals, trouble_lines
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import OWN, here, near
+from agent_fox.cli.screen import ago, json_option, plain, print_json, title
+from agent_fox.engine.account import RunAccount, read_account
+from agent_fox.system import git
+
+NEVER = "no run yet"
+LOST = "not running (it was ended from outside); `agent-fox run` goes on"
+
+
+@click.command("status", short_help="Show what is proven, what runs, what is blocked, what it cost.")
+@json_option
+def command(as_json: bool) -> None:
+    """Show what is proven, what runs, what is blocked and what it cost. Works while a run goes on, and changes
+    nothing.
+    """
+    root = here()
+    with reading(root) as db:
+        account = read_account(db, tip_tree=tip_tree(root))
+    is_alive = account.status == "running" and is_held(root)
+    if as_json:
+        print_json(document(root, account, is_alive=is_alive))
+    else:
+        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+
+
+def tip_tree(root: Path) -> str | None:
+    """The tree of the integration branch now."""
+    branch = integration_branch(root)
+    tip = git.commit_of(root, branch) if branch else None
+    return git.tree_of(root, tip) if tip else None
+
+
+def integration_branch(root: Path) -> str | None:
+    """The branch's name without reading all settings, which takes longer than all the rest."""
+    said = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
+    if said:
+        return said
+    try:
+        table = tomllib.loads((root / OWN / "config.toml").read_text(encoding="utf-8")).get("git", {})
+        return str(table.get("integration_branch", "agent-fox/integration"))
+    except (OSError, ValueError, AttributeError):
+        return "agent-fox/integration"
+
+
+def is_held(root: Path) -> bool:
+    """Whether the process that took the run lock last is alive."""
+    try:
+        os.kill(int((root / OWN / "run.lock").read_text()), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
+    yield f"{title(f'run {account.run}') if account.run else NEVER}: {plain(_state(account, is_alive=is_alive))}"
+    yield from spec_lines(account.specs)
+    counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
+    yield f"nodes: {counts or 'none'}"
+    yield from total_lines(account)
+    for one in account.running if is_alive else ():
+        ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
+        yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}")
+    yield from trouble_lines(root, account)
+
+
+def _state(account: RunAccount, *, is_alive: bool) -> str:
+    if account.status == "running":
+        return "running" if is_alive else LOST
+    return f"{account.status}: {account.reason}" if account.reason else account.status
+
+
+def document(root: Path, account: RunAccount, *, is_alive: bool) -> dict[str, object]:
+    """The whole status as one JSON object."""
+    return {
+        "run": account.run,
+        "status": account.status,
+        "is_alive": is_alive,
+        "exit_code": account.exit_code,
+        "reason": account.reason,
+        "started_at": account.started_at,
+        "seconds": round(account.seconds, 3),
+        "tip": account.tip,
+        "requirements": totals(account),
+        "specs": [spec_document(spec) for spec in account.specs],
+        "nodes": account.nodes,
+        "sessions": account.sessions,
+        "retries": account.retries,
+        "rereads": account.rereads,
+        "cost": cost_document(account),
+        "running": [asdict(one) for one in account.running],
+        "blocked": [asdict(one) for one in account.blocked],
+        "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
+        "undelivered": [asdict(one) for one in account.undelivered],
+    }

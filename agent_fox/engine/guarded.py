@@ -1,0 +1,114 @@
+"""Parts that came from plugins, behind guards: whatever one raises or gives instead of a result names the plugin.
+
+The engine meets only these; a built-in part has no guard, so that a defect of ours stays one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.engine.docket import Docket, Handled
+from agent_fox.engine.results import EndedSession, ResultHandler
+from agent_fox.plugins import PluginError, blamed_on
+from agent_fox.session.backends import Backend
+from agent_fox.session.order import Agent, LaunchOrder, Paths
+from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.files import place_of
+from agent_fox.store.state import is_of_the_world
+from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
+
+
+def refuse(found: object, expected: str) -> TypeError:
+    return TypeError(f"it gave {found!r}, which is not {expected}")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedBackend:
+    """A plugin's backend. Raises PluginError for everything that it raises."""
+
+    plugin: str
+    name: str
+    inner: Backend
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return self.inner.missing(agent, root)
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return [*self.inner.argv(order, paths)]
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return {**self.inner.environment(order, paths)}
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedDialect:
+    """A plugin's dialect. A spec that it fails to read is broken, like one with an error in its files."""
+
+    plugin: str
+    name: str
+    inner: Dialect
+
+    def recognises(self, folder: Path) -> bool:
+        with blamed_on(self.plugin, f"dialect {self.name!r}, looking at {folder}"):
+            return bool(self.inner.recognises(folder))
+
+    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
+        try:
+            with blamed_on(self.plugin, f"dialect {self.name!r}"):
+                spec, problems = self.inner.read(folder, root)
+                if not (spec is None or isinstance(spec, Spec)):
+                    raise refuse(spec, "a Spec")
+                return spec, tuple(problems)
+        except PluginError as error:
+            return None, (Problem(Severity.ERROR, place_of(folder, root), str(error), folder.name),)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedTracker:
+    """A plugin's tracker. Where it fails, the effect may be out already: it is Unsure, and nothing is lost."""
+
+    plugin: str
+    name: str
+    inner: Tracker
+
+    def newest(self) -> str:
+        try:
+            with blamed_on(self.plugin, f"tracker {self.name!r}"):
+                return str(self.inner.newest())
+        except PluginError:
+            return ""  # as the protocol says for one that cannot tell: delivering says what is wrong
+
+    def deliver(self, effect: Effect) -> Delivery:
+        try:
+            with blamed_on(self.plugin, f"tracker {self.name!r}"):
+                delivery = self.inner.deliver(effect)
+                if not isinstance(delivery, Done | Held | Retry | Unsure):
+                    raise refuse(delivery, "a Delivery")
+                return delivery
+        except PluginError as error:
+            return Unsure(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedHandler:
+    """A plugin's result handler. Raises PluginError, which rolls the session's transaction back as a whole.
+
+    A full disk or a broken state file under it is not its fault, and passes.
+    """
+
+    plugin: str
+    archetype: Archetype
+    inner: ResultHandler
+
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+        with blamed_on(self.plugin, f"the result handler of {self.archetype}s, at {ended.ticket}", is_of_the_world):
+            handled = self.inner.handle_session(docket, ended)
+            if not isinstance(handled, Handled):
+                raise refuse(handled, "a Handled")
+            return handled

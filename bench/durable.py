@@ -1,0 +1,101 @@
+"""One durable session result beside the same rows in the same tables, written by plain sqlite3 on the same disk."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from agent_fox.core.graph import Plan
+from bench.figures import Aim, Figure, seconds, typical
+from bench.stub import Stub
+from bench.worlds import NODES_PER_SPEC, REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
+
+AIM = Aim(ratio=2.0, limit=1.3e-3)
+FIGURES = {
+    "work": "a coder's result: session, decision, node",
+    "verdicts": f"a verifier's result: the same and {REQUIREMENTS_PER_SPEC} verdicts",
+    "launch": "a launch: session, launch, node",
+}
+
+Step = tuple[str, list[tuple[str, Any]]]
+"""The name of a transaction and its statements with their parameters."""
+
+
+@dataclass
+class Recorder:
+    """What is written in each transaction, in order."""
+
+    steps: list[Step] = field(default_factory=list)
+    open: list[tuple[str, Any]] = field(default_factory=list)
+
+    def on_statement(self, sql: str, parameters: object) -> None:
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
+            self.open.append((sql, parameters))
+
+    def on_step(self, name: str, seconds: float) -> None:
+        self.steps.append((name, self.open))
+        self.open = []
+
+
+@dataclass
+class Race:
+    """Times each step of the engine, and the same writes on the plain connection right after it."""
+
+    plain: sqlite3.Connection
+    steps: Iterator[Step]
+    ours: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    floor: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def on_step(self, name: str, took: float) -> None:
+        expected, statements = next(self.steps)
+        assert name == expected, f"the second run takes another way: {name}, not {expected}"
+        self.ours[name].append(took)
+        self.floor[name].append(seconds(lambda: self.write(statements)))
+
+    def write(self, statements: list[tuple[str, Any]]) -> None:
+        self.plain.execute("BEGIN IMMEDIATE")
+        for sql, parameters in statements:
+            self.plain.execute(sql, parameters)
+        self.plain.execute("COMMIT")
+
+
+def measure(nodes: int) -> Iterator[Figure]:
+    """Completes a plan twice: first to record what is written, then timed, in turn with the floor."""
+    plan = plan_with(nodes)
+    with temporary_folder() as folder:
+        steps = recorded(folder / "recorded.db", plan)
+        with planned(folder / "state.db", plan) as world, closing(plain_copy(world, folder / "plain.db")) as plain:
+            race = Race(plain, iter(steps))
+            complete_all(Stub(world, race.on_step))
+    for name, told in FIGURES.items():
+        yield Figure(told, typical(race.ours[name]), typical(race.floor[name]), "plain sqlite3", AIM)
+
+
+def recorded(path: Path, plan: Plan) -> list[Step]:
+    recorder = Recorder()
+    with planned(path, plan) as world:
+        stub = Stub(world, recorder.on_step)
+        with world.db.tracer(recorder.on_statement):
+            complete_all(stub)
+    return recorder.steps
+
+
+def complete_all(stub: Stub) -> None:
+    while stub.complete():
+        pass
+
+
+def plain_copy(world: World, path: Path) -> sqlite3.Connection:
+    """The same tables and indexes with the same plan in them, as anybody would open them: no guards, no checks."""
+    world.db.execute("VACUUM INTO ?", [str(path)])
+    plain = sqlite3.connect(path, isolation_level=None, cached_statements=256)
+    plain.execute("PRAGMA journal_mode = WAL")
+    plain.execute("PRAGMA synchronous = FULL")
+    for (name,) in plain.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+        plain.execute(f"DROP TRIGGER {name}")
+    return plain
