@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from agent_fox.core.graph import Plan
 from bench.figures import Aim, Figure, seconds, typical
@@ -22,24 +22,40 @@ FIGURES = {
     "launch": "a launch: session, launch, node",
 }
 
-Step = tuple[str, list[tuple[str, Any]]]
-"""The name of a transaction and its statements with their parameters."""
+Statement = tuple[str, list[Any]]
+"""One statement and every set of parameters that it is executed with."""
+
+Step = tuple[str, list[Statement]]
+"""The name of a transaction, and what it writes."""
 
 
 @dataclass
 class Recorder:
-    """What is written in each transaction, in order."""
+    """A connection that notes what is written in each transaction, in order."""
 
+    connection: sqlite3.Connection
     steps: list[Step] = field(default_factory=list)
-    open: list[tuple[str, Any]] = field(default_factory=list)
+    open: list[Statement] = field(default_factory=list)
 
-    def on_statement(self, sql: str, parameters: object) -> None:
-        if sql.startswith(("INSERT", "UPDATE", "DELETE")):
-            self.open.append((sql, parameters))
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        self.note(sql, [parameters])
+        return self.connection.execute(sql, parameters)
+
+    def executemany(self, sql: str, rows: Iterable[Any]) -> sqlite3.Cursor:
+        found = list(rows)
+        self.note(sql, found)
+        return self.connection.executemany(sql, found)
+
+    def note(self, sql: str, rows: list[Any]) -> None:
+        if sql.startswith(("INSERT", "UPDATE", "DELETE")) and rows:
+            self.open.append((sql, rows))
 
     def on_step(self, name: str, seconds: float) -> None:
         self.steps.append((name, self.open))
         self.open = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.connection, name)
 
 
 @dataclass
@@ -57,10 +73,10 @@ class Race:
         self.ours[name].append(took)
         self.floor[name].append(seconds(lambda: self.write(statements)))
 
-    def write(self, statements: list[tuple[str, Any]]) -> None:
+    def write(self, statements: list[Statement]) -> None:
         self.plain.execute("BEGIN IMMEDIATE")
-        for sql, parameters in statements:
-            self.plain.execute(sql, parameters)
+        for sql, rows in statements:
+            self.plain.executemany(sql, rows)
         self.plain.execute("COMMIT")
 
 
@@ -77,11 +93,11 @@ def measure(nodes: int) -> Iterator[Figure]:
 
 
 def recorded(path: Path, plan: Plan) -> list[Step]:
-    recorder = Recorder()
     with planned(path, plan) as world:
+        recorder = Recorder(world.db.conn)
         stub = Stub(world, recorder.on_step)
-        with world.db.tracer(recorder.on_statement):
-            complete_all(stub)
+        world.db.conn = cast(sqlite3.Connection, recorder)
+        complete_all(stub)
     return recorder.steps
 
 

@@ -38,12 +38,12 @@ DELETE FROM job_waits WHERE is_round AND waits_for IN (SELECT uid FROM jobs WHER
 
 @dataclass
 class Scheduler:
-    """`code` does a coder's job with its brief and gives the commit of its work; `verify` gives what a verifier said."""
+    """`code` does a coder's job with its brief and gives the commit of its work; `verify` gives what was printed."""
 
     db: sqlite3.Connection
     code: Callable[[Ticket, str], str | None]
     verify: Callable[[Ticket, str], str]
-    policy: Policy = Policy()
+    policy: Policy = hosting.USUAL
     tip: str = "c0"
 
     def adopt(self, plan: Plan) -> None:

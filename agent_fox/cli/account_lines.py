@@ -38,10 +38,12 @@ def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
 def _more(spec: SpecAccount) -> str:
     lists = (
         ("fails", spec.failing), ("no clear verdict on", spec.unclear), ("passed on an older tree:", spec.stale),
-        ("waived", spec.waived),
+        ("waived", spec.waived), ("no verdict yet on", spec.unread if spec.unread != spec.open_ids else ()),
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
     told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
+    if spec.unread and spec.unread == spec.open_ids:
+        told.append("no verdict yet")
     return "; ".join([*on, *told, *([spec.problem] if spec.problem else [])])
 
 

@@ -88,9 +88,7 @@ def _give_up_output() -> Exit:
 def _crash(error: BaseException) -> Exit:
     file = _crash_file()
     try:
-        file.write_text(
-            "".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace"
-        )
+        file.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
         saved = f"the traceback is in {file}"
     except OSError as broken:
         saved = f"its traceback could not be saved ({broken})"

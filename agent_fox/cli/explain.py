@@ -79,7 +79,9 @@ def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
     yield from _open_parts(told.open_parts, is_whole=is_whole)
     if told.budgets:
         yield title("budget")
-        yield from (f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets)
+        yield from (
+            f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets
+        )
     yield title("what would change it")
     yield from (f"  {plain(remedy)}" for remedy in told.remedies)
 

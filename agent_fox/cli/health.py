@@ -59,9 +59,7 @@ def _repository(root: Path) -> Iterator[Check]:
     yield Check("git", State.OK, ".".join(map(str, git.version())))
     top = git.root_of(root)
     if top is None:
-        yield Check(
-            "repository", State.MISSING, f"{root} is not in a git repository", "run `git init` and commit"
-        )
+        yield Check("repository", State.MISSING, f"{root} is not in a git repository", "run `git init` and commit")
     elif top != root.resolve():
         yield Check("repository", State.MISSING, f"{root} is not the root of {top}", f"move {OWN} to {top}")
     else:
@@ -72,18 +70,14 @@ def _repository(root: Path) -> Iterator[Check]:
 def _checkout(root: Path) -> Iterator[Check]:
     head = git.head(root)
     if head is None:
-        yield Check(
-            "commit", State.MISSING, "there is no commit yet", "commit what the coders shall start from"
-        )
+        yield Check("commit", State.MISSING, "there is no commit yet", "commit what the coders shall start from")
         return
     yield Check("commit", State.OK, f"HEAD is {head[:12]}")
     yield _dirty(git.dirty(root))
     unresolved = git.unresolved_submodules(root)
     if unresolved:
         remedy = "run `git submodule update --init --recursive`"
-        yield Check(
-            "submodules", State.MISSING, f"not checked out as committed: {', '.join(unresolved)}", remedy
-        )
+        yield Check("submodules", State.MISSING, f"not checked out as committed: {', '.join(unresolved)}", remedy)
 
 
 def _dirty(changed: tuple[str, ...]) -> Check:
@@ -91,9 +85,7 @@ def _dirty(changed: tuple[str, ...]) -> Check:
     if not foreign:
         return Check("checkout", State.OK, "clean")
     shown = ", ".join(foreign[:3]) + (", ..." if len(foreign) > 3 else "")
-    return Check(
-        "checkout", State.WARNING, f"not committed: {shown}", "coders see commits only: commit what they need"
-    )
+    return Check("checkout", State.WARNING, f"not committed: {shown}", "coders see commits only: commit what they need")
 
 
 def _space(root: Path) -> Check:

@@ -28,9 +28,7 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
 
 
 @click.command("init", short_help="Set up a repository: settings with comments, and what git ignores.")
-@click.option(
-    "--agent", "backend", metavar="BACKEND", help="Backend of coders and reviewers, such as `command`."
-)
+@click.option("--agent", "backend", metavar="BACKEND", help="Backend of coders and reviewers, such as `command`.")
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
 def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
@@ -46,9 +44,7 @@ def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
     files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
     if as_json:
-        return print_json(
-            {"root": str(root), "written": [name for name, is_new in written.items() if is_new]}
-        )
+        return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
     click.echo("next: put specs into .agent-fox/specs, look with `agent-fox doctor` and `agent-fox plan`")
@@ -57,14 +53,10 @@ def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
 def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
     if backend is None:
         if argv:
-            raise UserError(
-                "a program needs its backend: agent-fox init --agent command -- PROGRAM ARGUMENT..."
-            )
+            raise UserError("a program needs its backend: agent-fox init --agent command -- PROGRAM ARGUMENT...")
         return {}
     if backend == "command" and not argv:
-        raise UserError(
-            "the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT..."
-        )
+        raise UserError("the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT...")
     agent = {"backend": backend, "command": list(argv)}
     return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": "checks"}}
 
@@ -72,9 +64,7 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
 def config_text(chosen: Chosen) -> str:
     """The settings file: what is chosen stands as it is, every other default as a comment."""
     own = (table for table in tables() if not table.inherits)
-    sections = (
-        [f"\n# {table.about}", table.header, *_lines(table.rows, chosen.get(table.path, {}))] for table in own
-    )
+    sections = ([f"\n# {table.about}", table.header, *_lines(table.rows, chosen.get(table.path, {}))] for table in own)
     return INTRO + "".join(f"{line}\n" for section in sections for line in section)
 
 

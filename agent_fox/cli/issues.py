@@ -16,9 +16,13 @@ from agent_fox.cli.screen import json_option, plain, print_json, title
 from agent_fox.engine.account import Issue, read_issues
 
 
-@click.group("issues", short_help="List the issues that were filed, or show one.")
-def command() -> None:
-    """List the issues that were filed, or show one."""
+@click.group("issues", invoke_without_command=True, short_help="List the issues that were filed, or show one.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """List the issues that were filed, or show one. Alone, the same as `agent-fox issues list`."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_, only_open=False, as_json=as_json)
 
 
 @command.command("list", short_help="List issues, open ones first.")

@@ -54,8 +54,6 @@ class LazyGroup(click.Group):
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         named = [
-            CompletionItem(name, help=entry.help)
-            for name, entry in self.table.items()
-            if name.startswith(incomplete)
+            CompletionItem(name, help=entry.help) for name, entry in self.table.items() if name.startswith(incomplete)
         ]
         return named + click.Command.shell_complete(self, ctx, incomplete)

@@ -82,7 +82,9 @@ class LiveScreen:
         """The screen as at most `height` lines of at most `width` columns."""
         account = self.account
         if account is None:
-            return cropped([Text("agent-fox: preparing the run"), *map(Text, lines[-max(height - 1, 0) :])], width, height)
+            return cropped(
+                [Text("agent-fox: preparing the run"), *map(Text, lines[-max(height - 1, 0) :])], width, height
+            )
         head = [self.headline(account, width), big_bar(account, width), self.money(account)]
         foot = [Text(self.said, style="bold yellow")] if self.said else []
         room = max(height - len(head) - len(foot), 0)
@@ -108,15 +110,19 @@ class LiveScreen:
 
 
 def big_bar(account: RunAccount, width: int) -> Text:
-    """The whole width: what is proven in green, what fails in red, the rest open; the numbers in it."""
+    """The whole width, and the numbers in it: proven, passed but not yet confirmed, failing, and what is open."""
     proven = account.proven + account.waived
+    passed = sum(len(spec.stale) for spec in account.specs)
     failing = sum(len(spec.failing) for spec in account.specs)
-    total = max(proven + account.not_proven, 1)
-    label = f" {proven} of {total} proven" + (f", {failing} failing" if failing else "")
+    total = proven + account.not_proven
+    more = ((passed, "passed before"), (failing, "failing"))
+    label = ", ".join([f" {proven} of {total} proven", *(f"{count} {words}" for count, words in more if count)])
     text = Text(label[:width].ljust(width), style="bold white on grey30")
-    green = width * proven // total
-    text.stylize("bold black on green", 0, green)
-    text.stylize("bold white on red", green, green + -(-width * failing // total))
+    at = 0
+    for count, style in ((proven, "black on green"), (passed, "white on dark_green"), (failing, "white on red")):
+        end = at + -(-width * count // max(total, 1))
+        text.stylize(f"bold {style}", at, min(end, width))
+        at = end
     return text
 
 

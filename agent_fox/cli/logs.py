@@ -23,7 +23,9 @@ CHUNK = 1 << 16
 @click.command("logs", short_help="Show the log of a node's session.")
 @click.argument("node", shell_complete=nodes)
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
-@click.option("--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last.")
+@click.option(
+    "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
+)
 @click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
 @json_option
 def command(node: str, attempt: int | None, number: int | None, is_path: bool, as_json: bool) -> None:

@@ -19,9 +19,7 @@ NAME = "agent-fox"
 HELP_OPTIONS = ["-h", "--help"]
 COMMANDS = {
     "init": Entry("agent_fox.cli.init", "Set up a repository: settings with comments, and what git ignores."),
-    "plan": Entry(
-        "agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."
-    ),
+    "plan": Entry("agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."),
     "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
     "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
     "explain": Entry("agent_fox.cli.explain", "Tell why a node is where it is, and what would change it."),
@@ -65,7 +63,7 @@ def _print_version(ctx: click.Context, _param: click.Parameter, wanted: bool) ->
 @click.pass_context
 def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
     """Orchestrate coding agents over many specs; a verifier's verdict drives the plan."""
-    if os.environ.get("NO_COLOR"):
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         ctx.color = False
     if folder:
         os.chdir(folder)

@@ -27,9 +27,7 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
 @click.command("plan", short_help="Read the specs and show what would be done, and what is wrong with them.")
-@click.option(
-    "--specs", "folder", metavar="DIR", type=click.Path(path_type=Path), help="The folder of the specs."
-)
+@click.option("--specs", "folder", metavar="DIR", type=click.Path(path_type=Path), help="The folder of the specs.")
 @json_option
 def command(folder: Path | None, as_json: bool) -> Exit:
     """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.

@@ -58,11 +58,7 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def _difference(table: SettingsTable, first: SettingsTable) -> str:
-    changed = [
-        row
-        for row, other in zip(table.rows, first.rows, strict=True)
-        if row.default not in ("", other.default)
-    ]
+    changed = [row for row, other in zip(table.rows, first.rows, strict=True) if row.default not in ("", other.default)]
     shown = ", ".join(f"`{row.key} = {row.default}`" for row in changed)
     return f"`{table.header}`" + (f" ({shown})" if shown else "")
 
@@ -90,9 +86,7 @@ def _command(ctx: click.Context) -> Iterator[str]:
     yield f"{_prose(ctx.command.help or '')}\n"
     options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
     records = (option.get_help_record(ctx) for option in options)
-    yield from _grid(
-        ("Option", "What it does"), ((f"`{names}`", said) for names, said in filter(None, records))
-    )
+    yield from _grid(("Option", "What it does"), ((f"`{names}`", said) for names, said in filter(None, records)))
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))

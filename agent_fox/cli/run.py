@@ -35,7 +35,11 @@ SHOWN_CHANGES = 5
 
 @click.command("run", short_help="Run the plan until everything is proven, or nothing more can be done.")
 @click.option(
-    "--spec", "specs", multiple=True, metavar="NAME", shell_complete=spec_names,
+    "--spec",
+    "specs",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=spec_names,
     help="Only this spec and what it depends on; may be given several times.",
 )
 @click.option("--parallel", type=click.IntRange(1), metavar="N", help="Sessions at the same time.")
@@ -121,7 +125,9 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
     yield from (plain(f"plan: {line}") for line in found.changes)
     width = max((len(step.node) for step in found.steps), default=0)
     for step in found.steps:
-        yield plain(f"{step.node:<{width}}  {step.archetype:<8}  attempt {step.attempt}  ${step.cost_usd:.2f}  {step.title}")
+        yield plain(
+            f"{step.node:<{width}}  {step.archetype:<8}  attempt {step.attempt}  ${step.cost_usd:.2f}  {step.title}"
+        )
     for archetype, estimate in found.estimates.items():
         yield f"a {archetype}'s session: ${estimate.cost_usd:.2f}, {estimate.source}"
     yield f"{len(found.steps)} sessions, about ${found.cost_usd:.2f} if each succeeds at once; nothing was started"

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TypeVar
 
 import click
@@ -14,9 +14,7 @@ _Command = TypeVar("_Command", bound=Callable[..., object])
 
 def json_option(command: _Command) -> _Command:
     """The option `--json`, the same for every command."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(
-        command
-    )
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")(command)
 
 
 def print_json(document: object) -> None:

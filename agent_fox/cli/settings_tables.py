@@ -104,9 +104,7 @@ def _kind(schema: Schema) -> str:
     if schema.choices:
         return " or ".join(_kind(choice) for choice in schema.choices if choice.type != "null")
     if schema.items:
-        return (
-            f"list of ({_kind(schema.items)})" if schema.items.choices else f"list of {_kind(schema.items)}s"
-        )
+        return f"list of ({_kind(schema.items)})" if schema.items.choices else f"list of {_kind(schema.items)}s"
     if isinstance(schema.named, Schema):
         return f"table of {_kind(schema.named)}s"
     return f"{_KINDS[schema.type]}{_bound(schema)}"

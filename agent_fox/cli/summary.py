@@ -110,6 +110,7 @@ class Summary:
         if self.work is None:
             return
         ahead = counted(self.work.commits, "commit")
-        yield f"{title('the work')} is on {self.work.branch}, {ahead} ahead of HEAD; to take it over: {self.work.command}"
-        yield from (f"  {plain(line)}" for line in self.work.diffstat.splitlines())
-        yield f"  see it with: git diff HEAD...{self.work.branch}"
+        yield f"{title('the work')} is on {self.work.branch}, {ahead} ahead of HEAD"
+        yield from (f"  {plain(line.strip())}" for line in self.work.diffstat.splitlines())
+        yield f"  look at it:   git diff HEAD...{self.work.branch}"
+        yield f"  take it over: {self.work.command}"

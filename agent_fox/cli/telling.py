@@ -9,6 +9,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
 from agent_fox.engine.history import PastSession, Ruling
 
+
 def money(dollars: float | None) -> str:
     return "cost not told" if dollars is None else f"${dollars:.2f}"
 

@@ -51,7 +51,8 @@ def read_report(text: str, requirements: Mapping[str, tuple[str, ...]], *, trust
     if answer is None:
         return Report(notes=(problem,), is_readable=False)
     rows = tuple(rows_of(answer, known))
-    verdicts = {verdict.requirement_id: verdict for verdict in _verdicts(rows, requirements, trusted)}
+    claims = _claims(rows)
+    verdicts = {verdict.requirement_id: verdict for verdict in _verdicts(claims, requirements, trusted)}
     fields = answer if isinstance(answer, dict) else {}
     contradiction = _contradiction(fields, rows, verdicts)
     if contradiction:
@@ -60,7 +61,7 @@ def read_report(text: str, requirements: Mapping[str, tuple[str, ...]], *, trust
         verdicts,
         overall=next((plain(value) for value in _overall(fields)), "")[:LONGEST_NOTE],
         summary=plain(fields.get("summary")),
-        notes=_notes(rows, contradiction),
+        notes=_notes(rows, claims, contradiction),
     )
 
 
@@ -81,10 +82,11 @@ def _last_answer(text: str, known: frozenset[str]) -> tuple[object | None, str]:
     return answer, problem
 
 
-def _verdicts(rows: tuple[Row, ...], requirements: Mapping[str, tuple[str, ...]], trusted: bool) -> Iterable[Verdict]:
-    claims = _claims(rows)
+def _verdicts(
+    claims: Mapping[str, _Claim], requirements: Mapping[str, tuple[str, ...]], trusted: bool
+) -> Iterable[Verdict]:
     for requirement, parts in requirements.items():
-        whole = claims.get(requirement) if parts else None
+        whole = claims.get(requirement)
         for part in parts or (requirement,):
             claim = _rolled_up(claims.get(part), whole, requirement)
             if claim is not None:
@@ -190,11 +192,11 @@ def _unproven(verdict: Verdict, why: str) -> Verdict:
     return replace(verdict, word=Word.UNKNOWN, note=why) if verdict.word is Word.PASS else verdict
 
 
-def _notes(rows: tuple[Row, ...], contradiction: str) -> tuple[str, ...]:
+def _notes(rows: tuple[Row, ...], claims: Mapping[str, _Claim], contradiction: str) -> tuple[str, ...]:
     """What was odd, each thing once, and no more than a person would read."""
     odd = [contradiction] if contradiction else []
     odd += [_odd(row) for row in rows if row.trouble or not row.ids]
-    odd += [f"{known_id}: {claim.note}" for known_id, claim in _claims(rows).items() if claim.note]
+    odd += [f"{known_id}: {claim.note}" for known_id, claim in claims.items() if claim.note]
     notes = [note[:LONGEST_NOTE] for note in dict.fromkeys(odd)]
     left_out = len(notes) - MOST_NOTES
     return (*notes[:MOST_NOTES], *((f"and {left_out} more",) if left_out > 0 else ()))

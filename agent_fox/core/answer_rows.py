@@ -47,7 +47,7 @@ def is_answer(value: object) -> bool:
 
 def is_bare_row(value: object, known: frozenset[str]) -> bool:
     """Whether a value is a verdict about a known id that stands outside any answer."""
-    return isinstance(value, dict) and _has(value, WORD_KEYS) and bool(_read_row(value, "", known).ids)
+    return isinstance(value, dict) and _has(value, WORD_KEYS) and bool(_read_row(value, known).ids)
 
 
 def rows_of(answer: object, known: frozenset[str]) -> Iterator[Row]:
@@ -85,25 +85,25 @@ def _wrapped_rows(value: object, known: frozenset[str]) -> Iterator[Row]:
     if isinstance(value, list):
         yield from _list_rows(value, known)
     elif isinstance(value, dict) and _has(value, (*ID_KEYS, *WORD_KEYS)):
-        yield _read_row(value, "", known)
+        yield _read_row(value, known)
     elif isinstance(value, dict):
         yield from (_entry_row(key, entry, known) for key, entry in _pairs(value))
 
 
 def _list_rows(rows: list[object], known: frozenset[str]) -> Iterator[Row]:
-    return (_read_row(row, "", known) for row in rows if isinstance(row, dict))
+    return (_read_row(row, known) for row in rows if isinstance(row, dict))
 
 
 def _entry_row(key: str, entry: object, known: frozenset[str]) -> Row:
     """A row of the form `id: word` or `id: {row}`."""
-    return _read_row(entry if isinstance(entry, dict) else {"verdict": entry}, key, known)
+    return _read_row(entry if isinstance(entry, dict) else {"verdict": entry}, known, key)
 
 
 def _pairs(value: Mapping[str, object]) -> list[tuple[str, object]]:
     return value.pairs if isinstance(value, DoubledObject) else list(value.items())
 
 
-def _read_row(fields: Mapping[str, object], key: str, known: frozenset[str]) -> Row:
+def _read_row(fields: Mapping[str, object], known: frozenset[str], key: str = "") -> Row:
     names = [_undecorated(name) for name in (key, *(fields.get(k) for k in ID_KEYS)) if isinstance(name, str)]
     named = next((name for name in names if name), "")
     ids = tuple(dict.fromkeys(name for name in names if name in known))

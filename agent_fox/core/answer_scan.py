@@ -42,16 +42,12 @@ class Broken:
     """Something that looks like an answer and cannot be read: wrong JSON, or cut off."""
 
 
-def _any_of(words: tuple[str, ...]) -> str:
-    return "|".join(sorted(set(words), key=len, reverse=True))
-
-
 def _key(words: tuple[str, ...]) -> re.Pattern[str]:
     """A key of one of these names before its colon, in double, single or no quotes."""
-    return re.compile(rf"(?<![\w-])(?:{_any_of(words)})[\"']?\s*:")
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})[\"']?\s*:")
 
 
-_START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?:{_any_of(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
+_START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 _STUB = re.compile(r"[\[{\s]*(?:[\"']?(?P<word>\w*))?[\"']?\s*:?\s*")
@@ -132,11 +128,11 @@ def _closing(text: str, start: int, limit: int) -> int | None:
     depth = 0
     for token in _TOKEN.finditer(text, start, limit):
         mark = text[token.start()]
-        if mark in "[{":
+        if mark in ("[", "{"):
             depth += 1
             if depth > DEEPEST:
                 return None
-        elif mark in "]}":
+        elif mark in ("]", "}"):
             depth -= 1
             if depth == 0:
                 return token.end()

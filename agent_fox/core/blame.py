@@ -44,7 +44,7 @@ def _task_groups(spec: Spec, wanted: str, groups: Mapping[int, Group]) -> tuple[
 
 
 def _group_of(task: str) -> int:
-    head = task.split(".", 1)[0].strip()
+    head = task.partition(".")[0].strip()
     return int(head) if head.isdecimal() else 0
 
 

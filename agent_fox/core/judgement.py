@@ -88,7 +88,8 @@ def agree(words: tuple[Word, ...]) -> Word:
         return Word.UNKNOWN
     if len(set(words)) == 1:
         return words[-1]
-    return words[-1] if words[-1] is words[-2] else Word.UNKNOWN
+    *_, before, last = words
+    return last if last is before else Word.UNKNOWN
 
 
 def count(

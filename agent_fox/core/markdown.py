@@ -20,6 +20,8 @@ _BACKTICKS = re.compile(r"`+")
 
 def printable(text: str) -> str:
     """`text` without colours, control characters, direction marks and lone surrogates."""
+    if text.isprintable():
+        return text
     unified = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     return _UNPRINTABLE.sub("", unified)
 

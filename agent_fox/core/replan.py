@@ -156,7 +156,7 @@ def _matches_in_spec(stored: list[StoredNode], nodes: list[Node]) -> dict[str, S
     stored = sorted(stored, key=lambda node: node.status == WITHDRAWN)
     found = _match_groups([n for n in stored if _is_group(n)], [n for n in nodes if _is_group(n)])
     moved = {found[node.id].group: node.group for node in nodes if node.id in found}
-    others = {_role(n, moved.get(n.group, -n.group)): n for n in reversed(stored) if not _is_group(n)}
+    others = {_role(n, moved.get(n.group)): n for n in reversed(stored) if not _is_group(n)}
     for node in nodes:
         known = None if _is_group(node) else others.get(_role(node, node.group))
         if known is not None:
@@ -197,8 +197,8 @@ def _is_group(node: StoredNode | Node) -> bool:
     return node.mode is None and ":" in node.uid.removeprefix(f"{node.spec_name}:")
 
 
-def _role(node: StoredNode | Node, group: int) -> tuple[object, ...]:
-    """What a node is that belongs to the spec, or to the tests of a group (under its new number)."""
+def _role(node: StoredNode | Node, group: int | None) -> tuple[object, ...]:
+    """What a node is that belongs to the spec, or to the tests of a group: under its new number, None if it is gone."""
     return (node.archetype, node.mode, group if node.mode is Mode.AUDIT_REVIEW else None)
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from sqlite_utils import Database
 
-
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
 
@@ -20,9 +19,10 @@ PROVEN = frozenset({"verified", "waived"})
 class SpecAccount:
     """One spec. Its expected ids are each in one of the lists.
 
-    `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS on
-    an older tree of a spec that is not proven. `standing` is verified, waived, escalated, blocked, running, waiting,
-    without verifier, or left out (the spec cannot be read: `problem`).
+    `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
+    on an older tree of a spec that is not proven. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
+    `standing` is verified, waived, escalated, blocked, running, waiting, without verifier, or left out (the spec cannot
+    be read: `problem`).
     """
 
     name: str
@@ -33,6 +33,7 @@ class SpecAccount:
     failing: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
     commit: str | None = None
     nodes_done: int = 0
     nodes: int = 0
@@ -44,7 +45,7 @@ class SpecAccount:
 
     @property
     def open_ids(self) -> tuple[str, ...]:
-        return (*self.failing, *self.unclear, *self.stale)
+        return (*self.failing, *self.unclear, *self.stale, *self.unread)
 
     @property
     def expected(self) -> int:
@@ -225,6 +226,7 @@ def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> I
             failing=tuple(lists["FAIL"]),
             unclear=tuple(lists["UNKNOWN"]),
             stale=tuple(lists["stale"]),
+            unread=tuple(lists["unread"]),
             commit=commit,
             nodes_done=done,
             nodes=count,
@@ -235,7 +237,7 @@ def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> I
 def _parts(db: Database) -> dict[str, list[tuple[str, str, str | None]]]:
     """Expected ids by spec, each with its current verdict and the tree it was given on."""
     sql = (
-        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'UNKNOWN'), v.tree FROM plan_parts AS p "
+        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree FROM plan_parts AS p "
         "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
         "AND v.superseded_by IS NULL ORDER BY p.position"
     )
@@ -278,9 +280,9 @@ def _sorted(
     *,
     is_proven: bool,
 ) -> dict[str, list[str]]:
-    """The ids as proven, waived, FAIL, UNKNOWN, stale."""
+    """The ids as proven, waived, FAIL, UNKNOWN, stale, unread."""
     waived = _waived(db, verifier.uid) if verifier and verifier.outcome == "waived" else frozenset()
-    lists: dict[str, list[str]] = {kind: [] for kind in ("proven", "waived", "FAIL", "UNKNOWN", "stale")}
+    lists: dict[str, list[str]] = {kind: [] for kind in ("proven", "waived", "FAIL", "UNKNOWN", "stale", "unread")}
     for part, word, tree in parts:
         holds = "proven" if is_proven or (tip_tree is not None and tree == tip_tree) else "stale"
         lists["waived" if part in waived else holds if word == "PASS" else word].append(part)
@@ -319,7 +321,9 @@ def _blocked(db: Database) -> Iterator[BlockedNode]:
 
 def read_issues(db: Database) -> Iterator[Issue]:
     """Every issue, oldest first."""
-    sql = "SELECT title, cause, state, number, url FROM issues ORDER BY CAST(number AS INTEGER), updated_at, fingerprint"
+    sql = (
+        "SELECT title, cause, state, number, url FROM issues ORDER BY CAST(number AS INTEGER), updated_at, fingerprint"
+    )
     return (Issue(*row) for row in db.execute(sql))
 
 

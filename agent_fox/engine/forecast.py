@@ -49,7 +49,7 @@ class ForecastStep:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What would run, in order, if every session succeeded at once. `changes` is what the files change about the plan."""
+    """What would run, in order, if every session succeeded at once. `changes`: what the files change about the plan."""
 
     changes: tuple[str, ...]
     steps: tuple[ForecastStep, ...]
@@ -117,7 +117,7 @@ def succeed(board: Board) -> Iterator[PlannedNode]:
 
 def estimate(db: Database, settings: Settings, archetype: str) -> Estimate:
     """The mean of completed sessions that told their cost, else what the settings assume."""
-    sql = "SELECT avg(cost_usd), count(*) FROM sessions WHERE archetype = ? AND status = 'completed' AND cost_usd IS NOT NULL"
+    sql = "SELECT avg(cost_usd), count(cost_usd) FROM sessions WHERE archetype = ? AND status = 'completed'"
     mean, count = db.execute(sql, [archetype]).fetchone()
     if count:
         return Estimate(float(mean), f"the mean of {count} recorded")

@@ -31,7 +31,7 @@ from agent_fox.engine.preflight import Scope, told
 from agent_fox.engine.result_handler import VerifierHandler, awaited_of
 from agent_fox.engine.review_persistence import Judge, VerifierResult
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
-from agent_fox.engine.watch import RunEvent
+from agent_fox.engine.watch import unwatched
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.order import EndKind
 from agent_fox.store import outbox, sessions
@@ -190,10 +190,6 @@ def deliver(connection: sqlite3.Connection, tracker: Tracker) -> int:
         raise HostError("effects are carried out after the commit: commit your transaction first")
     with guest(connection) as db:
         return outgoing.deliver(db, tracker, unwatched)
-
-
-def unwatched(event: RunEvent) -> None:
-    """A host reads what happened from what it is given, and from the tables."""
 
 
 @contextmanager

@@ -39,19 +39,22 @@ class PanelEnd:
 def panel_of(order: LaunchOrder, backends: Sequence[str]) -> Panel:
     """One agent gets the order itself; several get one each, in a folder and under a name of their own."""
     if len(backends) == 1:
-        return Panel((order,))
+        return Panel((asked(order, backends[0]),))
     return Panel(
         tuple(
             replace(
-                order,
+                asked(order, name),
                 launch=f"{order.launch}-{number}",
                 state=order.state / f"judge-{number}",
                 log=order.log.with_suffix(f".{name}.log"),
-                agent=replace(order.agent, backend=name),
             )
             for number, name in enumerate(backends, 1)
         )
     )
+
+
+def asked(order: LaunchOrder, backend: str) -> LaunchOrder:
+    return replace(order, agent=replace(order.agent, backend=backend))
 
 
 def attend(panel: Panel, stop: StopSignal, backends: Mapping[str, Backend]) -> PanelEnd:

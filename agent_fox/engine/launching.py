@@ -23,6 +23,10 @@ from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.verifier.order import Untested, order_of, write_order
 
 
+SEPARATOR = ", "
+"""Between the names of several judges in a session's row. Who judged is read there, not in settings that may change."""
+
+
 @dataclass(frozen=True)
 class Workshop:
     """Where launches live and what they are made from."""
@@ -68,7 +72,7 @@ class Workshop:
     def panel(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Panel:
         """The orders of a launch: one for each backend that is configured."""
         order = self.order(db, planned, session, launch)
-        return panel_of(order, self.agent(planned, session.rung).backends)
+        return panel_of(order, session.backend.split(SEPARATOR))
 
     def provisions(self) -> Provisions:
         workspace = self.settings.workspace
@@ -117,7 +121,9 @@ def begin(
     before = sessions.session_by_ticket(db, planned.standing.ticket)
     number = before.id if before else _new_session(db, workshop, planned, run_id, pinned, at)
     if before:
-        sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned})
+        agent = workshop.agent(planned, before.rung)
+        now = {"backend": SEPARATOR.join(agent.backends), "assumed_cost_usd": agent.assumed_cost_usd}
+        sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned, **now})
     count = sessions.launch_number(db, number)
     folder = workshop.launches / launch
     row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
@@ -142,7 +148,7 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     last = {
         "status": "running",
-        "backend": ", ".join(agent.backends),
+        "backend": SEPARATOR.join(agent.backends),
         "rung": standing.rung,
         "pinned_commit": pinned,
     }

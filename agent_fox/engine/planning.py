@@ -13,6 +13,7 @@ from agent_fox.core.standing import Outcome, Status, Step, first_standing
 from agent_fox.engine.blocking_history import freed_by
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
+from agent_fox.engine.result_handler import round_edges
 from agent_fox.store import plan as stored
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
 from agent_fox.store.records import supersede_by_change
@@ -42,6 +43,7 @@ def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str,
     save(docket, scope, change)
     if redo:
         launch_ticked(docket)
+    hold_verifiers(docket)
     return () if is_first else describe(change)
 
 
@@ -123,6 +125,31 @@ def launch_ticked(docket: Docket) -> None:
     for planned in stored.load_nodes(docket.db):
         if planned.standing.outcome is Outcome.TICKED:
             docket.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
+
+
+def hold_verifiers(docket: Docket) -> None:
+    """A verifier waits for every group that is to run, one before a group that is done already too."""
+    specs: dict[str, list[PlannedNode]] = {}
+    for planned in stored.load_nodes(docket.db):
+        if planned.standing.status is not Status.WITHDRAWN:
+            specs.setdefault(planned.node.spec_name, []).append(planned)
+    known = set(stored.load_retry_edges(docket.db))
+    for nodes in specs.values():
+        hold_verifier(docket, nodes, known)
+
+
+def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str, str]]) -> None:
+    """The chain of groups holds the verifier only up to the first that is done; a round's own edges do the rest."""
+    coders = [planned for planned in nodes if planned.node.archetype is Archetype.CODER]
+    is_open = [planned.standing.status is Status.PENDING for planned in coders]
+    verifier = next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
+    if verifier is None or verifier.standing.status is not Status.PENDING or is_open == sorted(is_open):
+        return
+    uids = tuple(planned.node.uid for planned, is_pending in zip(coders, is_open, strict=True) if is_pending)
+    missing = [edge for edge in round_edges(uids, verifier.node.uid) if edge not in known]
+    if missing:
+        number, _ = docket.record(verifier, KIND, (), note="waits for every group that is to run")
+        stored.add_retry_edges(docket.db, missing, number)
 
 
 def with_dependencies(plan: Plan, names: Iterable[str]) -> frozenset[str]:

@@ -58,7 +58,7 @@ class VerifierHandler:
             return ignored(docket, planned, result, late)
         report = read_result(docket, planned, result)
         judged = judge_result(docket, planned, report, result)
-        past = decisions_of_spec(docket.db, planned.node.spec_name)
+        past = decisions_of_spec(docket.db, planned.node.spec_name) if judged.failing else []
         facts, round_ = gather(docket, planned, judged, result, past)
         decision = decide(judged, awaited, budget_of(docket, planned), facts)
         record = facts_record(docket, planned, report, judged, facts, round_)

@@ -13,7 +13,7 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
 from agent_fox.core.verdict import Word
 from agent_fox.store.values import insert as insert
-from agent_fox.store.values import to_json
+from agent_fox.store.values import insert_many, to_json
 
 
 class StepRow(TypedDict):
@@ -126,6 +126,7 @@ def store_verdicts(
     """
     current = current_verdicts(db, origin.spec_name)
     number = next_verdict_id(db)
+    rows: list[tuple[object, ...]] = []
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
             continue
@@ -133,25 +134,31 @@ def store_verdicts(
         keeps_fail = old is not None and old[1] is Word.FAIL and verdict.word is Word.UNKNOWN
         superseded_by = old[0] if old is not None and keeps_fail else None
         if old is not None and not keeps_fail:
+            insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
+            rows = []
             supersede(db, old[0], number)
-        row = verdict_row(origin, verdict, versions.get(part, ""))
-        insert(db, "verification_results", {"id": number, **row, "superseded_by": superseded_by})
+        rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
         number += 1
+    insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
 
 
-def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> dict[str, object]:
+VERDICT_COLUMNS = (
+    "id, superseded_by, spec_name, requirement_id, verdict, read_as, said, evidence, note, command, first_error, "
+    "failing_tests, disposition, text_version, node_uid, session_id, decision_id, attempt, reading, commit_id, tree, at"
+)
+
+
+def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[object, ...]:
+    """What is stored of a verdict, in the order of the columns after the first two."""
     verdict = counted.verdict
-    signal = verdict.signal
-    return {
-        "spec_name": origin.spec_name, "requirement_id": verdict.requirement_id, "verdict": counted.word,
-        "read_as": counted.read, "said": verdict.said, "evidence": verdict.evidence, "note": verdict.note,
-        "command": signal.command if signal else None, "first_error": signal.first_error if signal else None,
-        "failing_tests": verdict.failing_tests,
-        "disposition": verdict.disposition if counted.word is Word.FAIL else None, "text_version": version,
-        "node_uid": origin.node_uid, "session_id": origin.session_id, "decision_id": origin.decision_id,
-        "attempt": origin.ticket.attempt, "reading": origin.ticket.reading, "commit_id": origin.commit,
-        "tree": origin.tree, "at": origin.at,
-    }  # fmt: skip
+    command, first_error = (verdict.signal.command, verdict.signal.first_error) if verdict.signal else (None, None)
+    disposition = verdict.disposition if counted.word is Word.FAIL else None
+    return (
+        origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,
+        verdict.note, command, first_error, verdict.failing_tests, disposition, version, origin.node_uid,
+        origin.session_id, origin.decision_id, origin.ticket.attempt, origin.ticket.reading, origin.commit,
+        origin.tree, origin.at,
+    )  # fmt: skip
 
 
 def supersede_by_change(

@@ -38,12 +38,13 @@ class SessionRow:
     started_at: str
     ended_at: str | None
     seconds: float | None
+    backend: str
 
 
 SESSION_COLUMNS = (
     "id, run_id, node_id, spec_name, archetype, mode, node_uid, attempt, reading, status, end_kind, reason, rung, "
     "pinned_commit, tree, base_commit, landed_commit, cost_usd, assumed_cost_usd, summary, log, started_at, "
-    "ended_at, seconds"
+    "ended_at, seconds, backend"
 )
 
 

@@ -22,6 +22,10 @@ class StateError(Exception):
     """The state file cannot be used: corrupt, from a newer version, not readable. Its text says what to do."""
 
 
+class NoState(StateError):
+    """There is no state yet, or an empty file; a run makes it."""
+
+
 class StateStuck(StateError):
     """The state cannot be written just now (disk full, file busy). What was committed is safe; run again later."""
 
@@ -147,8 +151,8 @@ def migrate(db: Database, path: Path) -> None:
                 raise
 
 
-def no_state(path: Path) -> StateError:
-    return StateError(f"{path}: there is no state yet; `agent-fox run` makes it")
+def no_state(path: Path) -> NoState:
+    return NoState(f"{path}: there is no state yet; `agent-fox run` makes it")
 
 
 STUCK = {

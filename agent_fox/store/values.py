@@ -10,7 +10,9 @@ from sqlite_utils import Database
 
 def storable(value: object) -> object:
     """The value as a column can hold it: half a surrogate pair (broken file names, odd JSON) becomes `?`."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+    if not isinstance(value, str) or value.isascii():
+        return value
+    return value.encode("utf-8", "replace").decode()
 
 
 def to_json(value: object) -> str:

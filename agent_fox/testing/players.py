@@ -33,7 +33,8 @@ def code(story: Story) -> None:
     node, attempt = os.environ["AGENT_FOX_NODE"], int(os.environ["AGENT_FOX_ATTEMPT"])
     brief = json.loads(Path(os.environ["AGENT_FOX_BRIEF_JSON"]).read_text(encoding="utf-8"))
     failing = {failure["id"]: str(failure.get("evidence", "")) for failure in brief["failing"]}
-    earlier = note(story, {"role": "coder", "node": node, "attempt": attempt, "failing": failing})
+    row = {"role": "coder", "node": node, "attempt": attempt, "failing": failing, "reason": brief["reason"]}
+    earlier = note(story, row)
     said = told(story["coder_does"].get(f"{node}/{attempt}"), earlier)
     cost(story, node)
     if said == "crash":

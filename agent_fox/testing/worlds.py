@@ -198,7 +198,8 @@ def rows(root: Path, sql: str) -> list[tuple[object, ...]]:
 def log(root: Path) -> list[dict[str, object]]:
     """What the players noted: a row a session that started, oldest first.
 
-    Coders: `role`, `node`, `attempt`, `failing` (id to evidence, from the brief). Verifiers: `reading` instead.
+    Coders: `role`, `node`, `attempt`, and from the brief `failing` (id to evidence) and `reason` (why the last try
+    gave no result). Others: `reading` instead.
     """
     path = root.parent / "tools" / "log.jsonl"
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.cli.main import COMMANDS
+from tests.cli.conftest import Finished
 from tests.cli.program import SOURCE, start
 
 
@@ -52,3 +53,20 @@ def test_completing_a_commands_name_loads_no_command() -> None:
     done = subprocess.run(call, cwd=SOURCE, env=variables, capture_output=True, text=True, check=False)
     assert "plain,plan" in done.stdout
     assert "agent_fox.cli.plan" not in done.stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ("reset 01_", {"01_calc:1", "01_calc:2", "01_calc:3"}),
+        ("logs 03_dep:", {"03_dep:1", "03_dep:2"}),
+        ("explain 02_", {"02_top", "02_top:1", "02_top:2"}),
+        ("run --spec 0", {"01_calc", "02_top", "03_dep"}),
+    ],
+)
+def test_nodes_and_specs_of_the_state_are_completed(finished: Finished, words: str, known: set[str]) -> None:
+    assert set(completions(finished.root, f"agent-fox {words}")) == known
+
+
+def test_without_a_state_no_name_is_completed_and_nothing_is_said(tmp_path: Path) -> None:
+    assert completions(tmp_path, "agent-fox reset 01") == []

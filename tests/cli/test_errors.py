@@ -11,6 +11,7 @@ import pytest
 
 from agent_fox.cli.errors import LOWER, UserError, known, report
 from agent_fox.cli.exits import Exit
+from agent_fox.engine.preflight import RunRefused
 
 
 @pytest.mark.parametrize(("name", "code"), LOWER.items())
@@ -40,6 +41,11 @@ def test_a_foreseen_error_is_one_line(
 ) -> None:
     assert report(error) == code
     assert capsys.readouterr() == ("", f"agent-fox: {line}\n")
+
+
+def test_all_that_is_wrong_at_the_start_of_a_run_is_a_line_each(capsys: pytest.CaptureFixture[str]) -> None:
+    assert report(RunRefused("a.md:1: no id\nb.md:2: no\x1b id")) == 1
+    assert capsys.readouterr().err == "agent-fox: a.md:1: no id\nagent-fox: b.md:2: no  id\n"
 
 
 def test_an_unforeseen_error_is_one_line_that_says_where_its_traceback_is(

@@ -35,12 +35,8 @@ def test_the_version_is_one_line(tmp_path: Path) -> None:
 
 
 def test_the_help_loads_no_command_and_nothing_heavy() -> None:
-    program = (
-        "import sys; from agent_fox.cli.main import run; run(['--help']); print(*sys.modules, sep='\\n')"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=SOURCE, capture_output=True, text=True, check=True
-    )
+    program = "import sys; from agent_fox.cli.main import run; run(['--help']); print(*sys.modules, sep='\\n')"
+    done = subprocess.run([sys.executable, "-c", program], cwd=SOURCE, capture_output=True, text=True, check=True)
     loaded = set(done.stdout.splitlines())
     assert not loaded & {
         "pydantic",
@@ -65,9 +61,7 @@ def test_the_help_loads_no_command_and_nothing_heavy() -> None:
         (["-C", "nowhere", "plan"], "nowhere"),
     ],
 )
-def test_a_wrong_command_line_is_one_line_and_exit_1(
-    tmp_path: Path, arguments: list[str], words: str
-) -> None:
+def test_a_wrong_command_line_is_one_line_and_exit_1(tmp_path: Path, arguments: list[str], words: str) -> None:
     done = start(tmp_path, *arguments)
     assert (done.returncode, done.stdout) == (1, "")
     assert words in said(done)

@@ -74,9 +74,7 @@ def test_specs_are_found_from_any_folder_of_the_repository(root: Path) -> None:
 
 
 def test_a_folder_given_on_the_command_line_counts_from_where_one_stands(root: Path) -> None:
-    write_spec(
-        root / "docs" / "plans" / "07_other", REQUIREMENTS.replace("01-", "07-"), TASKS.replace("01-", "07-")
-    )
+    write_spec(root / "docs" / "plans" / "07_other", REQUIREMENTS.replace("01-", "07-"), TASKS.replace("01-", "07-"))
     document = json.loads(start(root / "docs", "plan", "--specs", "plans", "--json").stdout)
     assert [spec["name"] for spec in document["specs"]] == ["07_other"]
 

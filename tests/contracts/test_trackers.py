@@ -8,10 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.engine.guarded import GuardedTracker
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, StateReason, Tracker
+from tests.contracts.plugin_package.notebook_plugin.journal import Journal
 
-TRACKERS: dict[str, Callable[[Path], Tracker]] = {"local": lambda folder: LocalTracker(folder / "issues")}
+TRACKERS: dict[str, Callable[[Path], Tracker]] = {
+    "local": lambda folder: LocalTracker(folder / "issues"),
+    "a plugin's": lambda folder: Journal(folder / "journal.jsonl"),
+    "a plugin's, guarded": lambda folder: GuardedTracker("notebook", "journal", Journal(folder / "journal.jsonl")),
+}
 
 FILED = Effect(
     id="e1",

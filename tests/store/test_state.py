@@ -19,6 +19,7 @@ from agent_fox.store.records import record_event
 from agent_fox.store.schema import MIGRATIONS
 from agent_fox.store.state import (
     LockHeld,
+    NoState,
     StateError,
     StateStuck,
     checkpoint,
@@ -148,11 +149,11 @@ def test_a_place_that_cannot_hold_a_state_is_named_with_what_to_check(tmp_path: 
 
 def test_reading_makes_no_state_and_says_what_does(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
-    with pytest.raises(StateError, match="there is no state yet; `agent-fox run` makes it"):
+    with pytest.raises(NoState, match="there is no state yet; `agent-fox run` makes it"):
         read_state(path)
     assert not path.exists()
     path.touch()
-    with pytest.raises(StateError, match="there is no state yet"):
+    with pytest.raises(NoState, match="there is no state yet"):
         read_state(path)
 
 

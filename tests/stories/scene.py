@@ -90,7 +90,6 @@ def report(words: Mapping[str, str], evidence: str = "as seen", overall: str | N
     return json.dumps({"verdicts": told, "overall_verdict": overall or ("PASS" if is_good else "FAIL")})
 
 
-
 def configure(root: Path, old: str, new: str) -> None:
     """Change a line of the settings."""
     path = root / ".agent-fox" / "config.toml"

@@ -48,7 +48,7 @@ def test_counters_in_the_evidence_are_not_progress(tmp_path: Path) -> None:
 
 def test_a_stronger_rung_takes_over_where_the_first_does_not_converge(tmp_path: Path) -> None:
     strong = tmp_path / "tools" / "strong.json"
-    rung = f"[[agents.coder.rungs]]\nlabel = \"strong\"\nenvironment = {{ STORY = {json.dumps(str(strong))} }}\n"
+    rung = f'[[agents.coder.rungs]]\nlabel = "strong"\nenvironment = {{ STORY = {json.dumps(str(strong))} }}\n'
     story = json.dumps(str(tmp_path / "tools" / "story.json"))
     weak = World({"01_calc": [Req("01-REQ-1.1", 1, NEVER)]}, settings=SIX + agent_table("coder", story) + rung)
     root = weak.build(tmp_path)

@@ -134,9 +134,7 @@ def _play(demo: Path, node: str, attempt: int = 1, reading: int = 1) -> str:
     document = demo.parent / "document.json"
     document.write_text(json.dumps({"step": step.document(), "node": node}))
     argv = [sys.executable, scripted.__file__, str(document)]
-    return subprocess.run(
-        argv, cwd=demo, env=_environment(), check=True, capture_output=True, text=True
-    ).stdout
+    return subprocess.run(argv, cwd=demo, env=_environment(), check=True, capture_output=True, text=True).stdout
 
 
 def _environment() -> dict[str, str]:

@@ -1,0 +1,67 @@
+"""`python -m bench`: takes every figure, or those named with --only, and prints the table. `--quick` is for a try."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bench import checkout, completions, durable, plan_files, startup
+from bench.figures import Figure, table
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """How much is measured."""
+
+    result_nodes: int = 2_000
+    plans: tuple[int, ...] = (100, 10_000, 100_000)
+    completions: int = 1_000
+    saved_nodes: int = 10_000
+    memory_nodes: int = 100_000
+    start_rounds: int = 10
+    status_nodes: int = 1_000
+    files: int = 20_000
+    specs: int = 500
+
+
+QUICK = Sizes(
+    result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
+    status_nodes=40, files=200, specs=8,
+)  # fmt: skip
+
+Measure = Callable[[Sizes], Iterator[Figure]]
+
+BENCHES: Mapping[str, Measure] = {
+    "results": lambda sizes: durable.measure(sizes.result_nodes),
+    "completions": lambda sizes: completions.measure(sizes.plans, sizes.completions),
+    "size": lambda sizes: completions.measure_size(sizes.saved_nodes),
+    "plans": lambda sizes: plan_files.measure_saving(sizes.saved_nodes),
+    "memory": lambda sizes: plan_files.measure_memory(sizes.memory_nodes),
+    "planning": lambda sizes: plan_files.measure_planning(sizes.specs),
+    "start": lambda sizes: startup.measure(sizes.start_rounds, sizes.status_nodes),
+    "checkout": lambda sizes: checkout.measure(sizes.files),
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Print what was measured. The exit code is 0 whatever the figures: how busy the machine is, is no error."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes: shows that it works, measures nothing")
+    parser.add_argument("--only", action="append", choices=sorted(BENCHES), metavar="NAME", help="only this one")
+    options = parser.parse_args(arguments)
+    sizes = QUICK if options.quick else Sizes()
+    start = time.monotonic()
+    figures: list[Figure] = []
+    for name in options.only or BENCHES:
+        print(f"measuring: {name}", file=sys.stderr, flush=True)
+        figures += BENCHES[name](sizes)
+    print(table(figures))
+    print(f"\n{len(figures)} figures in {time.monotonic() - start:.0f} s; s, ms and µs are seconds of the wall clock")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

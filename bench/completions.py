@@ -1,0 +1,68 @@
+"""What one node's completion costs, board and state, in plans of every size; and how large the state file becomes."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from agent_fox.store.state import checkpoint
+from bench.figures import Aim, Figure, seconds, typical
+from bench.stub import Stub
+from bench.worlds import NODES_PER_SPEC, plan_with, planned, temporary_folder
+
+FLAT = Aim(ratio=1.3)
+BASE = 1_000
+"""The size of plan that the others are compared with."""
+
+MEGABYTE = 1e6
+
+
+def measure(sizes: Sequence[int], completions: int) -> Iterator[Figure]:
+    """Per completion at each size, beside the same at `BASE`; and beside commits of one row, which nothing can beat."""
+    with temporary_folder() as folder:
+        commit = typical(commits(folder / "commits.db", completions))
+        base = per_completion(folder / "base", BASE, completions)
+        yield Figure(f"completion, plan of {BASE:,} nodes", base, 3 * commit, "three commits of one row")
+        for size in sizes:
+            took = per_completion(folder / f"of-{size}", size, completions)
+            yield Figure(f"completion, plan of {size:,} nodes", took, base, f"at {BASE:,} nodes", FLAT)
+        wide = max(sizes)
+        firsts = min(completions, BASE // NODES_PER_SPEC)
+        base = per_completion(folder / "wide-base", BASE, firsts, is_chained=False)
+        took = per_completion(folder / "wide", wide, firsts, is_chained=False)
+        yield Figure(f"first nodes of {wide:,}, all specs at once", took, base, f"of {BASE:,}", FLAT)
+
+
+def per_completion(folder: Path, nodes: int, completions: int, *, is_chained: bool = True) -> float:
+    """Seconds for one of the first `completions` nodes of a plan, or of all of a smaller one."""
+    with planned(folder / "state.db", plan_with(nodes, is_chained=is_chained)) as world:
+        stub = Stub(world)
+        return typical([seconds(stub.complete) for _ in range(min(completions, nodes))])
+
+
+def commits(path: Path, count: int) -> list[float]:
+    """Seconds of single rows, each committed by plain sqlite3."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as plain:
+        plain.execute("PRAGMA journal_mode = WAL")
+        plain.execute("PRAGMA synchronous = FULL")
+        plain.execute("CREATE TABLE rows (text TEXT)")
+        return [seconds(lambda: plain.execute("INSERT INTO rows VALUES ('a row')")) for _ in range(count)]
+
+
+def measure_size(nodes: int) -> Iterator[Figure]:
+    """The state file before the first completion and after all of them; and the first ones beside the last."""
+    with temporary_folder() as folder, planned(folder / "state.db", plan_with(nodes)) as world:
+        checkpoint(world.db)
+        before = world.path.stat().st_size / MEGABYTE
+        stub = Stub(world)
+        times = [seconds(stub.complete) for _ in range(nodes)]
+        checkpoint(world.db)
+        after = world.path.stat().st_size / MEGABYTE
+        log = Path(f"{world.path}-wal").stat().st_size / MEGABYTE
+    tenth = max(1, nodes // 10)
+    yield Figure(f"state file after {nodes:,} completions", after, before, "before the first", unit="MB")
+    yield Figure("its write-ahead log then", log, before, "the file before the first", unit="MB")
+    last, first = typical(times[-tenth:]), typical(times[:tenth])
+    yield Figure(f"the last {tenth:,} completions of these", last, first, f"the first {tenth:,}", FLAT)

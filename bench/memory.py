@@ -1,0 +1,35 @@
+"""A process of its own that holds a plan of so many nodes, as a run does, and tells the most memory that it had."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+from bench.stub import Stub
+from bench.worlds import plan_with, planned, temporary_folder
+
+COMPLETIONS = 200
+
+
+def hold(folder: Path, nodes: int) -> None:
+    """The plan stays in memory until the end: a run keeps it too."""
+    plan = plan_with(nodes)
+    with planned(folder / "state.db", plan) as world:
+        stub = Stub(world)
+        for _ in range(COMPLETIONS):
+            stub.complete()
+    assert plan.nodes
+
+
+def main() -> None:
+    nodes = int(sys.argv[1])
+    if nodes:
+        with temporary_folder() as folder:
+            hold(folder, nodes)
+    print(json.dumps({"peak_kilobytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""One screen about one node."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agent_fox.testing.worlds import Req, World, run_cli
+from tests.cli.conftest import Finished
+
+LINES, COLUMNS = 40, 160
+
+
+def test_a_verifiers_screen_tells_each_report_and_decision_with_its_row(finished: Finished) -> None:
+    told = finished.tell("explain", "01_calc:3")
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    assert lines[0] == "01_calc:3 verifier"
+    assert lines[1].startswith("completed, verified: everything that its spec expects is proven (commit ")
+    for part in (
+        "→ Reread (row 10); unclear 01-REQ-1.1, 01-REQ-2.1, 01-REQ-2.E1",
+        "→ Recode (row 8); failing 01-REQ-2.E1; 01_calc:2 again",
+        "changed: 01-REQ-2.E1 FAIL → PASS",
+        "→ Accept (row 3)",
+        "01_calc:2: 2 of 3 attempts spent, 1 left",
+    ):
+        assert part in " ".join(lines), (part, told)
+    assert len(lines) <= LINES
+
+
+def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finished) -> None:
+    told = finished.tell("explain", "01_calc:2")
+    assert "→ Recode (row 8) by 01_calc:3; failing 01-REQ-2.E1; 01_calc:2 again; here: recode" in told
+    assert told.count("landed as ") == 2
+
+
+def test_an_escalated_verifiers_screen_tells_what_fails_and_what_would_change_it(finished: Finished) -> None:
+    told = finished.tell("explain", "02_top")
+    assert "completed, escalated: not proven: no progress; 1 requirement(s) fail: 02-REQ-1.1" in told
+    assert "issue: .agent-fox/issues/0001-" in told
+    assert "FAIL    02-REQ-1.1  WHEN its proof is read" in told
+    assert "proof/02-REQ-1.1.txt: wrong at attempt 2" in told
+    assert "compared with the last round: repeat" in told
+    assert "[[agents.coder.rungs]]" in told
+    assert told.rstrip().endswith("agent-fox reset 02_top:2")
+
+
+def test_a_node_that_only_waits_names_what_holds_it(finished: Finished) -> None:
+    told = finished.tell("explain", "03_dep:1")
+    assert "blocked: waits for 02_top:2, which is blocked: no progress" in told
+    assert "03_dep:1: 0 of 3 attempts spent, 3 left" in told
+    assert "it goes on by itself once 02_top:2 does: agent-fox explain 02_top:2" in told
+
+
+@pytest.mark.parametrize("name", ["01_calc", "01_calc:3", "01_calc:0:verifier"])
+def test_a_verifier_is_named_by_its_id_by_its_role_or_by_its_spec(finished: Finished, name: str) -> None:
+    assert finished.tell("explain", name) == finished.tell("explain", "01_calc:3")
+
+
+def test_json_has_the_whole_story(finished: Finished) -> None:
+    told = json.loads(finished.tell("explain", "01_calc:3", "--json"))
+    assert [(r["kind"], r["row"]) for r in told["rulings"]] == [("Reread", 10), ("Recode", 8), ("Accept", 3)]
+    assert [(s["attempt"], s["reading"]) for s in told["sessions"]] == [(1, 1), (1, 2), (2, 1)]
+    assert told["budgets"][1] == {"node": "01_calc:2", "what": "attempts", "spent": 2, "total": 3}
+
+
+def test_a_name_that_is_not_there_gets_the_nearest(finished: Finished) -> None:
+    done = run_cli(finished.root, "explain", "01_clac:3")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(
+        "agent-fox: 01_clac:3: there is no such node or spec in the plan; the nearest is 01_calc"
+    )
+
+
+def test_without_a_state_it_says_what_makes_one(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "w")
+    done = run_cli(root, "explain", "01_a")
+    assert done.returncode == 1
+    assert "there is no state yet; `agent-fox run` makes it" in done.stderr
+
+
+def test_a_long_story_is_cut_to_a_screen_unless_all_is_asked_for(tmp_path: Path) -> None:
+    says = {f"01_a/1/{reading}": "unsure" for reading in range(1, 6)}
+    world = World({"01_a": [Req("01-REQ-1.1")]}, verifier_says=says, settings="[retry]\nreadings = 5\n")
+    root = world.build(tmp_path / "w")
+    assert run_cli(root, "run").returncode == 2
+    short, whole = (run_cli(root, "explain", "01_a", *more).stdout for more in ((), ("--all",)))
+    assert "(the last 6 of 10; --all shows all)" in short
+    assert whole.count("→ Reread (row 10)") == 4
+    assert "→ Block: no clear verdict (row 11)" in short

@@ -1,0 +1,18 @@
+"""Reviews are counted: an event is recorded about each, in its transaction, and the built-in handler decides."""
+
+from __future__ import annotations
+
+from agent_fox.core.ids import Archetype
+from agent_fox.engine.docket import Docket, Handled
+from agent_fox.engine.results import EndedSession, Reviewers
+from agent_fox.store.records import record_event
+
+
+class CountedReviews:
+    archetype = Archetype.REVIEWER
+
+    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+        (count,) = docket.db.execute("SELECT count(*) + 1 FROM events WHERE kind = 'review counted'").fetchone()
+        data = {"ticket": str(ended.ticket), "count": count}
+        record_event(docket.db, docket.at, docket.run_id, "review counted", data=data)
+        return Reviewers().handle_session(docket, ended)

@@ -1,0 +1,117 @@
+"""What every dialect keeps to. Add an implementation to DIALECTS and it is held to all of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent_fox.core.graph import Node
+from agent_fox.core.ids import Archetype
+from agent_fox.core.spec import Problem, Spec
+from agent_fox.engine.guarded import GuardedDialect
+from agent_fox.specs.agent_fox import AgentFoxDialect
+from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.planner import PlanShape, plan_of
+from tests.contracts.plugin_package.notebook_plugin.notebook import NotebookDialect
+
+NAME = "01_bell"
+PARTS = ("01-REQ-1.1", "01-REQ-1.2")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A dialect, and the files of a folder that says the same in each: one group that keeps PARTS."""
+
+    dialect: Dialect
+    files: dict[str, str]
+
+
+NOTEBOOK = {"notebook.txt": "The bell\n01-REQ-1.1: ring\n01-REQ-1.2: stop\n"}
+MARKDOWN = {
+    "requirements.md": "# Requirements: bell\n\n## Requirements\n\n### Requirement 1: The bell\n\n"
+    "#### Acceptance Criteria\n\n1. [01-REQ-1.1] WHEN pulled, THE bell SHALL ring.\n"
+    "2. [01-REQ-1.2] WHEN held, THE bell SHALL stop.\n",
+    "tasks.md": "# Tasks\n\n## Tasks\n\n- [ ] 1. Build the bell\n  - [ ] 1.1 Do it\n"
+    "    - _Requirements: 01-REQ-1.1, 01-REQ-1.2_\n",
+}
+DIALECTS = {
+    "agent-fox": Case(AgentFoxDialect(), MARKDOWN),
+    "a plugin's": Case(NotebookDialect(), NOTEBOOK),
+    "a plugin's, guarded": Case(GuardedDialect("notebook", "notebook", NotebookDialect()), NOTEBOOK),
+}
+SPOILT = {"nothing": b"", "no text": b"\x00\xff\xfe\x80" * 50, "one long line": b"- [ ] " * 50_000, "half": b"# Ta"}
+
+
+@pytest.fixture(params=sorted(DIALECTS))
+def case(request: pytest.FixtureRequest) -> Case:
+    return DIALECTS[request.param]
+
+
+@pytest.fixture
+def folder(case: Case, tmp_path: Path) -> Path:
+    folder = tmp_path / "specs" / NAME
+    folder.mkdir(parents=True)
+    for name, text in case.files.items():
+        (folder / name).write_text(text)
+    return folder
+
+
+def read(case: Case, folder: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
+    return case.dialect.read(folder, folder.parent.parent)
+
+
+def test_it_has_a_name_and_knows_its_own_folders(case: Case, folder: Path) -> None:
+    assert case.dialect.name
+    assert case.dialect.recognises(folder)
+
+
+def test_folders_of_others_are_not_its_own(case: Case, tmp_path: Path) -> None:
+    (tmp_path / "02_other").mkdir()
+    (tmp_path / "02_other" / "photo.jpg").write_bytes(b"\xff\xd8")
+    (tmp_path / "03_empty").mkdir()
+    assert [case.dialect.recognises(tmp_path / name) for name in ("02_other", "03_empty", "04_absent")] == [False] * 3
+
+
+def test_a_spec_has_the_folders_name_and_says_who_read_it(case: Case, folder: Path) -> None:
+    spec, problems = read(case, folder)
+    assert problems == ()
+    assert spec is not None
+    assert (spec.name, spec.dialect, spec.path) == (NAME, case.dialect.name, f"specs/{NAME}")
+    assert spec.expected == PARTS
+    assert [group.number for group in spec.groups] == [1]
+
+
+def test_reading_twice_says_the_same_and_changes_no_file(case: Case, folder: Path) -> None:
+    before = {path: path.read_bytes() for path in folder.iterdir()}
+    assert read(case, folder) == read(case, folder)
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_what_it_reads_can_be_planned(case: Case, folder: Path) -> None:
+    spec, _ = read(case, folder)
+    assert spec is not None
+    plan = plan_of([spec], (), PlanShape(pre_review=False))
+    assert [role(node) for node in plan.nodes] == [("01_bell:1", Archetype.CODER), ("01_bell:2", Archetype.VERIFIER)]
+
+
+def role(node: Node) -> tuple[str, Archetype]:
+    return node.id, node.archetype
+
+
+@pytest.mark.parametrize("content", SPOILT.values(), ids=SPOILT)
+def test_nothing_that_a_file_holds_makes_it_raise(case: Case, folder: Path, content: bytes) -> None:
+    for name in case.files:
+        (folder / name).write_bytes(content)
+        spec, problems = read(case, folder)
+        assert spec is None or spec.name == NAME
+        assert [p for p in problems if not p.where.startswith(f"specs/{NAME}") or p.spec != NAME or not p.what] == []
+
+
+def test_a_file_that_cannot_be_read_leaves_an_error_and_no_spec(case: Case, folder: Path) -> None:
+    for name in case.files:
+        (folder / name).write_bytes(b"\xff\xfe\x00\x80 no text")
+    spec, problems = read(case, folder)
+    assert spec is None
+    assert problems
