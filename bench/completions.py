@@ -23,23 +23,25 @@ def measure(sizes: Sequence[int], completions: int) -> Iterator[Figure]:
     """Per completion at each size, beside the same at `BASE`; and beside commits of one row, which nothing can beat."""
     with temporary_folder() as folder:
         commit = typical(commits(folder / "commits.db", completions))
-        base = per_completion(folder / "base", BASE, completions)
-        yield Figure(f"completion, plan of {BASE:,} nodes", base, 3 * commit, "three commits of one row")
+        alone, _ = in_turn(folder / "alone", BASE, BASE, completions)
+        yield Figure(f"completion, plan of {BASE:,} nodes", alone, 3 * commit, "three commits of one row")
         for size in sizes:
-            took = per_completion(folder / f"of-{size}", size, completions)
-            yield Figure(f"completion, plan of {size:,} nodes", took, base, f"at {BASE:,} nodes", FLAT)
-        wide = max(sizes)
-        firsts = min(completions, BASE // NODES_PER_SPEC)
-        base = per_completion(folder / "wide-base", BASE, firsts, is_chained=False)
-        took = per_completion(folder / "wide", wide, firsts, is_chained=False)
-        yield Figure(f"first nodes of {wide:,}, all specs at once", took, base, f"of {BASE:,}", FLAT)
+            took, base = in_turn(folder / f"of-{size}", size, BASE, min(size, completions))
+            yield Figure(f"completion, plan of {size:,} nodes", took, base, f"of {BASE:,} nodes", FLAT)
+        wide, firsts = max(sizes), min(completions, BASE // NODES_PER_SPEC)
+        took, base = in_turn(folder / "wide", wide, BASE, firsts, is_chained=False)
+        yield Figure(f"first nodes of {wide:,}, all specs at once", took, base, f"of {BASE:,} nodes", FLAT)
 
 
-def per_completion(folder: Path, nodes: int, completions: int, *, is_chained: bool = True) -> float:
-    """Seconds for one of the first `completions` nodes of a plan, or of all of a smaller one."""
-    with planned(folder / "state.db", plan_with(nodes, is_chained=is_chained)) as world:
-        stub = Stub(world)
-        return typical([seconds(stub.complete) for _ in range(min(completions, nodes))])
+def in_turn(folder: Path, nodes: int, base: int, completions: int, *, is_chained: bool = True) -> tuple[float, float]:
+    """Seconds for one of the first completions in plans of two sizes, which take turns: one weather for both."""
+    with (
+        planned(folder / "state.db", plan_with(nodes, is_chained=is_chained)) as world,
+        planned(folder / "base.db", plan_with(base, is_chained=is_chained)) as other,
+    ):
+        ours, theirs = Stub(world), Stub(other)
+        samples = [(seconds(ours.complete), seconds(theirs.complete)) for _ in range(completions)]
+    return typical([sample for sample, _ in samples]), typical([sample for _, sample in samples])
 
 
 def commits(path: Path, count: int) -> list[float]:

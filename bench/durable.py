@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +13,7 @@ from typing import Any, cast
 from agent_fox.core.graph import Plan
 from bench.figures import Aim, Figure, seconds, typical
 from bench.stub import Stub
-from bench.worlds import NODES_PER_SPEC, REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
+from bench.worlds import REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
 
 AIM = Aim(ratio=2.0, limit=1.3e-3)
 FIGURES = {
@@ -37,7 +37,7 @@ class Recorder:
     steps: list[Step] = field(default_factory=list)
     open: list[Statement] = field(default_factory=list)
 
-    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         self.note(sql, [parameters])
         return self.connection.execute(sql, parameters)
 
@@ -54,7 +54,7 @@ class Recorder:
         self.steps.append((name, self.open))
         self.open = []
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.connection, name)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import subprocess
 import sys
@@ -96,5 +95,4 @@ def megabytes_of(nodes: int) -> float:
     done = subprocess.run(
         [sys.executable, "-m", "bench.memory", str(nodes)], capture_output=True, text=True, check=True
     )
-    kilobytes: int = json.loads(done.stdout)["peak_kilobytes"]
-    return kilobytes / KILOBYTES_IN_A_MEGABYTE
+    return int(done.stdout) / KILOBYTES_IN_A_MEGABYTE

@@ -77,9 +77,7 @@ class Stub:
         self.launches += 1
         name = f"launch-{self.launches}"
         with self.step("launch"), transaction(db):
-            session, launch, _ = launching.begin(
-                db, self.workshop, planned, self.world.run_id, TIP, name, clock.now()
-            )
+            session, launch, _ = launching.begin(db, self.workshop, planned, self.world.run_id, TIP, name, clock.now())
         under_way = launching.running(planned)
         self.board.stand(planned.node.uid, under_way.standing)
         self.board.launched(planned)

@@ -12,8 +12,28 @@ from agent_fox.cli.words import counted, listed
 from agent_fox.engine.account import RunAccount, SpecAccount
 
 
-def totals(account: RunAccount) -> dict[str, int]:
-    return {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived}
+def account_document(root: Path, account: RunAccount) -> dict[str, object]:
+    """The account as one JSON object."""
+    return {
+        "run": account.run,
+        "status": account.status,
+        "exit_code": account.exit_code,
+        "reason": account.reason,
+        "started_at": account.started_at,
+        "seconds": round(account.seconds, 3),
+        "tip": account.tip,
+        "requirements": {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived},
+        "specs": [spec_document(spec) for spec in account.specs],
+        "nodes": account.nodes,
+        "sessions": account.sessions,
+        "retries": account.retries,
+        "rereads": account.rereads,
+        "cost": cost_document(account),
+        "running": [asdict(one) for one in account.running],
+        "blocked": [asdict(one) for one in account.blocked],
+        "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
+        "undelivered": [asdict(one) for one in account.undelivered],
+    }
 
 
 def cost_document(account: RunAccount) -> dict[str, float]:

@@ -98,7 +98,7 @@ def _space(root: Path) -> Check:
 
 def _state(root: Path) -> Check:
     file = root / OWN / "state.db"
-    if not file.exists():
+    if not file.exists() or not file.stat().st_size:
         return Check("state", State.OK, "none yet; the first run makes it")
     try:
         read_state(file).close()

@@ -24,6 +24,7 @@ from agent_fox.system import clock
 KEPT_LINES = 200
 REFRESHES = 4  # a second
 READ_EVERY = 0.5  # seconds between readings of the state, at least
+READ_SHARE = 20  # times what a reading took: a large plan must not be held up by being watched
 WIDE = 60  # columns from which a spec's line has a bar
 BAR = 16
 COLOURS = {
@@ -43,7 +44,7 @@ class LiveScreen:
     said: str = ""
     account: RunAccount | None = None
     started: float = field(default_factory=clock.monotonic)
-    _read_at: float = 0.0
+    _read_next: float = 0.0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def show(self, event: RunEvent) -> None:
@@ -68,15 +69,16 @@ class LiveScreen:
 
     def refresh(self) -> None:
         """Read the state again, if that was not just done. Each reading has a connection of its own."""
-        now = clock.monotonic()
-        if now - self._read_at < READ_EVERY or not state_file(self.story.root).exists():
+        begun = clock.monotonic()
+        if begun < self._read_next or not state_file(self.story.root).exists():
             return
-        self._read_at = now
         try:
             with reading(self.story.root) as db:
                 self.account = read_account(db)
         except StateError as error:
             self.said = str(error)
+        now = clock.monotonic()
+        self._read_next = now + max(READ_EVERY, READ_SHARE * (now - begun))
 
     def rows(self, lines: list[str], width: int, height: int) -> list[Text]:
         """The screen as at most `height` lines of at most `width` columns."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from agent_fox.cli.account_lines import cost_document, spec_document, spec_lines, total_lines, totals, trouble_lines
+from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.opening import reading
-from agent_fox.cli.place import OWN, here, near
+from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import ago, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
 from agent_fox.system import git
@@ -32,7 +31,7 @@ def command(as_json: bool) -> None:
         account = read_account(db, tip_tree=tip_tree(root))
     is_alive = account.status == "running" and is_held(root)
     if as_json:
-        print_json(document(root, account, is_alive=is_alive))
+        print_json({**account_document(root, account), "is_alive": is_alive})
     else:
         click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
 
@@ -83,28 +82,3 @@ def _state(account: RunAccount, *, is_alive: bool) -> str:
     if account.status == "running":
         return "running" if is_alive else LOST
     return f"{account.status}: {account.reason}" if account.reason else account.status
-
-
-def document(root: Path, account: RunAccount, *, is_alive: bool) -> dict[str, object]:
-    """The whole status as one JSON object."""
-    return {
-        "run": account.run,
-        "status": account.status,
-        "is_alive": is_alive,
-        "exit_code": account.exit_code,
-        "reason": account.reason,
-        "started_at": account.started_at,
-        "seconds": round(account.seconds, 3),
-        "tip": account.tip,
-        "requirements": totals(account),
-        "specs": [spec_document(spec) for spec in account.specs],
-        "nodes": account.nodes,
-        "sessions": account.sessions,
-        "retries": account.retries,
-        "rereads": account.rereads,
-        "cost": cost_document(account),
-        "running": [asdict(one) for one in account.running],
-        "blocked": [asdict(one) for one in account.blocked],
-        "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
-        "undelivered": [asdict(one) for one in account.undelivered],
-    }

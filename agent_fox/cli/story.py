@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.cli.place import near
@@ -32,7 +32,6 @@ class Story:
     root: Path
     attempts: int
     width: int = 0
-    _rulings: dict[int, Ruling] = field(default_factory=dict)
 
     def lines(self, event: RunEvent) -> list[str]:
         """What a person should know of it, each line beginning with the node it is about; often nothing."""
@@ -57,10 +56,8 @@ class Story:
         number = handled.decision_id
         if number is None:
             return None
-        if number not in self._rulings:
-            with closing(read_state(self.root / STATE)) as db:
-                self._rulings[number] = ruling(db, number)
-        return self._rulings[number]
+        with closing(read_state(self.root / STATE)) as db:
+            return ruling(db, number)
 
     def _decided(self, planned: PlannedNode, handled: Handled) -> Iterator[str]:
         said = self.ruling(handled)

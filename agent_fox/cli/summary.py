@@ -6,15 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from agent_fox.cli.account_lines import (
-    cost_document,
-    spec_document,
-    spec_lines,
-    total_lines,
-    totals,
-    trouble_lines,
-)
-from agent_fox.cli.place import near
+from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
 from agent_fox.cli.words import counted
 from agent_fox.engine.account import RunAccount
@@ -71,27 +63,9 @@ class Summary:
 
     def document(self) -> dict[str, object]:
         """The summary as one JSON object."""
-        account = self.account
-        return {
-            "kind": "summary",
-            "exit_code": int(self.stop.exit),
-            "reason": self.stop.reason,
-            "run": account.run,
-            "status": account.status,
-            "tip": account.tip,
-            "requirements": totals(account),
-            "specs": [spec_document(spec) for spec in account.specs],
-            "sessions": account.sessions,
-            "retries": account.retries,
-            "rereads": account.rereads,
-            "seconds": round(account.seconds, 3),
-            "cost": cost_document(account),
-            "blocked": [asdict(blocked) for blocked in account.blocked],
-            "issues": [{**asdict(one), "where": near(self.root, one.where)} for one in account.issues],
-            "undelivered": [asdict(one) for one in account.undelivered],
-            "work": asdict(self.work) if self.work else None,
-            "next": self.shell,
-        }
+        work = asdict(self.work) if self.work else None
+        ended = {"exit_code": int(self.stop.exit), "reason": self.stop.reason, "work": work, "next": self.shell}
+        return {"kind": "summary", **account_document(self.root, self.account), **ended}
 
     def lines(self) -> Iterator[str]:
         """The summary as text."""

@@ -14,6 +14,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import text_version
 
 WITHDRAWN = "withdrawn"
+BLOCKED = "blocked"
 
 OwnersOf = Callable[[str, str], tuple[int, ...]]
 
@@ -211,7 +212,7 @@ def _with_uid(node: Node, known: StoredNode | None, taken: set[str]) -> Node:
         count += 1
         uid = f"{node.uid}~{count}"
     taken.add(uid)
-    return replace(node, uid=uid)
+    return node if uid == node.uid else replace(node, uid=uid)
 
 
 def _parts(
@@ -244,8 +245,10 @@ def _again(
     coders: Iterable[StoredNode | Node],
     owners_of: OwnersOf,
 ) -> tuple[str, ...]:
-    """Owners of new and changed parts, what comes back, and verifiers of specs that changed in anything."""
-    groups = {(part.spec_name, group) for part in parts for group in owners_of(part.spec_name, part.id)}
+    """Owners of new and changed parts, what comes back, and what judges a spec that changed in anything: its verifier,
+    and the review that held it back."""
+    known = {one.now.spec_name for one in kept}
+    groups = {(p.spec_name, group) for p in parts if p.spec_name in known for group in owners_of(p.spec_name, p.id)}
     specs = {part.spec_name for part in (*parts, *gone)} | {node.spec_name for node in coders}
     return tuple(one.now.uid for one in kept if _is_due(one, groups, specs))
 
@@ -256,4 +259,11 @@ def _is_due(kept: Kept, groups: set[tuple[str, int]], specs: set[str]) -> bool:
         return True
     if _is_group(node):
         return (node.spec_name, node.group) in groups
-    return node.archetype is Archetype.VERIFIER and node.spec_name in specs
+    if node.archetype is Archetype.VERIFIER:
+        return node.spec_name in specs
+    return _holds_its_spec(kept) and node.spec_name in specs
+
+
+def _holds_its_spec(kept: Kept) -> bool:
+    """A review that held back the spec as it was: another text is another question."""
+    return kept.was.status == BLOCKED and kept.now.mode in {Mode.PRE_REVIEW, Mode.DRIFT_REVIEW}

@@ -117,6 +117,11 @@ def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
     return moves
 
 
+def is_held(docket: Docket, planned: PlannedNode) -> bool:
+    """Whether the node is blocked only because of others, and one of those still holds it."""
+    return _is_cascaded(docket.db, planned) and _is_still_held(docket, planned, set())
+
+
 def _is_cascaded(db: Database, planned: PlannedNode) -> bool:
     sql = "SELECT cause FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
     row = db.execute(sql, [planned.node.uid]).fetchone()

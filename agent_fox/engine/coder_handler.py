@@ -5,23 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agent_fox.core.decision import (
-    Awaited,
     Block,
     Cause,
-    Facts,
-    Ignore,
     Land,
     Retry,
     decide_coder_failed,
-    why_ignored,
 )
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Step
 from agent_fox.engine import blocking_history
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue
+from agent_fox.engine.lateness import ignored
 from agent_fox.store.plan import PlannedNode, drop_retry_edges, node_by_uid
-from agent_fox.store.records import record_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +42,9 @@ class CoderHandler:
     def handle(self, docket: Docket, result: CoderResult, pinned: str | None) -> Handled:
         """Decide and record. Raises KeyError for a node that is not in the plan."""
         planned = node_by_uid(docket.db, result.ticket.node_uid)
-        awaited = Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
-        late = why_ignored(awaited, Facts(result.ticket, result.commit))
+        late = ignored(docket, planned, result.ticket, result.commit, pinned)
         if late is not None:
-            record_event(docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id, data={"why": late})
-            return Handled(Ignore(late))
+            return late
         return self.failed(docket, planned, result) if result.failure else self.ended(docket, planned, result)
 
     def ended(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:

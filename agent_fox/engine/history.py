@@ -123,23 +123,27 @@ class PastSession:
         return tuple(row for row in self.verdicts if row.was and row.was != row.word)
 
 
+_RULINGS = (
+    "SELECT d.id, d.at, d.node_id, d.kind, d.cause, d.attempt, d.reading, d.session_id, d.commit_id, d.steps, "
+    "d.facts, d.note, n.archetype, d.node_uid FROM decisions AS d JOIN plan_nodes AS n ON n.uid = d.node_uid"
+)
+
+
 def rulings_about(db: Database, uid: str) -> list[Ruling]:
     """Every decision that moved the node or was made about it, oldest first."""
     sql = (
-        "SELECT d.id, d.at, d.node_id, d.kind, d.cause, d.attempt, d.reading, d.session_id, d.commit_id, d.steps, "
-        "d.facts, d.note, n.archetype FROM decisions AS d JOIN plan_nodes AS n ON n.uid = d.node_uid WHERE "
-        "d.node_uid = :uid OR EXISTS (SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) "
-        "ORDER BY d.id"
+        f"{_RULINGS} WHERE d.node_uid = :uid OR EXISTS "
+        "(SELECT 1 FROM json_each(d.steps) WHERE json_extract(value, '$.uid') = :uid) ORDER BY d.id"
     )
-    return [_ruling(db, uid, row) for row in db.execute(sql, {"uid": uid}).fetchall()]
+    return [_ruling(db, uid, row[:-1]) for row in db.execute(sql, {"uid": uid}).fetchall()]
 
 
 def ruling(db: Database, number: int) -> Ruling:
     """One recorded decision, as seen from the node that it is about. Raises KeyError."""
-    row = db.execute("SELECT node_uid FROM decisions WHERE id = ?", [number]).fetchone()
+    row = db.execute(f"{_RULINGS} WHERE d.id = ?", [number]).fetchone()
     if row is None:
         raise KeyError(number)
-    return next(one for one in rulings_about(db, row[0]) if one.id == number)
+    return _ruling(db, str(row[-1]), row[:-1])
 
 
 def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:

@@ -25,10 +25,11 @@ from agent_fox.engine import effects as outgoing
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.lateness import awaited_of
 from agent_fox.engine.launching import running
 from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.preflight import Scope, told
-from agent_fox.engine.result_handler import VerifierHandler, awaited_of
+from agent_fox.engine.result_handler import VerifierHandler
 from agent_fox.engine.review_persistence import Judge, VerifierResult
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.watch import unwatched

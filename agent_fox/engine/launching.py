@@ -22,7 +22,6 @@ from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.verifier.order import Untested, order_of, write_order
 
-
 SEPARATOR = ", "
 """Between the names of several judges in a session's row. Who judged is read there, not in settings that may change."""
 

@@ -10,7 +10,7 @@ from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
 from agent_fox.core.replan import StoredPart as Version
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Outcome, Status, Step, first_standing
-from agent_fox.engine.blocking_history import freed_by
+from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.result_handler import round_edges
@@ -75,7 +75,7 @@ def again(docket: Docket, change: PlanChange) -> None:
     for uid in change.pending:
         planned = node_by_uid(docket.db, uid)
         step = step_again(planned)
-        if step is not None:
+        if step is not None and not is_held(docket, planned):
             move = Move(planned, step)
             docket.record(planned, KIND, [move, *freed_by(docket, [planned])], note="the spec changed")
     for spec_name in {part.spec_name for part in (*change.parts_changed, *change.parts_removed)}:

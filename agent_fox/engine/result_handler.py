@@ -14,7 +14,6 @@ from typing import assert_never
 from agent_fox.core.blame import blame
 from agent_fox.core.decision import (
     Accept,
-    Awaited,
     Block,
     Budget,
     Cause,
@@ -25,7 +24,6 @@ from agent_fox.core.decision import (
     Reread,
     Suspect,
     decide,
-    why_ignored,
 )
 from agent_fox.core.ids import Archetype
 from agent_fox.core.judgement import Judged
@@ -36,9 +34,10 @@ from agent_fox.engine import blocking_history
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_issues, settle_issues
+from agent_fox.engine.lateness import awaited_of, ignored
 from agent_fox.engine.review_persistence import VerifierResult, judge_result, persist, read_result
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
-from agent_fox.store.records import DecisionRow, decisions_of_spec, record_event
+from agent_fox.store.records import DecisionRow, decisions_of_spec
 
 
 class VerifierHandler:
@@ -52,36 +51,20 @@ class VerifierHandler:
         Raises KeyError for a node that is not in the plan.
         """
         planned = node_by_uid(docket.db, result.ticket.node_uid)
-        awaited = awaited_of(planned, pinned)
-        late = why_ignored(awaited, Facts(result.ticket, result.commit))
+        late = ignored(docket, planned, result.ticket, result.commit, pinned)
         if late is not None:
-            return ignored(docket, planned, result, late)
+            return late
         report = read_result(docket, planned, result)
         judged = judge_result(docket, planned, report, result)
         past = decisions_of_spec(docket.db, planned.node.spec_name) if judged.failing else []
         facts, round_ = gather(docket, planned, judged, result, past)
-        decision = decide(judged, awaited, budget_of(docket, planned), facts)
+        decision = decide(judged, awaited_of(planned, pinned), budget_of(docket, planned), facts)
         record = facts_record(docket, planned, report, judged, facts, round_)
         return carry(docket, planned, result, judged, decision, record)
 
 
-def awaited_of(planned: PlannedNode, pinned: str | None) -> Awaited:
-    """What the node waits for: its present ticket, about the commit pinned at its launch."""
-    return Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
-
-
 def budget_of(docket: Docket, planned: PlannedNode) -> Budget:
     return Budget(docket.policy.readings, planned.standing.readings_spent)
-
-
-def ignored(docket: Docket, planned: PlannedNode, result: VerifierResult, why: str) -> Handled:
-    """A late, doubled or foreign report changes nothing; that it came is an event."""
-    data = {"ticket": str(result.ticket), "why": why}
-    record_event(
-        docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id,
-        spec_name=planned.node.spec_name, data=data,
-    )  # fmt: skip
-    return Handled(Ignore(why))
 
 
 def gather(
@@ -167,7 +150,7 @@ def carry(
         case Block():
             return escalate(docket, planned, result, judged, decision, record)
         case Ignore():
-            return ignored(docket, planned, result, decision.why)
+            return Handled(decision)
         case _:
             assert_never(decision)
 

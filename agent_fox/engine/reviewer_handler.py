@@ -6,17 +6,14 @@ from dataclasses import dataclass
 
 from agent_fox.core.decision import (
     Accept,
-    Awaited,
     Block,
     Budget,
     Cause,
-    Facts,
     Ignore,
     Reread,
     SendBack,
     Suspect,
     decide_review,
-    why_ignored,
 )
 from agent_fox.core.findings import Review, read_review
 from agent_fox.core.ids import Archetype, Mode, Ticket
@@ -24,9 +21,9 @@ from agent_fox.core.standing import Step
 from agent_fox.engine import blocking_history
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue
+from agent_fox.engine.lateness import ignored
 from agent_fox.engine.result_handler import round_edges
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
-from agent_fox.store.records import record_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +45,9 @@ class ReviewerHandler:
     def handle(self, docket: Docket, result: ReviewerResult, pinned: str | None) -> Handled:
         """Decide and record. Raises KeyError for a node that is not in the plan."""
         planned = node_by_uid(docket.db, result.ticket.node_uid)
-        awaited = Awaited(planned.standing.ticket, pinned, is_open=not planned.standing.is_settled)
-        late = why_ignored(awaited, Facts(result.ticket, result.commit))
+        late = ignored(docket, planned, result.ticket, result.commit, pinned)
         if late is not None:
-            record_event(docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id, data={"why": late})
-            return Handled(Ignore(late))
+            return late
         review = Review(is_readable=False) if result.failure else read_review(result.output)
         return self.decided(docket, planned, result, review)
 

@@ -114,16 +114,20 @@ class Run:
     def go(self) -> Stop:
         """Work until nothing is left to do, or nothing more may be launched. Gives the reason and exit code."""
         with self.pool() as submit:
-            while True:
-                self.look_around()
-                if self.stop is None:
-                    self.launch_ready(submit)
-                if not self.flights and not self.waits_for_backoff():
-                    if self.stop is not None or not self.check_the_tip():
-                        break
-                    continue
+            while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
         return self.stop or self.verdict()
+
+    def is_busy(self, submit: Callable[[Flight], None]) -> bool:
+        """Launch what may be launched; whether there is anything to wait for then."""
+        while True:
+            self.look_around()
+            if self.stop is None:
+                self.launch_ready(submit)
+            if self.flights or self.waits_for_backoff():
+                return True
+            if self.stop is not None or not self.check_the_tip():
+                return False
 
     def verdict(self) -> Stop:
         """What the run may claim now that nothing is left to do."""
@@ -143,7 +147,11 @@ class Run:
             def submit(flight: Flight) -> None:
                 pool.submit(self.attend, flight)
 
-            yield submit
+            try:
+                yield submit
+            except BaseException:
+                self.orders.terminate()  # nobody will hear what still runs: its launches are made again
+                raise
 
     def attend(self, flight: Flight) -> None:
         """Runs in a worker thread: waits for one session and reports its end, whatever it is."""

@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 PROOFS = Path("proof")
 RIGHT = "right"
 CODER_EXIT, VERIFIER_EXIT = 7, 3
-FOR_EVER = 3600
+FOR_EVER, TICK = 3600, 0.02
 
 Story = Mapping[str, Any]
 
@@ -54,11 +54,18 @@ def told(what: str | Sequence[str] | None, earlier: int) -> str:
 
 
 def obey(said: str) -> None:
-    """What any player may be told: to hang, or to fail with last words of somebody else's choice."""
+    """What any player may be told: to hang, to wait for a file, or to fail with last words of somebody's choice."""
     if said == "hang":
         time.sleep(FOR_EVER)
+    if said.startswith("wait "):
+        wait_for(Path(said.removeprefix("wait ")))
     if said.startswith("fail "):
         leave(said.removeprefix("fail "), 1)
+
+
+def wait_for(path: Path) -> None:
+    while not path.exists():
+        time.sleep(TICK)
 
 
 def work(story: Story, node: str, attempt: int, failing: Mapping[str, str]) -> None:
@@ -91,6 +98,8 @@ def verify(story: Story) -> None:
         said = ""
     if said == "change":
         Path("README.md").write_text("the verifier was here\n")
+        said = ""
+    if said.startswith("wait "):
         said = ""
     print({"": report(story, spec), "nothing": ""}.get(said, said))  # noqa: T201 - a process's own standard output
 

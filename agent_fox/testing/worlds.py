@@ -37,12 +37,13 @@ class World:
 
     `specs`: name to requirements. `groups`: name to number of task groups, where it is more than they need. `titles`:
     `SPEC:GROUP` to a group's title. `depends`: name to the spec, or the specs, that it waits for.
-    `coder_does`: `NODE/ATTEMPT` to `crash`, `hang`, `fail WORDS`, `nothing` or `write PATH`. `breaks`: `NODE/ATTEMPT`
-    to ids whose proof it spoils. `verifier_says`: `SPEC/ATTEMPT/READING` to what is printed, or `nothing`, `crash`,
-    `hang`, `fail WORDS`, `write` (a new file), `change` (a tracked one). `reviewer_says`: `NODE/ATTEMPT/READING` to
-    what is printed. Where a list stands, it says one thing for each launch of the ticket, and then nothing special.
-    `seconds` each session takes, `cost` in dollars (None: untold). `settings`: more TOML; a table `[plan]`,
-    `[workspace]` or `[agents.ROLE]` in it takes the place of the one that is written otherwise.
+    `coder_does`: `NODE/ATTEMPT` to `crash`, `hang`, `wait PATH` (until it is there), `fail WORDS`, `nothing` or `write
+    PATH`. `breaks`: `NODE/ATTEMPT` to ids whose proof it spoils. `verifier_says`: `SPEC/ATTEMPT/READING` to what is
+    printed, or `nothing`, `crash`, `hang`, `wait PATH`, `fail WORDS`, `write` (a new file), `change` (a tracked one).
+    `reviewer_says`: `NODE/ATTEMPT/READING` to what is printed. Where a list stands, it says one thing for each launch
+    of the ticket, and then nothing special. `seconds` each session takes, `cost` in dollars (None: untold).
+    `settings`: more TOML; a table `[plan]`, `[workspace]` or `[agents.ROLE]` in it takes the place of the one that is
+    written otherwise.
     """
 
     specs: Mapping[str, Sequence[Req]]

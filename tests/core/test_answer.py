@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -143,6 +144,7 @@ def test_what_stands_around_the_answer_does_not_matter(text: str) -> None:
         ("All requirements verified: PASS", NO_ANSWER),
         (json.dumps(row("05-REQ-2")), BARE_ROW),
         (ALL_PASS[:-2], CUT_OFF),
+        ('{"verd', NO_ANSWER),
         (json.dumps({"report": json.loads(ALL_PASS)}), NO_ANSWER),
         (json.dumps({"result": ALL_PASS}), NO_ANSWER),
         (json.dumps({"verdict": "PASS"}), NO_ANSWER),
@@ -191,9 +193,22 @@ def test_silence_gives_no_verdict() -> None:
 
 
 def test_foreign_ids_and_rows_without_one_are_noted_and_pass_nothing() -> None:
-    report = read(answer(row("07-REQ-1.1"), {"verdict": "PASS"}, row("05-req-2")))
+    report = read(answer(row("07-REQ-1.1"), {"verdict": "PASS"}, {"note": "x"}, row("05-req-2")))
     assert report == Report(
-        notes=("07-REQ-1.1 is not expected", "a row without an id says PASS", "05-req-2 is not expected")
+        notes=(
+            "07-REQ-1.1 is not expected",
+            "a row without an id says PASS",
+            "a row without an id says nothing",
+            "05-req-2 is not expected",
+        )
+    )
+
+
+def test_a_row_at_odds_with_itself_says_why() -> None:
+    report = read(answer(row("05-REQ-2", result="FAIL")))
+    why = "the row says both PASS and FAIL"
+    assert report == Report(
+        {"05-REQ-2": Verdict("05-REQ-2", Word.UNKNOWN, "PASS", "", why)}, notes=(f"05-REQ-2: {why}",)
     )
 
 
@@ -203,10 +218,16 @@ def test_notes_are_few_enough_to_be_read() -> None:
     assert report.notes[-1] == "and 480 more"
 
 
+@pytest.mark.parametrize(("odd", "last"), [(MOST_NOTES, "07-REQ-19 is not expected"), (MOST_NOTES + 1, "and 1 more")])
+def test_notes_say_that_some_are_left_out_only_where_some_are(odd: int, last: str) -> None:
+    assert read(answer(*(row(f"07-REQ-{number}") for number in range(odd)))).notes[-1] == last
+
+
 def test_rows_that_agree_count_once_and_rows_that_disagree_are_unknown() -> None:
     report = read(answer(row("05-REQ-2"), row("05-REQ-2"), row("05-REQ-1.1"), row("05-REQ-1.1", "FAIL")))
-    assert report.verdicts["05-REQ-2"].word is Word.PASS
+    assert report.verdicts["05-REQ-2"] == Verdict("05-REQ-2", Word.PASS, "PASS", "", "said in 2 rows")
     assert report.verdicts["05-REQ-1.1"].word is Word.UNKNOWN
+    assert report.verdicts["05-REQ-1.1"].said == "PASS"
     assert "05-REQ-1.1: 2 rows disagree: FAIL, PASS" in report.notes
 
 
@@ -252,8 +273,10 @@ def test_a_requirement_that_passes_as_a_whole_proves_none_of_its_criteria() -> N
 
 
 def test_rows_about_the_whole_that_disagree_leave_no_criterion_proven() -> None:
-    text = answer(row("05-REQ-1"), row("05-REQ-1", "FAIL"), row("05-REQ-1.1"))
-    assert words(text)["05-REQ-1.1"] == "UNKNOWN"
+    why = "rows about 05-REQ-1 as a whole disagree"
+    for whole in ([row("05-REQ-1"), row("05-REQ-1", "FAIL")], [row("05-REQ-1", "PASS", result="FAIL")]):
+        verdict = read(answer(*whole, row("05-REQ-1.1"))).verdicts["05-REQ-1.1"]
+        assert verdict == Verdict("05-REQ-1.1", Word.UNKNOWN, "PASS", "", why)
 
 
 @pytest.mark.parametrize(
@@ -272,11 +295,23 @@ def test_an_overall_fail_without_a_failing_row_leaves_nothing_proven(more: dict[
     report = read(answer(*(row(part) for part in IDS), **more))
     assert {verdict.word for verdict in report.verdicts.values()} == {Word.UNKNOWN}
     assert {verdict.said for verdict in report.verdicts.values()} == {"PASS"}
+    assert {verdict.note for verdict in report.verdicts.values()} == {OVERALL_FAILS}
     assert report.notes == (OVERALL_FAILS,)
 
 
+def test_an_overall_fail_changes_only_what_passed() -> None:
+    verdict = read(answer(row("05-REQ-2", "WEAK"), overall_verdict="FAIL")).verdicts["05-REQ-2"]
+    assert verdict == Verdict("05-REQ-2", Word.UNKNOWN, "WEAK")
+
+
 def test_a_failing_row_without_an_id_leaves_nothing_proven() -> None:
-    assert words(answer({"verdict": "FAIL", "evidence": "something"}, row("05-REQ-2")))["05-REQ-2"] == "UNKNOWN"
+    report = read(answer({"verdict": "FAIL", "evidence": "something"}, row("05-REQ-2")))
+    why = "a row without an id says FAIL"
+    assert report == Report({"05-REQ-2": Verdict("05-REQ-2", Word.UNKNOWN, "PASS", "", why)}, notes=(why,))
+
+
+def test_the_summary_is_kept() -> None:
+    assert read(answer(row("05-REQ-2"), summary="all is well")).summary == "all is well"
 
 
 def test_an_overall_fail_is_no_contradiction_where_a_requirement_fails() -> None:
@@ -313,7 +348,30 @@ def test_what_our_own_checks_found_is_taken_over_only_when_trusted() -> None:
     )
 
 
-@pytest.mark.parametrize(("count", "read_as"), [(["a", "b"], 2), (7, 7), ("many", None), (10**40, None), (-1, None)])
+def trusted(**more: object) -> Verdict:
+    return read_report(answer(row("05-REQ-2", "FAIL", **more)), EXPECTED, trusted=True).verdicts["05-REQ-2"]
+
+
+def test_a_check_is_a_command_and_comes_before_one() -> None:
+    signal = Signal("ruff", "E501")
+    assert trusted(check="ruff", command="make", first_error="E501").signal == replace(signal, first_error="E#")
+    assert trusted(check="", command="ruff", first_error="boom").signal == replace(signal, first_error="boom")
+
+
+def test_a_signal_needs_a_command_and_an_error() -> None:
+    assert trusted(command="pytest -q").signal is None
+    assert trusted(first_error="E  assert").signal is None
+
+
+@pytest.mark.parametrize("word", [None, "weather", 7])
+def test_a_disposition_that_is_not_known_is_a_repairable_fail(word: object) -> None:
+    assert trusted(disposition=word) == Verdict("05-REQ-2", Word.FAIL, "FAIL")
+
+
+@pytest.mark.parametrize(
+    ("count", "read_as"),
+    [(["a", "b"], 2), (7, 7), (999_999_999, 999_999_999), (10**9, None), ("many", None), (10**40, None), (-1, None)],
+)
 def test_a_count_of_tests_is_a_number_or_a_list_of_names(count: object, read_as: int | None) -> None:
     text = answer(row("05-REQ-2", "FAIL", failing_tests=count))
     assert read_report(text, EXPECTED, trusted=True).verdicts["05-REQ-2"].failing_tests == read_as

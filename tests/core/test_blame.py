@@ -23,6 +23,12 @@ def test_the_traceability_table_names_the_owner() -> None:
     assert (owned.of("01-REQ-1.1"), owned.of("01-REQ-1.2")) == ((2, 3), (3,))
 
 
+def test_a_task_of_a_task_belongs_to_the_group_too() -> None:
+    traces = (Trace("01-REQ-1.1", tasks=(" 1 .2.3",)), Trace("01-REQ-1.2", tasks=("2", "x.1")))
+    owned = ownership(spec(Group(1, "a"), Group(2, "b"), Group(3, "c"), traces=traces))
+    assert (owned.of("01-REQ-1.1"), owned.of("01-REQ-1.2")) == ((1,), (2,))
+
+
 def test_a_trace_of_the_requirement_covers_its_criteria_unless_they_have_their_own() -> None:
     traces = (Trace("01-REQ-1", tasks=("1.1",)), Trace("01-REQ-1.2", tasks=("2.1",)))
     owned = ownership(spec(Group(1, "a"), Group(2, "b"), traces=traces))

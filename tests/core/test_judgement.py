@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from agent_fox.core.judgement import Judgement, PastReading, agree, count, dispose, judge
+from agent_fox.core.judgement import Counted, Judgement, PastReading, agree, count, dispose, judge
 from agent_fox.core.verdict import Disposition, Report, Verdict, Word, read_word
 
 P, F, U = Word.PASS, Word.FAIL, Word.UNKNOWN
@@ -29,6 +29,20 @@ def test_an_exact_fail_is_a_fail(said: str) -> None:
 @pytest.mark.parametrize("said", ["PASSED", "PASS (minor)", "PARTIAL", "N/A", "", "OK", None, True, 1, ["PASS"]])
 def test_every_other_word_is_unknown(said: object) -> None:
     assert read_word(said) is U
+
+
+def test_of_many_readings_the_last_two_count() -> None:
+    assert agree((F, P, F, F)) is F
+    assert agree((P, P, F, P)) is U
+
+
+def test_every_counted_verdict_is_whole_and_under_its_id() -> None:
+    said = Verdict("a", U, "WEAK", note="said so")
+    judged = judge(Report({"a": said}), ("a", "b"))
+    assert judged.counted == {
+        "a": Counted(said, U, U),
+        "b": Counted(Verdict("b", U, note="no verdict"), U, U, is_silent=True),
+    }
 
 
 def test_an_empty_expected_set_is_never_sound() -> None:

@@ -35,6 +35,20 @@ def test_a_code_span_holds_backticks_on_one_line(text: str, span: str) -> None:
     assert code(text) == span
 
 
+def test_a_backtick_at_either_end_is_kept_apart() -> None:
+    assert (code("`a"), code("a`")) == ("`` `a ``", "`` a` ``")
+
+
+def test_a_fence_keeps_what_the_text_begins_with() -> None:
+    assert fenced("\n  X\n\n") == "```text\n  X\n```"
+
+
+def test_spans_and_cells_have_two_hundred_characters_at_most() -> None:
+    assert cell("x" * 200) == "x" * 200
+    assert cell("x" * 201) == "x" * 199 + "…"
+    assert code("x" * 201) == f"`{'x' * 199}…`"
+
+
 def test_a_cell_never_ends_its_cell() -> None:
     assert cell("a | b\nc \\ <br>") == "a \\| b c \\\\ &lt;br>"
 
@@ -42,7 +56,10 @@ def test_a_cell_never_ends_its_cell() -> None:
 def test_what_is_cut_says_how_much_is_missing() -> None:
     assert cut("abcdef", 6) == "abcdef"
     assert cut("abcdefgh", 3) == "abc\n… (5 more characters)"
+    assert cut("abc def", 4) == "abc\n… (3 more characters)"
     assert one_line("abc def", 5) == "abc…"
+    assert one_line("abcde", 5) == "abcde"
+    assert one_line("abcdef", 5) == "abcd…"
 
 
 def test_a_quotation_marks_every_line() -> None:

@@ -38,6 +38,12 @@ def test_a_missing_judge_is_named() -> None:
     assert found.verdicts["a"] == Verdict("a", U, note="checks says PASS, model says nothing")
 
 
+def test_where_all_pass_the_first_speaks_and_all_are_named() -> None:
+    found = confer([opinion("checks", P, said="pass", summary="3 ran"), opinion("model", P, summary="fine")], ["a"])
+    words = "checks says pass, model says PASS"
+    assert found == Report({"a": Verdict("a", P, "pass", note=words)}, "", "checks: 3 ran; model: fine")
+
+
 def test_the_words_that_were_said_are_kept() -> None:
     found = confer([opinion("checks", P, note="ran"), opinion("model", P, said="Pass")], ["a"]).verdicts["a"]
     assert found.note == "ran; checks says PASS, model says Pass"

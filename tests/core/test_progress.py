@@ -34,6 +34,16 @@ def test_fewer_failing_tests_for_the_same_requirement_are_progress() -> None:
     assert compare(round_(("a", "x", 5)), [round_(("a", "x", 2))]) is Progress.CHANGED
 
 
+def test_one_count_down_and_the_others_as_before_is_progress() -> None:
+    now, before = round_(("a", "x", 1), ("b", "x", 2)), round_(("a", "x", 2), ("b", "x", 2))
+    assert compare(now, [before]) is Progress.PROGRESS
+
+
+def test_evidence_is_a_cause_line_by_line_on_one_line() -> None:
+    verdict = Verdict("a", Word.FAIL, evidence="3 tests failed\n\n  boom at 12:00:01\n")
+    assert failure_of(verdict) == Failure("a", "# tests failed boom at <time>")
+
+
 def test_one_count_down_and_another_up_is_no_progress() -> None:
     now, before = round_(("a", "x", 1), ("b", "x", 3)), round_(("a", "x", 2), ("b", "x", 2))
     assert compare(now, [before]) is Progress.CHANGED

@@ -131,6 +131,62 @@ def test_a_changed_text_sends_its_owner_and_the_verifier_back() -> None:
     assert describe(found)[0] == "changed requirement: 01-REQ-1.2 of 01_a loses its verdict"
 
 
+def test_the_owner_of_a_changed_text_need_not_be_the_last_group() -> None:
+    found = change(plan("A", "B"), plan("A", "B", parts={**PARTS, "1": "THE a SHALL z."}))
+    assert found.pending == ("01_a:coder:1", "01_a:verifier")
+
+
+def test_a_group_that_moves_up_keeps_its_history_and_not_its_neighbours() -> None:
+    found = change(plan("A", "B"), plan("B"))
+    assert uids(found)["01_a:1"] == "01_a:coder:2"
+    assert "01_a:coder:1" in {node.uid for node in found.removed}
+
+
+def test_a_group_that_verifies_is_not_the_specs_verifier() -> None:
+    verifies = Node("01_a:verifier:2", "01_a:2", "01_a", 2, Archetype.VERIFIER, title="Verify it")
+    before, after = plan("A"), plan("A", "B")
+    nodes = tuple(verifies if node.id == "01_a:2" else node for node in after.nodes)
+    found = replan(stored(before.nodes), parts_of(before), replace(after, nodes=nodes))
+    assert (uids(found)["01_a:2"], uids(found)["01_a:3"]) == ("01_a:verifier:2", "01_a:verifier")
+
+
+def test_two_new_things_never_get_one_uid() -> None:
+    one = Node("01_a:coder:1", "01_a:1", "01_a", 1, Archetype.CODER, title="A")
+    found = replan([], [], Plan((), (one, replace(one, id="01_a:2", title="B")), ()))
+    assert [node.uid for node in found.nodes] == ["01_a:coder:1", "01_a:coder:1~2"]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        plan("A"),
+        plan("A", "B", "C"),
+        plan("A", "B better"),
+        plan("A", "B", parts={"1": PARTS["1"]}),
+        plan("A", "B", parts={**PARTS, "3": "THE e."}),
+        plan("A", "B", parts={**PARTS, "2": "other"}),
+    ],
+)
+def test_any_difference_is_a_change(after: Plan) -> None:
+    assert not change(plan("A", "B"), after).is_empty
+
+
+def test_another_name_alone_or_a_return_alone_is_a_change() -> None:
+    before = plan("A", "B")
+    verifier = stored(before.nodes)[-1]
+    for was in (replace(verifier, id="01_a:9"), replace(verifier, status="withdrawn")):
+        found = replan([*stored(before.nodes)[:-1], was], parts_of(before), before)
+        assert not found.is_empty
+
+
+def test_what_is_new_is_told_with_its_title_where_it_has_one() -> None:
+    assert describe(replan([], parts_of(plan("A")), plan("A"))) == (
+        "added: 01_a:1 (A)",
+        "added: 01_a:1:reviewer:audit-review",
+        "added: 01_a:2",
+    )
+
+
 def test_other_line_breaks_are_not_another_text() -> None:
     assert change(plan("A", "B"), plan("A", "B", parts={"1": "THE a\n  SHALL b.", "2": PARTS["2"]})).is_empty
 

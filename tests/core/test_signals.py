@@ -34,6 +34,14 @@ def test_words_made_of_hexadecimal_letters_stay_words() -> None:
     assert normalise_line("decade facade") == "decade facade"
 
 
+def test_a_line_is_cut_where_it_ends_in_no_space() -> None:
+    assert normalise_line("x" * (LONGEST_LINE - 1) + " y") == "x" * (LONGEST_LINE - 1)
+
+
+def test_only_the_start_of_an_endless_line_is_looked_at() -> None:
+    assert normalise_line("1" * (LONGEST_LINE * 5) + "boom") == "#"
+
+
 def test_the_first_line_that_says_anything_counts() -> None:
     assert normalise_line("\n   \nValueError: bad\nat line 3") == "ValueError: bad"
 

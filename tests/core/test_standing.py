@@ -59,6 +59,21 @@ def test_a_reviewers_finding_gives_a_new_attempt_without_charging_the_coder() ->
     assert (standing.attempt, standing.attempts_spent, standing.status) == (2, 1, Status.PENDING)
 
 
+def test_a_node_enters_the_plan_as_pending_under_its_uid() -> None:
+    assert first_standing("n") == Standing("n", Status.PENDING, None, 1, 1, 0, 0, 0)
+
+
+def test_whoever_goes_back_begins_with_a_first_reading_on_a_whole_budget() -> None:
+    read_again = Standing("n", Status.COMPLETED, Outcome.LANDED, attempt=2, reading=4, reading_base=3, rung=1)
+    assert evolve(read_again, Step.RECODE) == Standing("n", attempt=3, reading=1, reading_base=0, rung=1)
+    assert evolve(read_again, Step.SEND_BACK) == Standing("n", attempt=3, attempt_base=1, reading=1, rung=1)
+
+
+def test_a_reset_goes_back_to_the_first_rung() -> None:
+    climbed = Standing("n", Status.BLOCKED, attempt=3, rung=2)
+    assert evolve(climbed, Step.RESET) == Standing("n", attempt=4, attempt_base=3, rung=0)
+
+
 def test_renewing_changes_the_budget_and_nothing_else() -> None:
     landed = fold(FIRST, [(Step.RETRY, 2), (Step.LAND, None)])
     renewed = evolve(landed, Step.RENEW)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.testing.worlds import Req, World, commit_all, issue_files, rows, run_cli
+from agent_fox.testing.worlds import NEVER, Req, World, commit_all, issue_files, rows, run_cli
 from tests.stories.scene import NOT_PROVEN, PROVEN, briefed, coders, order, outcomes, report, run, verdicts
 
 REQS = [Req("01-REQ-1.1", 1), Req("01-REQ-2.1", 2)]
@@ -106,5 +106,21 @@ def test_a_file_that_is_only_reformatted_changes_nothing(tmp_path: Path) -> None
     root = World({"01_calc": REQS}).build(tmp_path)
     run(root, ends=PROVEN)
     edit(root, "requirements.md", "# Requirements: 01_calc\n", "# Requirements: 01_calc\n\n\n")
-    run(root, "--new-run", ends=PROVEN)
-    assert len(order(root)) == 3 or order(root)[3:] == ["01_calc:3"]
+    run(root, ends=PROVEN)
+    assert coders(root) == {"01_calc:1": 1, "01_calc:2": 1}
+    replans = "SELECT count(*) FROM decisions WHERE kind = 'Replan'"
+    assert rows(root, replans) == [(0,)]
+
+
+def test_a_changed_spec_that_waits_for_an_unproven_one_goes_on_waiting(tmp_path: Path) -> None:
+    world = World(
+        {"00_base": [Req("00-REQ-1.1", 1, NEVER)], "01_calc": REQS},
+        depends={"01_calc": "00_base"},
+        settings="[retry]\nattempts = 1\n",
+    )
+    root = world.build(tmp_path)
+    run(root, ends=NOT_PROVEN)
+    edit(root, "requirements.md", "[01-REQ-1.1] WHEN its proof is read", "[01-REQ-1.1] WHEN it is read aloud")
+    run(root, ends=NOT_PROVEN)
+    assert coders(root) == {"00_base:1": 1}
+    assert outcomes(root) == {"00_base:2": "escalated", "01_calc:3": "blocked"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.testing.worlds import Req, World, commit_all, git, landed, log
@@ -60,11 +61,13 @@ def test_what_the_person_commits_between_runs_is_merged(tmp_path: Path) -> None:
 
 
 def test_what_the_person_commits_during_a_run_does_not_disturb_it(tmp_path: Path) -> None:
-    root = World({"01_calc": [Req("01-REQ-1.1", 1)]}, seconds=0.7).build(tmp_path)
+    gate = tmp_path / "gate"
+    root = replace(WORLD, coder_does={"01_calc:1/1": f"wait {gate}"}).build(tmp_path)
     running = begin(root)
     wait_for_sessions(root, 1)
     (root / "README.md").write_text("meanwhile\n")
     commit_all(root, "meanwhile")
+    gate.touch()
     assert running.wait(60) == PROVEN
     assert landed(root, "README.md") == "a story\n"
 

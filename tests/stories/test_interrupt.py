@@ -7,22 +7,19 @@ import time
 from pathlib import Path
 
 from agent_fox.testing.worlds import Req, World, log, rows
-from tests.stories.scene import INTERRUPTED, PROVEN, begin, coders, run, wait_for_sessions, wait_until
+from tests.stories.scene import INTERRUPTED, PROVEN, begin, coders, run, wait_for_sessions
 
 REQS = [Req("01-REQ-1.1", 1), Req("01-REQ-2.1", 2)]
 
 
-def is_launched(root: Path) -> bool:
-    """Whether the first session has been made; the state file may still be on its way."""
-    tables = (root / ".agent-fox" / "state.db").exists() and rows(root, "SELECT name FROM sqlite_master")
-    return ("sessions",) in (tables or []) and rows(root, "SELECT status FROM sessions") == [("running",)]
-
-
 def test_the_first_lets_what_runs_end_and_it_counts(tmp_path: Path) -> None:
-    root = World({"01_calc": REQS}, seconds=0.7).build(tmp_path)
+    gate = tmp_path / "gate"
+    root = World({"01_calc": REQS}, coder_does={"01_calc:1/1": f"wait {gate}"}).build(tmp_path)
     running = begin(root)
-    wait_until(lambda: is_launched(root), "the coder was launched")
+    wait_for_sessions(root, 1)
     running.send_signal(signal.SIGINT)
+    time.sleep(0.3)
+    gate.touch()
     assert running.wait(30) == INTERRUPTED
     assert rows(root, "SELECT node_id, status FROM sessions") == [("01_calc:1", "completed")]
     run(root, ends=PROVEN)

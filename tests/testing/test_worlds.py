@@ -29,12 +29,18 @@ def test_what_is_never_right_ends_in_an_issue(tmp_path: Path) -> None:
     assert issue_files(root, "closed") == []
 
 
-@pytest.mark.parametrize("said", ["no idea", "crash", "write"])
+@pytest.mark.parametrize("said", ["no idea", "crash"])
 def test_a_verifier_says_what_it_is_told_to(tmp_path: Path, said: str) -> None:
     root = World({"01_a": [Req("01-REQ-1.1")]}, verifier_says={"01_a/1/1": said}).build(tmp_path / "w")
     assert run_cli(root, "run").returncode == 0
     assert [row["reading"] for row in log(root) if row["role"] == "verifier"] == [1, 2]
+
+
+def test_what_a_verifier_writes_is_nowhere(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}, verifier_says={"01_a/1/1": "write"}).build(tmp_path / "w")
+    assert run_cli(root, "run").returncode == 0
     assert landed(root, "verifier-was-here.txt") is None
+    assert not (root / "verifier-was-here.txt").exists()
 
 
 @pytest.mark.parametrize(("did", "outcome"), [("crash", "failed"), ("nothing", "completed")])
