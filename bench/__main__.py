@@ -18,7 +18,7 @@ class Sizes:
 
     result_nodes: int = 2_000
     plans: tuple[int, ...] = (100, 10_000, 100_000)
-    completions: int = 1_000
+    completions: int = 600
     saved_nodes: int = 10_000
     memory_nodes: int = 100_000
     start_rounds: int = 10

@@ -23,11 +23,10 @@ def measure(sizes: Sequence[int], completions: int) -> Iterator[Figure]:
     """Per completion at each size, beside the same at `BASE`; and beside commits of one row, which nothing can beat."""
     with temporary_folder() as folder:
         commit = typical(commits(folder / "commits.db", completions))
-        alone, _ = in_turn(folder / "alone", BASE, BASE, completions)
-        yield Figure(f"completion, plan of {BASE:,} nodes", alone, 3 * commit, "three commits of one row")
         for size in sizes:
             took, base = in_turn(folder / f"of-{size}", size, BASE, min(size, completions))
             yield Figure(f"completion, plan of {size:,} nodes", took, base, f"of {BASE:,} nodes", FLAT)
+        yield Figure(f"completion, plan of {BASE:,} nodes", base, 3 * commit, "three commits of one row")
         wide, firsts = max(sizes), min(completions, BASE // NODES_PER_SPEC)
         took, base = in_turn(folder / "wide", wide, BASE, firsts, is_chained=False)
         yield Figure(f"first nodes of {wide:,}, all specs at once", took, base, f"of {BASE:,} nodes", FLAT)

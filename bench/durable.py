@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 from typing import Any, cast
 
 from agent_fox.core.graph import Plan
-from bench.figures import Aim, Figure, seconds, typical
+from bench.figures import Aim, Figure, seconds
 from bench.stub import Stub
 from bench.worlds import REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
 
@@ -89,7 +90,7 @@ def measure(nodes: int) -> Iterator[Figure]:
             race = Race(plain, iter(steps))
             complete_all(Stub(world, race.on_step))
     for name, told in FIGURES.items():
-        yield Figure(told, typical(race.ours[name]), typical(race.floor[name]), "plain sqlite3", AIM)
+        yield Figure(told, median(race.ours[name]), median(race.floor[name]), "plain sqlite3", AIM)
 
 
 def recorded(path: Path, plan: Plan) -> list[Step]:

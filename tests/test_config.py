@@ -45,9 +45,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
 @pytest.mark.parametrize(
     ("archetype", "timeout", "cost"), [("coder", 3600, 1), ("reviewer", 1800, 0.5), ("verifier", 1800, 0.5)]
 )
-def test_coders_may_take_longer_and_cost_more_than_readers(
-    archetype: str, timeout: float, cost: float
-) -> None:
+def test_coders_may_take_longer_and_cost_more_than_readers(archetype: str, timeout: float, cost: float) -> None:
     agent = Settings().agent_for(archetype, "01_any")
     assert (agent.timeout, agent.assumed_cost_usd) == (timeout, cost)
 
@@ -64,14 +62,10 @@ def test_a_file_of_another_editor_with_a_mark_in_front_is_read(tmp_path: Path) -
 
 class TestEnvironment:
     def test_a_variable_counts_over_the_file(self, tmp_path: Path) -> None:
-        assert (
-            settings(tmp_path, "[retry]\nattempts = 5\n", AGENT_FOX__RETRY__ATTEMPTS="7").retry.attempts == 7
-        )
+        assert settings(tmp_path, "[retry]\nattempts = 5\n", AGENT_FOX__RETRY__ATTEMPTS="7").retry.attempts == 7
 
     def test_a_variable_may_name_a_setting_further_down(self, tmp_path: Path) -> None:
-        read = settings(
-            tmp_path, AGENT_FOX__AGENTS__CODER__TIMEOUT="12.5", AGENT_FOX__LIMITS__SPEC__SESSIONS="4"
-        )
+        read = settings(tmp_path, AGENT_FOX__AGENTS__CODER__TIMEOUT="12.5", AGENT_FOX__LIMITS__SPEC__SESSIONS="4")
         assert (read.agents.coder.timeout, read.limits.spec.sessions) == (12.5, 4)
 
     def test_a_variable_holds_any_toml_value(self, tmp_path: Path) -> None:
@@ -85,10 +79,7 @@ class TestEnvironment:
         assert read.agent_for("coder", "01_any", 1).model == "large"
 
     def test_what_is_no_toml_value_is_text(self, tmp_path: Path) -> None:
-        assert (
-            settings(tmp_path, AGENT_FOX__GIT__INTEGRATION_BRANCH="work/now").git.integration_branch
-            == "work/now"
-        )
+        assert settings(tmp_path, AGENT_FOX__GIT__INTEGRATION_BRANCH="work/now").git.integration_branch == "work/now"
 
     def test_a_date_or_a_second_line_is_text_too(self, tmp_path: Path) -> None:
         for text in ("2026-01-01", "1\n[retry]\nattempts = 9"):
@@ -116,10 +107,7 @@ class TestEnvironment:
 
     def test_a_variable_cannot_go_below_a_value(self, tmp_path: Path) -> None:
         said = complaint(tmp_path, "[retry]\nattempts = 2\n", AGENT_FOX__RETRY__ATTEMPTS__MORE="2")
-        assert (
-            said
-            == "environment variable AGENT_FOX__RETRY__ATTEMPTS__MORE: retry.attempts is a value, not a table"
-        )
+        assert said == "environment variable AGENT_FOX__RETRY__ATTEMPTS__MORE: retry.attempts is a value, not a table"
 
     def test_variables_of_a_session_are_no_settings(self, tmp_path: Path) -> None:
         assert settings(tmp_path, AGENT_FOX_RUN="r1", AGENT_FOX_NODE="01_a:1") == Settings()
@@ -142,9 +130,7 @@ class TestMistakes:
             ("[nodes.'01_a:1']\nretry = true", "nodes.01_a:1.retry", "retry_predecessor"),
         ],
     )
-    def test_an_unknown_key_is_named_with_the_nearest(
-        self, tmp_path: Path, text: str, key: str, nearest: str
-    ) -> None:
+    def test_an_unknown_key_is_named_with_the_nearest(self, tmp_path: Path, text: str, key: str, nearest: str) -> None:
         said = complaint(tmp_path, text)
         assert said.startswith(f".agent-fox/config.toml: {key}")
         assert "unknown setting, the nearest known one is " in said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -29,6 +29,7 @@ from agent_fox.core.decision import (
     decide_coder_failed,
     decide_review,
     next_rung,
+    why_ignored,
 )
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, Judgement, judge
@@ -52,6 +53,16 @@ class Row:
 
     def fits(self, world: dict[str, str]) -> bool:
         return all(self.conditions[column] in ("any", world[column]) for column in COLUMNS)
+
+
+def test_a_report_that_changes_nothing_is_told_why() -> None:
+    awaited = Awaited(TICKET, "pinned")
+    late = Ticket("s:verifier", 1, 2)
+    assert why_ignored(awaited, Facts(TICKET, "pinned")) is None
+    assert why_ignored(replace(awaited, is_open=False), Facts(TICKET, "pinned")) == "the node is settled already"
+    assert why_ignored(awaited, Facts(late, "pinned")) == "ticket s:verifier@1.2 is not the awaited s:verifier@1.1"
+    moved = "the report is not about the commit pinned at its launch"
+    assert why_ignored(awaited, Facts(TICKET, "other")) == moved
 
 
 def table() -> list[Row]:

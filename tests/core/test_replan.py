@@ -250,3 +250,21 @@ def test_uids_stay_unique_and_a_second_look_finds_nothing(before: list[str], aft
     again = replan(kept, parts_of(plan(*after)), plan(*after))
     assert again.is_empty
     assert again.nodes == found.nodes
+
+
+@pytest.mark.parametrize(("status", "is_due"), [("blocked", True), ("completed", False)])
+def test_only_a_review_that_held_the_spec_back_reads_its_new_text(status: str, is_due: bool) -> None:
+    review = Node("01_a:reviewer:pre", "01_a:0:reviewer:pre-review", "01_a", 0, Archetype.REVIEWER, Mode.PRE_REVIEW)
+    before, after = plan("A", "B"), plan("A", "B", parts={**PARTS, "1": "THE a SHALL c."})
+    found = replan(
+        [*stored((review,), status), *stored(before.nodes)],
+        parts_of(before),
+        replace(after, nodes=(review, *after.nodes)),
+    )
+    assert (review.uid in found.pending) is is_due
+    untouched = replan(
+        [*stored((review,), status), *stored(before.nodes)],
+        parts_of(before),
+        replace(before, nodes=(review, *before.nodes)),
+    )
+    assert untouched.pending == ()

@@ -26,9 +26,7 @@ def test_a_cost_that_cannot_be_is_unknown_and_the_rest_still_counts(tmp_path: Pa
     assert read_result(file) == Result(None, None, 3, "", notes)
 
 
-@pytest.mark.parametrize(
-    "raw", [b"", b"{", b"[1]", b"\xff\xfe", b"null", b"[" * 100_000, b" " * (LARGEST_RESULT + 1)]
-)
+@pytest.mark.parametrize("raw", [b"", b"{", b"[1]", b"\xff\xfe", b"null", b"[" * 100_000, b" " * (LARGEST_RESULT + 1)])
 def test_a_file_that_is_no_result_is_unknown_and_noted(tmp_path: Path, raw: bytes) -> None:
     file = tmp_path / "result.json"
     file.write_bytes(raw)

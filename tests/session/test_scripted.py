@@ -56,8 +56,7 @@ def test_edits_and_commands_are_made_in_order_in_the_workspace(repo: Path) -> No
     assert end.work is not None
     assert (end.cost_usd, end.input_tokens, end.output_tokens, end.summary) == (0.5, 10, 2, "edited")
     shown = {
-        path: git.show(repo, end.work.commit, path)
-        for path in ("deep/new.txt", "README.md", "src/app.py", "ran.txt")
+        path: git.show(repo, end.work.commit, path) for path in ("deep/new.txt", "README.md", "src/app.py", "ran.txt")
     }
     assert shown == {
         "deep/new.txt": b"attempt 2 of 01_app:1\n",

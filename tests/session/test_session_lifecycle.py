@@ -62,9 +62,7 @@ def test_the_agent_sees_its_variables_its_brief_and_nothing_of_ours(
     monkeypatch.setenv("WANTED", "2")
     code = "import json, os; json.dump(dict(os.environ), open(os.environ['AGENT_FOX_RESULT'] + '.seen', 'w'))"
     asked = python(code, inherit=("WANTED", "ABSENT"), environment={"MORE": "3", "LANG": "C"})
-    order = make_order(
-        repo, agent=asked, archetype=Archetype.REVIEWER, mode=Mode.PRE_REVIEW, attempt=2, reading=3
-    )
+    order = make_order(repo, agent=asked, archetype=Archetype.REVIEWER, mode=Mode.PRE_REVIEW, attempt=2, reading=3)
     assert run(order).kind is EndKind.ENDED
     paths = Paths(order.state)
     seen = json.loads(Path(f"{paths.result}.seen").read_text())
@@ -103,9 +101,7 @@ def test_cost_tokens_and_summary_are_what_the_agent_left(repo: Path) -> None:
     end = run(
         make_order(
             repo,
-            agent=python(
-                f"import os; open(os.environ['AGENT_FOX_RESULT'], 'w').write('{json.dumps(result)}')"
-            ),
+            agent=python(f"import os; open(os.environ['AGENT_FOX_RESULT'], 'w').write('{json.dumps(result)}')"),
         )
     )
     assert (end.cost_usd, end.input_tokens, end.output_tokens, end.notes) == (0.25, 10, 5, ())
@@ -145,11 +141,7 @@ def test_a_binary_that_is_gone_is_infrastructure(repo: Path, argv: tuple[str, ..
 
 
 def test_a_verifiers_report_is_what_it_printed(repo: Path) -> None:
-    end = run(
-        make_order(
-            repo, archetype=Archetype.VERIFIER, agent=shell("echo '{\"verdicts\": []}'; echo noise >&2")
-        )
-    )
+    end = run(make_order(repo, archetype=Archetype.VERIFIER, agent=shell("echo '{\"verdicts\": []}'; echo noise >&2")))
     assert (end.kind, end.output, end.work) == (EndKind.ENDED, '{"verdicts": []}\n', None)
 
 
@@ -166,9 +158,7 @@ def test_a_verifier_that_prints_a_hundred_megabytes_is_too_loud(repo: Path) -> N
     assert order.log.stat().st_size < 10_000_000
 
 
-@pytest.mark.parametrize(
-    "harm", ["echo x >> README.md", "rm README.md", "chmod +x README.md", "rm -rf ../workspace"]
-)
+@pytest.mark.parametrize("harm", ["echo x >> README.md", "rm README.md", "chmod +x README.md", "rm -rf ../workspace"])
 def test_a_verifier_that_changes_tracked_files_is_void(repo: Path, harm: str) -> None:
     order = make_order(repo, archetype=Archetype.VERIFIER, agent=shell(f"chmod -R u+w .; {harm}; echo ok"))
     end = run(order)
@@ -204,9 +194,7 @@ def test_the_log_holds_both_streams_redacted(repo: Path) -> None:
     )
     order = make_order(repo, archetype=Archetype.VERIFIER, agent=asked)
     end = run(order)
-    assert (
-        order.log.read_text() == "--- stdout, 16 bytes\ntold [redacted]\n--- stderr, 33 bytes\n[redacted]\n"
-    )
+    assert order.log.read_text() == "--- stdout, 16 bytes\ntold [redacted]\n--- stderr, 33 bytes\n[redacted]\n"
     assert end.output == "told [redacted]\n"
     assert list(order.log.parent.iterdir()) == [order.log]
 
@@ -325,9 +313,7 @@ def test_the_persons_checkout_index_and_branches_stay_as_they_are(repo: Path) ->
     index = (repo / ".git/index").read_bytes()
     status, branches = sh(repo, "git", "status", "--porcelain"), sh(repo, "git", "branch", "-a", "-v")
     (repo / ".git/index").write_bytes(index)
-    order = make_order(
-        repo, agent=shell("echo x > README.md; test ! -e untracked.txt; test ! -e src/staged.py")
-    )
+    order = make_order(repo, agent=shell("echo x > README.md; test ! -e untracked.txt; test ! -e src/staged.py"))
     end = run(order)
     assert end.kind is EndKind.ENDED, end.reason
     clean_up(order)
@@ -352,9 +338,7 @@ def _orchestrate(order: LaunchOrder, folder: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-c", ORCHESTRATOR, str(folder / "order.pickle")], cwd=root)
 
 
-def test_a_session_of_a_killed_orchestrator_never_ended_and_can_be_launched_again(
-    repo: Path, tmp_path: Path
-) -> None:
+def test_a_session_of_a_killed_orchestrator_never_ended_and_can_be_launched_again(repo: Path, tmp_path: Path) -> None:
     order = make_order(repo, agent=shell("echo x >> README.md; echo $$ > ../own; sleep ${NAP:-60}"))
     parent = _orchestrate(order, tmp_path)
     _until_there(order.state / "own")

@@ -51,9 +51,7 @@ def test_work_is_taken_committed_or_not_and_whatever_became_of_its_git(repo: Pat
 
 
 def test_deleted_renamed_linked_and_executable_files_are_taken_as_they_are(repo: Path) -> None:
-    work = work_of(
-        repo, "git mv src/app.py src/main.py; chmod +x src/main.py; rm README.md; ln -s src/main.py go"
-    )
+    work = work_of(repo, "git mv src/app.py src/main.py; chmod +x src/main.py; rm README.md; ln -s src/main.py go")
     listed = sh(repo, "git", "ls-tree", "-r", work.commit, "src", "go", "README.md")
     assert [line.split()[0] + line.split("\t")[1] for line in listed.splitlines()] == [
         "120000go",
@@ -67,9 +65,7 @@ def test_ignored_files_are_left_and_names_of_all_kinds_are_taken(repo: Path) -> 
         "mkdir ignored; echo x > ignored/a; echo x > b.log\n"
         "echo x > 'ü \"q\" :(top)'; printf x > \"$(printf 'n\\377')\"",
     )
-    names = sh(
-        repo, "git", "-c", "core.quotePath=true", "diff", "--name-only", "HEAD", work.commit
-    ).splitlines()
+    names = sh(repo, "git", "-c", "core.quotePath=true", "diff", "--name-only", "HEAD", work.commit).splitlines()
     assert names == ['"n\\377"', '"\\303\\274 \\"q\\" :(top)"']
 
 
@@ -97,9 +93,7 @@ echo x > new.txt
 
 
 @pytest.mark.parametrize("archetype", [Archetype.CODER, Archetype.VERIFIER])
-def test_planted_hooks_filters_and_settings_do_not_run(
-    repo: Path, tmp_path: Path, archetype: Archetype
-) -> None:
+def test_planted_hooks_filters_and_settings_do_not_run(repo: Path, tmp_path: Path, archetype: Archetype) -> None:
     sh(repo, "git", "config", "filter.planted.clean", f"touch {tmp_path / 'ran'}; cat")
     end = run(make_order(repo, archetype=archetype, agent=shell(PLANTS.format(ran=tmp_path / "ran"))))
     assert end.kind is EndKind.ENDED, end.reason

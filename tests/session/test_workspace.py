@@ -88,12 +88,8 @@ def test_copies_are_the_agents_own_and_links_lead_back(repo: Path) -> None:
 
 def test_what_was_brought_in_is_no_work_even_where_nothing_ignores_it(repo: Path) -> None:
     write(repo, {"vendor/lib.txt": "lib\n", "settings.txt": "s\n"})
-    order = make_order(
-        repo, agent=shell("echo x >> settings.txt; git add -A; git commit -qm all --allow-empty")
-    )
-    order = make_order(
-        repo, agent=order.agent, workspace=Provisions(copy=("settings.txt",), link=("vendor",))
-    )
+    order = make_order(repo, agent=shell("echo x >> settings.txt; git add -A; git commit -qm all --allow-empty"))
+    order = make_order(repo, agent=order.agent, workspace=Provisions(copy=("settings.txt",), link=("vendor",)))
     end = run(order)
     assert end.work is not None
     assert end.work.is_unchanged, sh(repo, "git", "show", "--stat", end.work.commit)
@@ -156,11 +152,7 @@ def test_what_setup_changed_is_not_the_coders_work(repo: Path) -> None:
     idle = run(make_order(repo, agent=shell("true"), workspace=Provisions(setup=setup)))
     assert idle.work is not None
     assert idle.work.is_unchanged
-    busy = run(
-        make_order(
-            repo, launch="two", agent=shell("echo more >> other.txt"), workspace=Provisions(setup=setup)
-        )
-    )
+    busy = run(make_order(repo, launch="two", agent=shell("echo more >> other.txt"), workspace=Provisions(setup=setup)))
     assert busy.work is not None
     assert sh(repo, "git", "diff", "--name-only", "HEAD", busy.work.commit) == "other.txt"
 

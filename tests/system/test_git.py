@@ -63,9 +63,7 @@ def test_head_of_a_repository_without_commits_is_none(tmp_path: Path) -> None:
     assert git.head(tmp_path) is None
 
 
-def test_the_callers_git_variables_mean_nothing(
-    repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_callers_git_variables_mean_nothing(repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     expected = git.head(repo)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_INDEX_FILE", str(tmp_path / "index"))

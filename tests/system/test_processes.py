@@ -28,18 +28,12 @@ ENVIRONMENT = {"PATH": os.environ["PATH"]}
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
 
 
-def command(
-    folder: Path, *argv: str, time_limit: float = 30.0, grace: float = 5.0, limit: int = 1 << 20
-) -> Command:
+def command(folder: Path, *argv: str, time_limit: float = 30.0, grace: float = 5.0, limit: int = 1 << 20) -> Command:
     return Command(argv, ENVIRONMENT, folder, folder / "launch", time_limit, limit, grace)
 
 
-def python(
-    folder: Path, code: str, time_limit: float = 30.0, grace: float = 5.0, limit: int = 1 << 20
-) -> Command:
-    return command(
-        folder, sys.executable, "-I", "-S", "-c", code, time_limit=time_limit, grace=grace, limit=limit
-    )
+def python(folder: Path, code: str, time_limit: float = 30.0, grace: float = 5.0, limit: int = 1 << 20) -> Command:
+    return command(folder, sys.executable, "-I", "-S", "-c", code, time_limit=time_limit, grace=grace, limit=limit)
 
 
 def run(asked: Command) -> ProcessEnd:
@@ -174,11 +168,7 @@ def test_a_daemon_left_behind_is_found_and_killed(tmp_path: Path) -> None:
 
 @needs_proc
 def test_many_orphans_do_not_hide_the_end(tmp_path: Path) -> None:
-    end = run(
-        command(
-            tmp_path, "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (sleep 0.0$i &) ; done; sleep 0.3; exit 5"
-        )
-    )
+    end = run(command(tmp_path, "sh", "-c", "for i in 1 2 3 4 5 6 7 8; do (sleep 0.0$i &) ; done; sleep 0.3; exit 5"))
     assert end.exit_status == 5
 
 
@@ -227,9 +217,7 @@ def orchestrator(folder: Path, *argv: str) -> subprocess.Popen[bytes]:
 
 @needs_proc
 def test_a_killed_orchestrator_takes_the_whole_tree_with_it_within_a_second(tmp_path: Path) -> None:
-    parent = orchestrator(
-        tmp_path, "sh", "-c", "sleep 60 & echo $! > below; (setsid sleep 60 &); echo $$ > own; wait"
-    )
+    parent = orchestrator(tmp_path, "sh", "-c", "sleep 60 & echo $! > below; (setsid sleep 60 &); echo $$ > own; wait")
     own, below = pid_in(tmp_path / "own"), pid_in(tmp_path / "below")
     shim = int((tmp_path / "shim").read_text().split()[0])
     parent.kill()

@@ -76,9 +76,7 @@ def test_names_that_say_secret() -> None:
 
 
 TEXTS = st.lists(
-    st.sampled_from(
-        ["plain ", "\n", "password=abcdefgh", f"-----BEGIN PRIVATE KEY-----\n{KEY_BODY}\n", "é", "ok\n"]
-    )
+    st.sampled_from(["plain ", "\n", "password=abcdefgh", f"-----BEGIN PRIVATE KEY-----\n{KEY_BODY}\n", "é", "ok\n"])
 ).map("".join)
 
 

@@ -74,9 +74,7 @@ def test_a_test_that_is_claimed_but_absent_fails_its_requirement(tmp_path: Path)
 
 
 @pytest.mark.parametrize("untested", list(Untested))
-def test_a_requirement_that_no_test_names_is_what_the_setting_says(
-    tmp_path: Path, untested: Untested
-) -> None:
+def test_a_requirement_that_no_test_names_is_what_the_setting_says(tmp_path: Path, untested: Untested) -> None:
     report = checked(tmp_path, {"test_a.py": "def test_other(): pass\n"}, ONE, untested=untested)
     assert words(report) == {ONE: untested.value.upper()}
 
@@ -89,11 +87,7 @@ def test_a_skipped_or_expected_failure_proves_nothing(tmp_path: Path, mark: str)
 
 
 def test_an_expected_failure_beside_a_pass_is_not_proven(tmp_path: Path) -> None:
-    tests = (
-        "import pytest\n"
-        "def test_04_req_1_1_a(): pass\n"
-        "@pytest.mark.xfail\ndef test_04_req_1_1_b(): assert 0\n"
-    )
+    tests = "import pytest\ndef test_04_req_1_1_a(): pass\n@pytest.mark.xfail\ndef test_04_req_1_1_b(): assert 0\n"
     assert words(checked(tmp_path, {"test_a.py": tests}, ONE)) == {ONE: "FAIL"}
 
 
@@ -186,9 +180,7 @@ def test_only_reports_written_by_this_run_count(tmp_path: Path) -> None:
     settings = {"configured": ("true",), "reports": ("out/*.xml",)}
     assert words(checked(tmp_path, {"out/old.xml": passed}, ONE, **settings)) == {ONE: "UNKNOWN"}
     writes = {"write.py": f"open('out/new.xml', 'w').write({passed!r})\n"}
-    assert words(checked(tmp_path, writes, ONE, **{**settings, "configured": ("python write.py",)})) == {
-        ONE: "PASS"
-    }
+    assert words(checked(tmp_path, writes, ONE, **{**settings, "configured": ("python write.py",)})) == {ONE: "PASS"}
 
 
 def test_all_tests_run_only_where_the_specs_own_left_something_untested(tmp_path: Path) -> None:
@@ -216,9 +208,7 @@ def test_a_test_of_the_whole_requirement_fails_each_criterion_and_passes_none(tm
     assert words(checked(tmp_path, tests, ONE, untested=Untested.UNKNOWN)) == {ONE: "UNKNOWN"}
 
 
-def test_commands_see_a_private_home_and_no_other_variable(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commands_see_a_private_home_and_no_other_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_TOKEN", "hush")
     tests = (
         "import os, sys\ndef test_04_req_1_1():\n"
@@ -234,10 +224,7 @@ def test_commands_see_a_private_home_and_no_other_variable(
 
 
 def test_evidence_of_many_failures_is_capped_and_names_tests(tmp_path: Path) -> None:
-    tests = (
-        "import pytest\n@pytest.mark.parametrize('n', range(40))\n"
-        "def test_04_req_1_1(n): assert 'x' * 900 == n\n"
-    )
+    tests = "import pytest\n@pytest.mark.parametrize('n', range(40))\ndef test_04_req_1_1(n): assert 'x' * 900 == n\n"
     finding = checked(tmp_path, {"test_a.py": tests}, ONE).findings[0]
     assert finding.verdict.failing_tests == 40
     assert len(finding.verdict.evidence) <= 1500

@@ -57,9 +57,7 @@ def test_a_claim_finds_a_test_whose_report_leaves_out_files() -> None:
 
 
 def test_the_cells_of_a_table_are_read_as_people_write_them() -> None:
-    claims, odd = read_claims(
-        ("`test_a.py::test_b`, `test_c[1, 2]`", "test_d and tests/e.py", "—", "N/A", "by hand")
-    )
+    claims, odd = read_claims(("`test_a.py::test_b`, `test_c[1, 2]`", "test_d and tests/e.py", "—", "N/A", "by hand"))
     assert [claim.text for claim in claims] == ["test_a.py::test_b", "test_c[1, 2]", "test_d", "tests/e.py"]
     assert odd == ("N/A", "by hand")
 
