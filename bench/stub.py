@@ -16,7 +16,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine import launching
 from agent_fox.engine.docket import Handled
 from agent_fox.engine.launching import Workshop
-from agent_fox.engine.results import Ended, Registry, record_result
+from agent_fox.engine.results import Ended, Registry, record_result, with_report
 from agent_fox.engine.review_persistence import Judge
 from agent_fox.session.landing import Landing
 from agent_fox.session.order import EndKind, SessionEnd
@@ -99,8 +99,9 @@ class Stub:
         return json.dumps({"verdicts": rows, "overall_verdict": "PASS", "summary": "all pass"})
 
     def result(self, flight: Flight, ended: Ended) -> Handled:
-        """The transaction that is one durable session result."""
+        """What the judges said, read; then the transaction that is one durable session result."""
         db, is_read = self.world.db, is_verifier(flight.planned)
+        ended = with_report(self.world.docket(db, clock.now()), ended)
         landing = None if is_read else Landing(TIP, TIP)
         with self.step("verdicts" if is_read else "work"), transaction(db):
             return record_result(self.registry, self.world.docket(db, clock.now()), ended, landing, TREE)

@@ -11,7 +11,8 @@ from agent_fox.cli.names import nodes
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
-from agent_fox.engine.docket import Docket, Handled, SpecShelf
+from agent_fox.core.standing import Step
+from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
 from agent_fox.engine.reset import reset
 from agent_fox.engine.run import LOCK, STATE, policy_of
 from agent_fox.store.sessions import open_run
@@ -41,7 +42,12 @@ def command(node: str, reason: str, as_json: bool) -> None:
 
 
 def _lines(handled: Handled) -> list[str]:
-    return [plain(f"{moved.node_id}: {moved.step}, now {moved.standing.status}") for moved in handled.transitions]
+    return [plain(f"{moved.node_id}: {_told(moved)}") for moved in handled.transitions]
+
+
+def _told(moved: Transition) -> str:
+    renewed = moved.step is Step.RENEW
+    return "its budget is new, its work stands" if renewed else f"{moved.step}, now {moved.standing.status}"
 
 
 def _document(node: str, reason: str, handled: Handled) -> dict[str, object]:

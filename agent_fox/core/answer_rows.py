@@ -78,7 +78,7 @@ def _as_json(value: object) -> str:
 
 
 def _has(row: Mapping[str, object], keys: Iterable[str]) -> bool:
-    return any(key in row for key in keys)
+    return not row.keys().isdisjoint(keys)
 
 
 def _wrapped_rows(value: object, known: frozenset[str]) -> Iterator[Row]:

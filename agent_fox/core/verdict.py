@@ -73,9 +73,9 @@ class Report:
 
 def read_word(said: object) -> Word:
     """Exact PASS is PASS, exact FAIL is FAIL, case and surrounding space forgiven; every other word is UNKNOWN."""
-    if not isinstance(said, str) or not said.strip().isascii():
+    if not isinstance(said, str) or not (word := said.strip()).isascii():
         return Word.UNKNOWN
-    match said.strip().upper():
+    match word.upper():
         case "PASS":
             return Word.PASS
         case "FAIL":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -17,7 +17,7 @@ from agent_fox.engine import launching
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.result_handler import VerifierHandler
-from agent_fox.engine.review_persistence import Judge, VerifierResult
+from agent_fox.engine.review_persistence import Judge, VerifierResult, read_judges
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.session.infrastructure import Infrastructure
@@ -34,7 +34,10 @@ LANDING_TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit."""
+    """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit.
+
+    `report` is what a verifier's `judges` said, where it was read before the transaction.
+    """
 
     ticket: Ticket
     pinned: str | None
@@ -43,6 +46,7 @@ class EndedSession:
     failure: str = ""
     landed: str | None = None
     session_id: int | None = None
+    report: Report | None = None
 
     @property
     def output(self) -> str:
@@ -65,7 +69,7 @@ class Verifiers(VerifierHandler):
 
     def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
         result = VerifierResult(
-            ended.ticket, ended.pinned, ended.tree, ended.judges, None, ended.failure, ended.session_id
+            ended.ticket, ended.pinned, ended.tree, ended.judges, ended.report, ended.failure, ended.session_id
         )
         return self.handle(docket, result, ended.pinned)
 
@@ -107,6 +111,7 @@ class Ended:
     launch: LaunchRow
     end: SessionEnd
     judges: tuple[Judge, ...] = ()
+    report: Report | None = None
 
 
 DocketOf = Callable[[Database, str], Docket]
@@ -146,8 +151,17 @@ def take_result(registry: Registry, docket: DocketOf, db: Database, repo: Path, 
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(repo, branch, ended)
     tree = git.tree_of(repo, ended.launch.pinned)
+    ended = with_report(docket(db, clock.now()), ended)
     with transaction(db):
         return record_result(registry, docket(db, clock.now()), ended, landing, tree)
+
+
+def with_report(docket: Docket, ended: Ended) -> Ended:
+    """The end with what a verifier's judges said: a long output is read before anything is locked."""
+    node = ended.planned.node
+    if node.archetype is not Archetype.VERIFIER or ended.end.kind is not EndKind.ENDED:
+        return ended
+    return replace(ended, report=read_judges(ended.judges, docket.file_of(node.spec_name)))
 
 
 def record_result(
@@ -202,6 +216,7 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         failure=failure_of(ended, landing),
         landed=landing.commit if isinstance(landing, Landing) else None,
         session_id=session.id,
+        report=ended.report,
     )
 
 

@@ -10,7 +10,7 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, judge
 from agent_fox.core.panel import Opinion, confer
 from agent_fox.core.verdict import Report
-from agent_fox.engine.docket import Docket
+from agent_fox.engine.docket import Docket, SpecFile
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 
@@ -48,8 +48,12 @@ def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) ->
         return Report(notes=(result.failure,), is_readable=False)
     if result.report is not None:
         return result.report
-    file = docket.file_of(planned.node.spec_name)
-    opinions = [Opinion(judge.name, heard(judge, file.index)) for judge in result.judges]
+    return read_judges(result.judges, docket.file_of(planned.node.spec_name))
+
+
+def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
+    """One report of what all judges printed. Needs no open transaction, however long the output is."""
+    opinions = [Opinion(judge.name, heard(judge, file.index)) for judge in judges]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 

@@ -39,5 +39,5 @@ def change(db: Database, table: str, key: object, changes: Mapping[str, object])
 def insert_many(db: Database, table: str, columns: str, rows: Iterable[Iterable[object]]) -> None:
     """Insert rows whose values stand in the order of `columns`, a list with commas."""
     marks = ", ".join("?" * (columns.count(",") + 1))
-    values = [[storable(value) for value in row] for row in rows]
+    values = [tuple(map(storable, row)) for row in rows]
     db.conn.executemany(f"INSERT INTO {table} ({columns}) VALUES ({marks})", values)

@@ -22,11 +22,11 @@ def run(root: Path, *options: str, ends: int, **variables: str) -> subprocess.Co
     return done
 
 
-def begin(root: Path, *options: str) -> subprocess.Popen[bytes]:
+def begin(root: Path, *options: str, **variables: str) -> subprocess.Popen[bytes]:
     """`agent-fox run OPTIONS` in the background, in a process group of its own."""
     quiet = subprocess.DEVNULL
     return subprocess.Popen(
-        program("run", *options), cwd=root, env=environment(), stdin=quiet, stdout=quiet, stderr=quiet,
+        program("run", *options), cwd=root, env=environment(**variables), stdin=quiet, stdout=quiet, stderr=quiet,
         start_new_session=True,
     )  # fmt: skip
 

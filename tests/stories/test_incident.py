@@ -158,9 +158,4 @@ def test_never_repaired_two_specs_are_escalated_and_seven_verified(unrepaired: P
     escalated = {node for node, outcome in outcomes(unrepaired).items() if outcome == "escalated"}
     assert escalated == {f"{SETUP}:8", f"{CLIENT}:10"}
     assert Counter(outcomes(unrepaired).values()) == {"verified": 7, "escalated": 2}
-    assert causes(unrepaired) == [(f"{SETUP}:8", "no progress"), (f"{CLIENT}:10", "no progress")] or causes(
-        unrepaired
-    ) == [
-        (f"{SETUP}:8", "attempts spent"),
-        (f"{CLIENT}:10", "attempts spent"),
-    ]
+    assert set(causes(unrepaired)) == {(f"{SETUP}:8", "attempts spent"), (f"{CLIENT}:10", "attempts spent")}
