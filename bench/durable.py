@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,11 +12,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
+from agent_fox.core.answer import read_report
 from agent_fox.core.graph import Plan
-from bench.figures import Aim, Figure, seconds
-from bench.stub import Stub
+from bench.figures import Aim, Figure, best, seconds
+from bench.stub import Stub, report
 from bench.worlds import REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
 
+ROUNDS = 50
 AIM = Aim(ratio=2.0, limit=1.3e-3)
 FIGURES = {
     "work": "a coder's result: session, decision, node",
@@ -91,6 +94,15 @@ def measure(nodes: int) -> Iterator[Figure]:
             complete_all(Stub(world, race.on_step))
     for name, told in FIGURES.items():
         yield Figure(told, median(race.ours[name]), median(race.floor[name]), "plain sqlite3", AIM)
+    yield reading()
+
+
+def reading() -> Figure:
+    """What is done with a verifier's output before its result is written, beside parsing the JSON in it."""
+    parts = [f"01-REQ-{number}.1" for number in range(REQUIREMENTS_PER_SPEC)]
+    text, index = report(parts), {part: () for part in parts}
+    took, floor = best(ROUNDS, lambda: read_report(text, index), lambda: json.loads(text))
+    return Figure(f"reading a report of {len(parts)} verdicts", took, floor, "json.loads")
 
 
 def recorded(path: Path, plan: Plan) -> list[Step]:

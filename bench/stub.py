@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -94,9 +94,7 @@ class Stub:
         return Ended(flight.planned, flight.session, flight.launch, end, judges)
 
     def report(self, flight: Flight) -> str:
-        expected = self.world.shelf.take(self.world.db, flight.planned.node.spec_name).expected
-        rows = [{"requirement_id": part, "verdict": "PASS", "evidence": f"{part}: 3 passed"} for part in expected]
-        return json.dumps({"verdicts": rows, "overall_verdict": "PASS", "summary": "all pass"})
+        return report(self.world.shelf.take(self.world.db, flight.planned.node.spec_name).expected)
 
     def result(self, flight: Flight, ended: Ended) -> Handled:
         """What the judges said, read; then the transaction that is one durable session result."""
@@ -114,6 +112,12 @@ class Stub:
                 sessions.set_landed(db, flight.session.id)
         self.board.apply(handled)
         outbox.undelivered(db, clock.now())
+
+
+def report(expected: Iterable[str]) -> str:
+    """What a verifier prints when everything passes."""
+    rows = [{"requirement_id": part, "verdict": "PASS", "evidence": f"{part}: 3 passed"} for part in expected]
+    return json.dumps({"verdicts": rows, "overall_verdict": "PASS", "summary": "all pass"})
 
 
 def is_verifier(planned: PlannedNode) -> bool:

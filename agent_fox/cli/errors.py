@@ -27,7 +27,6 @@ LOWER = {
     "agent_fox.store.state.LockHeld": Exit.STUCK,
     "agent_fox.engine.preflight.RunRefused": Exit.INPUT,
     "agent_fox.engine.reset.NothingToReset": Exit.INPUT,
-    "agent_fox.engine.replay.ReplayError": Exit.INPUT,
 }
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 

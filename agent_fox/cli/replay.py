@@ -11,9 +11,10 @@ import click
 from pydantic import ValidationError
 
 from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
 from agent_fox.cli.screen import plain
 from agent_fox.config import RetrySettings
-from agent_fox.engine.replay import Replayed, ReplayedDecision, read_streams, replay
+from agent_fox.engine.replay import BadLine, Replayed, ReplayedDecision, read_streams, replay
 
 STDIN = "-"
 
@@ -22,18 +23,25 @@ STDIN = "-"
 @click.argument("file", metavar="FILE")
 @click.option("--policy", metavar="FILE", type=click.Path(path_type=Path), help="TOML with other `[retry]` settings.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line, for each line read.")
-def command(file: str, policy: Path | None, as_json: bool) -> None:
+def command(file: str, policy: Path | None, as_json: bool) -> Exit:
     """Push the verifier outputs recorded in FILE (JSON lines; `-` is standard input) through reader, judge and
     decision table, and tell what would have been decided. Needs neither settings nor a repository.
 
     A line is `{"spec_name", "expected": [ids], "attempts": [{"attempt": 1, "verifier_output": text or object}]}`;
-    several readings of one attempt repeat its number. The policy file holds keys of `[retry]`, in that table or flat.
+    several readings of one attempt repeat its number. A line that cannot be read is told, the others are replayed all
+    the same, and the exit code is 1. The policy file holds keys of `[retry]`, in that table or flat.
     """
     limits = read_policy(policy) if policy else RetrySettings()
     streams = read_streams(_lines_of(file), "standard input" if file == STDIN else file)
+    bad = 0
     for stream in streams:
+        if isinstance(stream, BadLine):
+            bad += 1
+            click.echo(plain(f"agent-fox: {stream.what}"), err=True)
+            continue
         replayed = replay(stream, limits)
         click.echo(replayed.model_dump_json() if as_json else "\n".join(_told(replayed)))
+    return Exit.INPUT if bad else Exit.DONE
 
 
 def read_policy(path: Path) -> RetrySettings:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from agent_fox.core.answer_scan import Whole, scan
 
 CRITICAL = frozenset({"critical", "blocker", "blocking"})
+MILD = frozenset(
+    {"high", "major", "medium", "moderate", "minor", "low", "info", "note", "nit", "suggestion", "observation"}
+)
+"""What a finding may be besides critical. Any other word, or none, says nothing: the review is not readable."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One finding. `severity` is the reviewer's word in lower case; an unknown word is not critical."""
+    """One finding. `severity` is the reviewer's word in lower case, one of CRITICAL or MILD."""
 
     severity: str
     text: str
@@ -53,7 +57,7 @@ def _review(answer: dict[str, object]) -> Review:
     rows = answer["findings"]
     assert isinstance(rows, list)
     findings = tuple(_finding(row) for row in rows if isinstance(row, dict))
-    if len(findings) != len(rows):
+    if len(findings) != len(rows) or any(finding.severity not in CRITICAL | MILD for finding in findings):
         return UNREADABLE
     return Review(findings, _text(answer, "summary"))
 

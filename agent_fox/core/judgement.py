@@ -93,16 +93,17 @@ def agree(words: tuple[Word, ...]) -> Word:
 
 
 def count(
-    requirement_id: str, said: Verdict | None, past: tuple[PastReading, ...], attempt: int, since: int
+    requirement_id: str, said: Verdict | None, past: tuple[PastReading, ...], attempt: int, since: int, why: str = ""
 ) -> Counted:
     """The verdict that counts for one requirement.
 
     `past` holds the earlier readings on this tree, oldest first. Silence keeps a PASS of this attempt that was read
-    after reading `since` (the last reopening); it never keeps a FAIL, and never makes one.
+    after reading `since` (the last reopening); it never keeps a FAIL, and never makes one. `why` says what kept the
+    whole report silent.
     """
     definite = tuple(reading.word for reading in past if reading.word is not Word.UNKNOWN)
     if said is None:
-        return _silent(requirement_id, past, definite, attempt, since)
+        return _silent(requirement_id, past, definite, attempt, since, why)
     disposed = dispose(said)
     if disposed.word is Word.UNKNOWN:
         return Counted(disposed, Word.UNKNOWN, Word.UNKNOWN)
@@ -114,13 +115,13 @@ def count(
 
 
 def _silent(
-    requirement_id: str, past: tuple[PastReading, ...], definite: tuple[Word, ...], attempt: int, since: int
+    requirement_id: str, past: tuple[PastReading, ...], definite: tuple[Word, ...], attempt: int, since: int, why: str
 ) -> Counted:
     mine = [reading.word for reading in past if reading.attempt == attempt and reading.reading > since]
     held = bool(mine) and mine[-1] is Word.PASS and agree(definite) is Word.PASS
     note = "read before on this tree" if held else "no verdict"
     word = Word.PASS if held else Word.UNKNOWN
-    return Counted(Verdict(requirement_id, word, note=note), Word.UNKNOWN, word, is_silent=True)
+    return Counted(Verdict(requirement_id, word, evidence=why, note=note), Word.UNKNOWN, word, is_silent=True)
 
 
 def judge(
@@ -134,7 +135,10 @@ def judge(
 ) -> Judged:
     """FAULTY if any FAIL is left; SOUND if something is expected and all of it passes or is waived; else UNCLEAR."""
     earlier = past or {}
-    counted = {part: count(part, report.verdicts.get(part), earlier.get(part, ()), attempt, since) for part in expected}
+    why = "" if report.is_readable else "; ".join(report.notes)
+    counted = {
+        part: count(part, report.verdicts.get(part), earlier.get(part, ()), attempt, since, why) for part in expected
+    }
     open_parts = {part: c for part, c in counted.items() if part not in waived}
     failing = tuple(part for part, c in open_parts.items() if c.word is Word.FAIL)
     unknown = tuple(part for part, c in open_parts.items() if c.word is Word.UNKNOWN)

@@ -19,7 +19,7 @@ from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.sessions import LaunchRow
 from agent_fox.store.state import transaction
-from agent_fox.system import clock, git
+from agent_fox.system import clock, git, git_objects
 
 
 def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, branch: str, watch: Watch) -> None:
@@ -28,6 +28,7 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
     for launch in sessions.open_launches(db):
         settle(registry, docket, db, workshop, branch, launch, watch)
     sweep(db, workshop)
+    git_objects.sweep()
 
 
 def finish_landings(db: Database, repo: Path, branch: str) -> None:

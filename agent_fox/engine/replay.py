@@ -34,8 +34,11 @@ CODER = "coder"
 VERIFIER = "verifier"
 
 
-class ReplayError(ValueError):
-    """A line that cannot be replayed: which one, and why."""
+@dataclass(frozen=True, slots=True)
+class BadLine:
+    """A line that cannot be replayed: which one, and why. The others are replayed all the same."""
+
+    what: str
 
 
 class RecordedOutput(BaseModel):
@@ -78,17 +81,25 @@ class Replayed(BaseModel):
     readings_used: int
 
 
-def read_streams(lines: Iterable[str], where: str) -> Iterator[Stream]:
-    """Parse JSON lines; empty ones are passed over. Raises ReplayError naming file and line."""
+def read_streams(lines: Iterable[str], where: str) -> Iterator[Stream | BadLine]:
+    """Parse JSON lines; empty ones and a byte order mark are passed over. A bad line names file and line."""
     for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            yield Stream.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "the line"
-            raise ReplayError(f"{where}:{number}: {place}: {first['msg']}") from error
+        text = line.removeprefix("\ufeff").strip()
+        if text:
+            yield read_stream(text, f"{where}:{number}")
+
+
+def read_stream(text: str, where: str) -> Stream | BadLine:
+    try:
+        # Half of a surrogate pair may stand in JSON as an escape, but in no text that can be stored or printed.
+        whole = json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8", "replace")
+        return Stream.model_validate_json(whole)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the line"
+        return BadLine(f"{where}: {place}: {first['msg']}")
+    except (ValueError, RecursionError) as error:
+        return BadLine(f"{where}: not a JSON object: {error}")
 
 
 @dataclass(slots=True)
@@ -101,6 +112,7 @@ class Replay:
     reading: int = 1
     is_open: bool = True
     end: str = "incomplete"
+    attempts_used: int = 0
     readings_used: int = 0
     past: dict[str, tuple[PastReading, ...]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
@@ -112,6 +124,7 @@ class Replay:
             reading = self.seen[recorded.attempt]
             return ReplayedDecision(attempt=recorded.attempt, reading=reading, decision="Ignore")
         self.readings_used += 1
+        self.attempts_used = self.attempt
         judged = self.judge(read_output(recorded.verifier_output, index_of(self.stream.expected)))
         decision, round_ = self.decide(judged)
         said = self.said(judged, decision)
@@ -188,6 +201,6 @@ def replay(stream: Stream, policy: RetrySettings) -> Replayed:
         spec_name=stream.spec_name,
         decisions=decisions,
         end=state.end,
-        attempts_used=state.attempt,
+        attempts_used=state.attempts_used,
         readings_used=state.readings_used,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -65,7 +65,10 @@ class Engine:
         """Run until the end or a pause. Raises RunRefused, GitError, SpecsMissing, LockHeld, StateError beforehand."""
         head, scope = self.check(options)
         with single_writer(self.root / LOCK), self.state() as db:
-            return self.run_locked(db, head, scope, options, orders)
+            try:
+                return self.run_locked(db, head, scope, options, orders)
+            finally:
+                self.leave_no_folder()
 
     def check(self, options: RunOptions) -> tuple[str, Scope]:
         """All checks that need no state; nothing is changed."""
@@ -84,6 +87,12 @@ class Engine:
         """The result handlers and the tracker. Raises PluginError for a plugin that cannot be used."""
         kind = self.settings.tracker.kind
         return Registry(handlers_of(self.plugins)), tracker_of(self.plugins, kind, self.root)
+
+    def leave_no_folder(self) -> None:
+        """Remove this repository's state folder while no launch lies in it."""
+        with suppress(OSError):
+            self.launches().rmdir()
+            self.launches().parent.rmdir()
 
     @contextmanager
     def state(self) -> Iterator[Database]:

@@ -8,6 +8,8 @@ agent's `.git`.
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +19,7 @@ from pathlib import Path
 from agent_fox.system import git
 
 GITLINK = "160000"
+PREFIX = "agent-fox-git-"
 ABSENT = "000000"
 
 
@@ -104,11 +107,29 @@ def _change(meta: str, path: str) -> Change:
     return Change(Entry(path, old_mode, old_id), Entry(path, new_mode, new_id))
 
 
+def sweep() -> None:
+    """Remove stores that a process left which is no more: a kill leaves no chance to do it."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
+        if owner.isdecimal() and not is_alive(int(owner)):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # somebody else's process
+        return True
+    return True
+
+
 @contextmanager
 def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
     """A store over the objects of `repo`; with `files`, that folder is its work tree."""
     common = git.common_folder(repo)
-    with tempfile.TemporaryDirectory(prefix="agent-fox-git-") as made:
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as made:
         folder = Path(made)
         _lay_out(folder, common, git.call(repo, "rev-parse", "--show-object-format").text)
         (folder / "info/exclude").write_bytes(_excludes(repo, common))

@@ -1,4 +1,4 @@
-"""Reading a reviewer's answer: its findings, and when there is no review at all."""
+"""What a reviewer printed."""
 
 from __future__ import annotations
 
@@ -6,76 +6,46 @@ import json
 
 import pytest
 
-from agent_fox.core.findings import CRITICAL, UNREADABLE, Finding, Review, read_review
+from agent_fox.core.findings import CRITICAL, MILD, UNREADABLE, Finding, Review, read_review
 
 
-def answer(*rows: object, **more: object) -> str:
-    return json.dumps({"findings": list(rows), **more})
+def answer(*findings: object, **more: object) -> str:
+    return json.dumps({"findings": list(findings), **more})
 
 
-CLEAN = answer(summary="nothing to add")
-ONE = {"severity": "critical", "description": "no test of the edge case", "requirement_id": "05-REQ-1.E1"}
+def test_an_empty_list_of_findings_is_an_approval() -> None:
+    assert read_review(answer(summary="fine")) == Review((), "fine")
 
 
-def test_a_review_as_asked_for_is_read_whole() -> None:
-    found = read_review(answer(ONE, {"severity": "minor", "description": "a typo"}, summary="two things"))
-    critical = Finding("critical", "no test of the edge case", "05-REQ-1.E1")
-    assert found == Review((critical, Finding("minor", "a typo")), "two things", is_readable=True)
-    assert found.critical == (critical,)
+@pytest.mark.parametrize("word", sorted(CRITICAL))
+def test_critical_words_hold_the_plan(word: str) -> None:
+    review = read_review(answer({"severity": f" {word.upper()} ", "description": "no test for 01-REQ-1.1"}))
+    assert review.critical == (Finding(word, "no test for 01-REQ-1.1"),)
 
 
-def test_a_review_without_findings_is_readable_and_clean() -> None:
-    assert read_review(CLEAN) == Review((), "nothing to add", is_readable=True)
+@pytest.mark.parametrize("word", sorted(MILD))
+def test_other_known_words_do_not(word: str) -> None:
+    review = read_review(answer({"severity": word, "text": "a remark", "requirement_id": "01-REQ-1.1"}))
+    assert (review.critical, review.findings) == ((), (Finding(word, "a remark", "01-REQ-1.1"),))
 
 
-@pytest.mark.parametrize("key", ["description", "finding", "text", "message"])
-def test_the_text_of_a_finding_may_stand_under_any_of_its_keys(key: str) -> None:
-    assert read_review(answer({"severity": "minor", key: "what"})).findings == (Finding("minor", "what"),)
+@pytest.mark.parametrize("finding", [{"severity": "blocker!"}, {"description": "x"}, {"severity": None}, "text", 7])
+def test_a_finding_without_a_known_severity_makes_the_review_unreadable(finding: object) -> None:
+    assert read_review(answer({"severity": "minor"}, finding)) == UNREADABLE
 
 
-def test_the_first_text_that_says_anything_counts() -> None:
-    row = {"severity": "minor", "message": "last", "description": "", "finding": ["x"], "text": "third"}
-    assert read_review(answer(row)).findings == (Finding("minor", "third"),)
+@pytest.mark.parametrize("text", ["", "looks good to me", '{"findings": "none"}', '{"summary": "fine"}', "[]"])
+def test_prose_and_other_answers_are_no_review(text: str) -> None:
+    assert read_review(text) == UNREADABLE
 
 
-@pytest.mark.parametrize("severity", [" Critical ", "BLOCKER", "blocking"])
-def test_case_and_space_of_a_severity_are_forgiven(severity: str) -> None:
-    (found,) = read_review(answer({"severity": severity})).findings
-    assert found == Finding(severity.strip().lower(), "", "")
-    assert found.is_critical
+def test_the_last_answer_counts_unless_a_broken_one_follows() -> None:
+    first, second = answer({"severity": "critical"}), answer()
+    assert read_review(f"{first}\nOn reflection:\n{second}") == Review()
+    assert read_review(f"{second}\n{second[:12]}") == UNREADABLE
 
 
-@pytest.mark.parametrize("severity", ["major", "criticality", "", None, True])
-def test_every_other_severity_holds_nothing(severity: object) -> None:
-    (found,) = read_review(answer({"severity": severity, "requirement_id": None})).findings
-    assert found == Finding(severity if isinstance(severity, str) else "", "", "")
-    assert not found.is_critical
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "looks good", json.dumps({"summary": "fine"}), '{"findings": "none"}', '{"findings": {}}', CLEAN[:-3]],
-)
-def test_what_is_no_complete_review_is_none(text: str) -> None:
-    assert read_review(text) == UNREADABLE == Review((), "", is_readable=False)
-
-
-def test_a_review_with_anything_but_findings_in_its_list_is_none() -> None:
-    assert read_review(answer(ONE, "and more")) == UNREADABLE
-
-
-def test_the_last_complete_review_counts() -> None:
-    assert read_review(f"{answer(ONE)}\nno, rather:\n{CLEAN}") == read_review(CLEAN)
-    assert read_review(f'{answer(ONE)}\n{{"id": 3, "status": "done"}}') == read_review(answer(ONE))
-
-
-def test_a_review_that_is_cut_off_takes_the_one_before_away() -> None:
-    assert read_review(f"{CLEAN}\n{answer(ONE)[:-4]}") == UNREADABLE
-
-
-def test_a_broken_review_before_a_complete_one_is_forgotten() -> None:
-    assert read_review(f"{answer(ONE).replace(':', ';', 2)}\n{CLEAN}") == read_review(CLEAN)
-
-
-def test_the_words_that_hold_a_plan_are_these() -> None:
-    assert {"critical", "blocker", "blocking"} == CRITICAL
+def test_the_words_of_a_finding_are_found_under_any_usual_key() -> None:
+    keys = ("description", "finding", "text", "message")
+    review = read_review(answer(*({"severity": "minor", key: key} for key in keys)))
+    assert [finding.text for finding in review.findings] == list(keys)

@@ -150,3 +150,9 @@ def test_silence_keeps_no_pass_that_was_taken_back() -> None:
 def test_two_readings_of_one_attempt_add_up() -> None:
     judged = judge(report(b=P), ("a", "b"), past={"a": past(P), "b": past(U)})
     assert judged.judgement is Judgement.SOUND
+
+
+def test_a_report_that_cannot_be_read_says_why_beside_each_id() -> None:
+    judged = judge(Report(notes=("exit 3", "cut off"), is_readable=False), ("a",))
+    assert judged.counted["a"].verdict == Verdict("a", U, evidence="exit 3; cut off", note="no verdict")
+    assert judge(Report(notes=("odd",)), ("a",)).counted["a"].verdict.evidence == ""

@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,17 +29,24 @@ RUDE = {
 }
 
 
+JUDGE = """
+import os, runpy, sys
+if os.environ["AGENT_FOX_READING"] == "1":
+    exec({code!r})
+else:
+    sys.argv = ["players", "verifier"]
+    runpy.run_path({players!r}, run_name="__main__")
+"""
+
+
 @pytest.mark.parametrize("code", RUDE.values(), ids=RUDE)
 def test_a_verifier_that_answers_so_is_read_again_and_the_coder_is_not_charged(tmp_path: Path, code: str) -> None:
     judge = tmp_path / "judge.py"
-    first = f"import os, runpy, sys\nif os.environ['AGENT_FOX_READING'] == '1':\n    {code.replace(chr(10), chr(10) + '    ')}\n"
-    judge.write_text(
-        f"{first}else:\n    sys.argv = ['p', 'verifier']\n    runpy.run_path({str(PLAYERS)!r}, run_name='__main__')\n"
-    )
+    judge.write_text(JUDGE.format(code=code, players=str(PLAYERS)))
     table = agent_table("verifier", json.dumps(str(tmp_path / "world" / "tools" / "story.json")))
     command = f"command = {json.dumps([sys.executable, str(judge)])}"
-    told = "\n".join(command if line.startswith("command") else line for line in table.splitlines())
-    root = replace(WORLD, settings=told + "\n").build(tmp_path / "world")
+    told = [command if line.startswith("command") else line for line in table.splitlines()]
+    root = replace(WORLD, settings="\n".join([*told, ""])).build(tmp_path / "world")
     run(root, ends=PROVEN)
     assert coders(root) == {"01_calc:1": 1}
     assert decisions(root, "01_calc:2") == ["Reread", "Accept"]
@@ -146,6 +153,13 @@ def mount(*arguments: str) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(["mount", *arguments], check=False, capture_output=True)
 
 
+def fill(path: Path) -> None:
+    """Write until nothing more goes on the disk."""
+    with path.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+
+
 QUICK = "[infrastructure]\nfirst_wait = 0.05\nattempts = 2\n"
 
 
@@ -167,9 +181,7 @@ def test_a_full_disk_under_the_state_is_one_clear_line_and_nothing_is_half_done(
     with small_disk(root / ".agent-fox", "500k") as disk:
         subprocess.run(["cp", "-a", f"{ours}/.", str(disk)], check=True)
         filler = disk / "filler"
-        with pytest.raises(OSError, match="No space"), filler.open("wb", buffering=0) as file:
-            while True:
-                file.write(b"x" * 4096)
+        fill(filler)
         done = run_cli(root, "run")
         assert (done.returncode in (REFUSED, CANNOT_GO_ON), "Traceback" in done.stderr) == (True, False), done.stderr
         assert "full" in done.stderr or "No space" in done.stderr

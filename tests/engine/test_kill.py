@@ -6,6 +6,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 from collections import Counter
@@ -79,10 +80,12 @@ def processes_of(root: Path) -> list[str]:
 
 def paid(root: Path) -> dict[tuple[object, ...], int]:
     """How often each completed ticket's process was started."""
-    started = Counter((row["node"], row["attempt"], row.get("reading", 1)) for row in log(root))
+    started: Counter[tuple[object, ...]] = Counter(
+        (row["node"], row["attempt"], row.get("reading", 1)) for row in log(root)
+    )
     try:
         done = rows(root, "SELECT node_id, attempt, reading FROM sessions WHERE status = 'completed'")
-    except Exception:  # noqa: BLE001 - killed before the tables were made
+    except sqlite3.OperationalError:  # killed before the tables were made
         return {}
     return {ticket: started[ticket] for ticket in done}
 
