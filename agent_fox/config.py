@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
@@ -21,6 +22,31 @@ Amount = Annotated[float, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 NodeKey = Annotated[str, AfterValidator(lambda name: str(parse_node_name(name)))]
+
+_NO_BRANCH = re.compile(
+    r"^(?:-|/|\.|HEAD$|@$|refs/)"  # what cannot stand in front, or alone
+    r"|[/.]$|\.lock$"  # or at the end
+    r"|\.\.|//|@\{|/\.|\.lock/"  # or anywhere
+    r"|[\x00-\x20\x7f~^:?*\[\\]"
+)
+"""What `git check-ref-format --branch` refuses, and what it takes for something else than a plain branch."""
+
+
+def _branch(name: str) -> str:
+    if _NO_BRANCH.search(name):
+        raise ValueError("this cannot be a branch; write a plain name such as agent-fox/integration, without refs/")
+    return name
+
+
+def _inside(pattern: str) -> str:
+    path = PurePosixPath(pattern)
+    if path.is_absolute() or not path.parts or ".." in path.parts or ".git" in map(str.lower, path.parts):
+        raise ValueError("allowed is a path inside the repository, counted from its root")
+    return pattern
+
+
+Branch = Annotated[Text, AfterValidator(_branch)]
+Inside = Annotated[Text, AfterValidator(_inside)]
 
 
 class ConfigError(ValueError):
@@ -200,17 +226,18 @@ class WorkspaceSettings(Table):
         default=[],
         description="Commands run in each new workspace: command lines or lists of arguments; no shell.",
     )
-    copies: list[Text] = Field(default=[], alias="copy", description="Paths or globs to copy, such as `.env`.")
-    link: list[Text] = Field(default=[], description="Paths or globs to link, such as `node_modules`.")
+    copies: list[Inside] = Field(default=[], alias="copy", description="Paths or globs to copy, such as `.env`.")
+    link: list[Inside] = Field(default=[], description="Paths or globs to link, such as `node_modules`.")
     state: Text | None = Field(
-        default=None, description="Folder of the workspaces. Unset: `$XDG_STATE_HOME/agent-fox`."
+        default=None,
+        description="Folder of the workspaces, outside of what git sees. Unset: `$XDG_STATE_HOME/agent-fox`.",
     )
 
 
 class GitSettings(Table):
     """Where proven work is gathered."""
 
-    integration_branch: Text = Field(
+    integration_branch: Branch = Field(
         default="agent-fox/integration", description="The branch that work lands on; made from HEAD."
     )
 

@@ -14,7 +14,7 @@ from agent_fox.system import git
 from bench.figures import Aim, Figure, best
 from bench.worlds import temporary_folder
 
-AIM = Aim(ratio=1.5)
+AIM = Aim(ratio=2.0)
 ROUNDS = 3
 FILES_PER_FOLDER = 100
 LINE = "a line of this file, as long as lines of code are on average\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -278,3 +280,36 @@ class TestRetryPredecessor:
         read = settings(tmp_path, "[agents.reviewer]\nretry_predecessor = false\n")
         assert read.retries_coders
         assert read.agent_for("reviewer", "01_a").retry_predecessor is False
+
+
+BRANCHES = (
+    *("main", "a/b", "agent-fox/integration", "a/HEAD", "x@", "@/a", "a@b", "a.b", "a-", "refs", "ü", "a.locks"),
+    *("HEAD", "@", "-a", "-", "/a", "a/", "a//b", ".a", "a/.b", "a.lock", "a.lock/b", "a..b", "a.", "a@{b", "@{-1}"),
+    *("a b", "a~", "a^", "a:b", "a?", "a*", "a[b", "a\\b", "a\tb", "a\x7fb"),
+)
+
+
+class TestBranch:
+    @pytest.mark.parametrize("name", BRANCHES)
+    def test_it_is_refused_where_git_refuses_it(self, tmp_path: Path, name: str) -> None:
+        asked = subprocess.run(["git", "check-ref-format", "--branch", name], cwd=tmp_path, capture_output=True)
+        try:
+            is_taken = settings(tmp_path, f"[git]\nintegration_branch = {json.dumps(name)}\n") is not None
+        except ConfigError as error:
+            assert "git.integration_branch" in str(error)
+            assert "cannot be a branch" in str(error)
+            is_taken = False
+        assert is_taken is (asked.returncode == 0 and name != "@")
+
+    def test_a_full_reference_is_no_branch(self, tmp_path: Path) -> None:
+        said = complaint(tmp_path, "[git]\nintegration_branch = 'refs/heads/a'\n")
+        assert said.endswith("write a plain name such as agent-fox/integration, without refs/")
+
+
+class TestWorkspace:
+    @pytest.mark.parametrize("key", ["copy", "link"])
+    @pytest.mark.parametrize("path", ["/etc/passwd", "../outside", "a/../../b", ".git/config", "."])
+    def test_a_path_that_leads_outside_is_refused(self, tmp_path: Path, key: str, path: str) -> None:
+        said = complaint(tmp_path, f"[workspace]\n{key} = ['{path}']\n")
+        assert f"workspace.{key}" in said
+        assert "allowed is a path inside the repository" in said

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,8 @@ REASONS = ROOT / "tools" / "equivalent_mutants.toml"
 COPIED = ("agent_fox", "docs", "tests/__init__.py", "tests/core", "pyproject.toml", "README.md")
 DEAD = frozenset({"killed", "timeout", "caught by type check"})
 ALONE_SECONDS = 300
+MOST_BYTES = 2 << 30
+"""What a test may take of memory: some mutants never end, and keep what they find."""
 
 _PROPERTY = re.compile(r"^    @property\n    def (\w+)\(self\) -> (.+):\n((?:(?:        .*)?\n)+)", re.MULTILINE)
 _RESULT = re.compile(r"^\s+(\S+): (.+)$", re.MULTILINE)
@@ -44,6 +47,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants are tested at the same time")
     options = parser.parse_args(arguments)
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
     copy_project(WORK)
     mutmut("run", "--max-children", str(options.jobs))
     results = dict(_RESULT.findall(mutmut("results", "--all", "true", quiet=True)))

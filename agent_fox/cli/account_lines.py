@@ -43,7 +43,8 @@ def cost_document(account: RunAccount) -> dict[str, float]:
 
 
 def spec_document(spec: SpecAccount) -> dict[str, object]:
-    return {**asdict(spec), "is_proven": spec.is_proven, "expected": spec.expected}
+    """`expected` is null for a spec that could never be read."""
+    return {**asdict(spec), "is_proven": spec.is_proven, "expected": spec.expected if spec.is_counted else None}
 
 
 def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
@@ -51,7 +52,7 @@ def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
     names = max((len(spec.name) for spec in specs), default=0)
     standings = max((len(spec.standing) for spec in specs), default=0)
     for spec in specs:
-        parts = f"{len(spec.proven) + len(spec.waived)} of {spec.expected} proven"
+        parts = f"{len(spec.proven) + len(spec.waived)} of {spec.expected if spec.is_counted else '?'} proven"
         yield plain(f"  {spec.name:<{names}}  {spec.standing:<{standings}}  {parts:<16}  {_more(spec)}").rstrip()
 
 
@@ -64,11 +65,12 @@ def _more(spec: SpecAccount) -> str:
     told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
     if spec.unread and spec.unread == spec.open_ids:
         told.append("no verdict yet")
-    return "; ".join([*on, *told, *([spec.problem] if spec.problem else [])])
+    return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
 def total_lines(account: RunAccount) -> Iterator[str]:
-    yield f"{account.proven} proven, {account.not_proven} not proven, {account.waived} waived"
+    unknown = " + ?" if account.uncounted else ""
+    yield f"{account.proven} proven, {account.not_proven}{unknown} not proven, {account.waived} waived"
     made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
     yield f"{', '.join(made)}; {cost_words(account)}; {account.seconds:.0f} s of running"
 

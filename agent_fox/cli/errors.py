@@ -26,6 +26,7 @@ LOWER = {
     "agent_fox.store.state.StateStuck": Exit.STUCK,
     "agent_fox.store.state.LockHeld": Exit.STUCK,
     "agent_fox.engine.preflight.RunRefused": Exit.INPUT,
+    "agent_fox.engine.preflight.RunStuck": Exit.STUCK,
     "agent_fox.engine.reset.NothingToReset": Exit.INPUT,
 }
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

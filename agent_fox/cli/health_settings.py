@@ -11,7 +11,7 @@ from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
 from agent_fox.engine.extensions import backends_of, dialects_of
-from agent_fox.engine.preflight import lacks, read_plan
+from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, read_plan, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.backends import Backend
 from agent_fox.specs.dialects import Dialect
@@ -35,6 +35,8 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
     except PluginError as error:
         yield Check("plugins", State.MISSING, str(error), "see there")
         return
+    if in_repository:
+        yield _workspace(root, settings)
     yield _specs(root, settings, dialects)
     yield from _agents(root, settings, backends)
 
@@ -46,11 +48,25 @@ def _settings(root: Path) -> Check:
 
 
 def _branch(root: Path, branch: str) -> Check:
-    place = git.checked_out_at(root, branch)
-    if place is None:
-        return Check("integration branch", State.OK, branch)
-    what = f"{branch} is checked out at {place}"
-    return Check("integration branch", State.MISSING, what, f"run `git -C {place} switch` to another branch")
+    name, place, rival = "integration branch", git.checked_out_at(root, branch), rival_of(root, branch)
+    if place is not None:
+        what = f"{branch} is checked out at {place}"
+        return Check(name, State.MISSING, what, f"run `git -C {place} switch` to another branch")
+    if rival is not None:
+        return Check(name, State.MISSING, rival_told(branch, rival), "see there")
+    try:
+        check_lock(root, branch)
+    except RunStuck as error:
+        return Check(name, State.MISSING, str(error), "see there")
+    return Check(name, State.OK, branch)
+
+
+def _workspace(root: Path, settings: Settings) -> Check:
+    agents = [settings.agent_for(archetype, "") for archetype in _used(settings)]
+    missing = list(dict.fromkeys(missing_provisions(settings, agents, root)))
+    if missing:
+        return Check("workspace", State.MISSING, "; ".join(missing), f"see [workspace] in {FILE}")
+    return Check("workspace", State.OK, settings.workspace.state or "its usual place")
 
 
 def _specs(root: Path, settings: Settings, dialects: tuple[Dialect, ...]) -> Check:

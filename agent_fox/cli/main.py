@@ -6,14 +6,19 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.errors import report
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.lazy import Entry, LazyGroup
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 NAME = "agent-fox"
 HELP_OPTIONS = ["-h", "--help"]
@@ -86,8 +91,39 @@ def run(arguments: Sequence[str]) -> int:
     return int(code or Exit.DONE)
 
 
+class _Readable(io.FileIO):
+    """Standard output that goes nowhere once nobody reads it, as in `agent-fox run | head`: work goes on."""
+
+    def write(self, data: Buffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _send_nowhere(self.fileno())
+            return super().write(data)
+
+
+def _send_nowhere(number: int) -> None:
+    """Standard error too, where it leads to the same place (`2>&1 | head`)."""
+    nowhere, broken = os.open(os.devnull, os.O_WRONLY), os.fstat(number)
+    for other in {number, 2}:
+        with suppress(OSError):  # standard error may be closed
+            if os.path.samestat(os.fstat(other), broken):
+                os.dup2(nowhere, other)
+    os.close(nowhere)
+
+
+def open_streams() -> None:
+    """Standard output and error that can always be written: closed (`>&-`), or left by their reader."""
+    if sys.stdout is not None and not sys.stdout.isatty():
+        readable = io.BufferedWriter(_Readable(sys.stdout.fileno(), "w", closefd=False))
+        sys.stdout = io.TextIOWrapper(readable, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - open as long as the program runs
+    sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115 - the same
+
+
 def main() -> None:
     """The program `agent-fox`."""
+    open_streams()
     sys.exit(run(sys.argv[1:]))
 
 

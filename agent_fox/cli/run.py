@@ -21,10 +21,11 @@ from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
 from agent_fox.config import Settings, load
 from agent_fox.engine.account import read_account
+from agent_fox.engine.ending import Stop
 from agent_fox.engine.forecast import Forecast, forecast
 from agent_fox.engine.planning import with_dependencies
 from agent_fox.engine.run import STATE, Engine, RunOptions
-from agent_fox.engine.scheduler import Orders, Stop
+from agent_fox.engine.scheduler import Orders
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
 from agent_fox.store.state import read_state

@@ -10,7 +10,7 @@ from agent_fox.cli.account_lines import account_document, spec_lines, total_line
 from agent_fox.cli.screen import plain, title
 from agent_fox.cli.words import counted
 from agent_fox.engine.account import RunAccount
-from agent_fox.engine.scheduler import RunExit, Stop
+from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.system import git
 
 MOST_FILES = 6

@@ -21,8 +21,8 @@ class SpecAccount:
 
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
     on an older tree of a spec that is not proven. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
-    `standing` is verified, waived, escalated, blocked, running, waiting, without verifier, or left out (the spec cannot
-    be read: `problem`).
+    `standing` is verified, waived, escalated, blocked, running, waiting, without verifier, or left out (`problem` says
+    why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody knows its ids.
     """
 
     name: str
@@ -38,6 +38,7 @@ class SpecAccount:
     nodes_done: int = 0
     nodes: int = 0
     problem: str = ""
+    is_counted: bool = True
 
     @property
     def is_proven(self) -> bool:
@@ -134,6 +135,11 @@ class RunAccount:
         return sum(len(spec.proven) for spec in self.specs)
 
     @property
+    def uncounted(self) -> int:
+        """Specs whose requirements nobody knows: they could not be read."""
+        return sum(not spec.is_counted for spec in self.specs)
+
+    @property
     def waived(self) -> int:
         return sum(len(spec.waived) for spec in self.specs)
 
@@ -208,15 +214,19 @@ class _Verifier:
 
 
 def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> Iterator[SpecAccount]:
-    sql = "SELECT name, verified_commit, problem FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
-    parts, nodes, verifiers = _parts(db), _nodes(db), _verifiers(db)
-    for name, commit, problem in db.execute(sql).fetchall():
+    sql = (
+        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs WHERE is_withdrawn = 0 "
+        "ORDER BY position, name"
+    )
+    parts, nodes, verifiers = _unplanned_parts(db) | _parts(db), _nodes(db), _verifiers(db)
+    for name, commit, problem, is_read in db.execute(sql).fetchall():
         if only is not None and name not in only:
             continue
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
         standing = "left out" if problem else _standing(verifier, statuses)
-        lists = _sorted(db, verifier, parts.get(name, []), tip_tree, is_proven=standing in PROVEN)
+        judged, tree = (None, None) if problem else (verifier, tip_tree)
+        lists = _sorted(db, judged, parts.get(name, []), tree, is_proven=standing in PROVEN)
         yield SpecAccount(
             name=name,
             verifier=verifier.id if verifier else None,
@@ -231,6 +241,7 @@ def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> I
             nodes_done=done,
             nodes=count,
             problem=problem,
+            is_counted=bool(is_read or parts.get(name)),
         )
 
 
@@ -244,6 +255,16 @@ def _parts(db: Database) -> dict[str, list[tuple[str, str, str | None]]]:
     found: dict[str, list[tuple[str, str, str | None]]] = {}
     for spec, part, word, tree in db.execute(sql):
         found.setdefault(spec, []).append((part, word, tree))
+    return found
+
+
+def _unplanned_parts(db: Database) -> dict[str, list[tuple[str, str, str | None]]]:
+    """Expected ids of specs that were left out, as `_parts` has them of the planned ones."""
+    found: dict[str, list[tuple[str, str, str | None]]] = {}
+    for name, snapshot in db.execute("SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> ''"):
+        requirements = json.loads(snapshot)["requirements"]
+        parts = [part for one in requirements for part in one["criteria"] + one["edge_cases"] or [one]]
+        found[name] = [(part["id"], "unread", None) for part in parts]
     return found
 
 

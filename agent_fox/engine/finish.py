@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status, Step
 from agent_fox.engine.board import Board, Place
 from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.store.plan import PlannedNode
 from agent_fox.system import git
+
+SHOWN = 5
 
 
 def verifiers(board: Board) -> Iterator[Place]:
@@ -39,6 +42,18 @@ def _reopen(docket: Docket, place: Place, tip: str) -> Handled:
         note="the tree changed since this spec was verified; it is read again on the final tip",
     )  # fmt: skip
     return Handled(None, number, moved)
+
+
+def claim(board: Board, broken: Iterable[str]) -> Stop:
+    """What the run may claim now that nothing is left to do. `broken` names the specs that were left out."""
+    waiting = stalled(board)
+    if waiting:
+        names = ", ".join(planned.node.id for planned in waiting[:SHOWN])
+        return Stop(RunExit.CANNOT_GO_ON, f"stalled: nothing runs, but {len(waiting)} node(s) wait, such as {names}")
+    open_specs = [*(planned.node.spec_name for planned in unproven(board)), *broken]
+    if open_specs or not has_verifiers(board):
+        return Stop(RunExit.NOT_PROVEN, f"not proven: {', '.join(open_specs) or 'nothing was verified'}")
+    return Stop(RunExit.PROVEN, "everything in scope is proven")
 
 
 def has_verifiers(board: Board) -> bool:

@@ -8,11 +8,17 @@ from dataclasses import dataclass, field
 from agent_fox.config import InfrastructureSettings
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import SessionEnd
+from agent_fox.session.workspace import SETUP_FAILED
 
 AT_ONCE: dict[Infrastructure, str] = {
     Infrastructure.AUTHENTICATION: "the agent is not logged in or its key is not accepted; log in, then run again",
     Infrastructure.MISSING_BINARY: "the agent's program has gone missing; install it (see `agent-fox doctor`)",
 }
+
+
+def is_setup(end: SessionEnd) -> bool:
+    """Whether a setup command failed: it would fail again, in every workspace."""
+    return end.infrastructure is Infrastructure.WORKSPACE and end.reason.startswith(SETUP_FAILED)
 
 
 @dataclass(slots=True)
@@ -28,6 +34,8 @@ class Backoff:
         known = AT_ONCE.get(end.infrastructure) if end.infrastructure else None
         if known is not None:
             return f"{known} ({end.reason})"
+        if is_setup(end):
+            return f"{end.reason}; correct the command or what it needs, then run again"
         if losses >= self.settings.attempts:
             return f"lost {losses} times to infrastructure, last: {end.reason}; run again when it works"
         wait = min(self.settings.first_wait * 2 ** (losses - 1), self.settings.longest_wait)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path, PurePosixPath
 
-from agent_fox.config import AgentSettings, Settings
+from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.graph import Plan
-from agent_fox.core.spec import Problem, Severity
+from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.session import workspace
 from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
-from agent_fox.session.order import Agent
+from agent_fox.session.order import Agent, Provisions
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import find_specs, read_specs
@@ -19,9 +22,15 @@ from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 
+NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
+
 
 class RunRefused(Exception):
     """The run does not start. Its text says what is wrong, where, and what to do; nothing has been changed."""
+
+
+class RunStuck(RunRefused):
+    """The run cannot start just now: something outside of it is in the way, which is no mistake of the settings."""
 
 
 def shape_of(settings: Settings) -> PlanShape:
@@ -39,29 +48,67 @@ def shape_of(settings: Settings) -> PlanShape:
 
 
 def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], folder: str | None = None) -> Plan:
-    """The plan as the files say it now. Raises SpecsMissing; everything else stands in its problems."""
+    """The plan as the files say it now. Raises SpecsMissing; everything else stands in its problems.
+
+    Settings are held against the specs that they are about: not where another `folder` is looked at.
+    """
     where = find_specs(root, folder or settings.plan.specs)
     specs, problems = read_specs(where, root, tuple(dialects))
-    return plan_of(specs, problems, shape_of(settings))
+    plan = plan_of(specs, problems, shape_of(settings))
+    return plan if folder else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
+
+
+def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:
+    """Tables of the settings for a spec or node that there is none of. Of a broken spec no node is known."""
+    planned = {node.spec_name for node in plan.nodes}
+    specs = {spec.name for spec in plan.specs} | {problem.spec for problem in plan.problems if problem.spec}
+    nodes = {node.id for node in plan.nodes}
+    for name in settings.specs:
+        if name not in specs:
+            yield unknown_name(f"specs.{name}", "spec", name, specs)
+    for name in settings.nodes:
+        spec = name.partition(":")[0]
+        if name not in nodes and (spec in planned or spec not in specs):
+            yield unknown_name(f'nodes."{name}"', "node", name, nodes)
+
+
+def unknown_name(table: str, kind: str, name: str, known: Iterable[str]) -> Problem:
+    nearest = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.0)
+    hint = f"; the nearest is {nearest[0]}" if nearest else ""
+    return Problem(Severity.ERROR, str(FILE), f"[{table}]: there is no such {kind}{hint}")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The plan that will be run, and the specs that were left out because they are broken: name to reason."""
+    """The plan that will be run, and the specs that were left out because they are broken: name to reason.
+
+    `left_out` are those of them that could be read.
+    """
 
     plan: Plan
     broken: Mapping[str, str]
+    left_out: tuple[Spec, ...] = ()
 
 
 def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
-    """Refuse a plan with errors, or leave the broken specs out, which then count as not proven."""
+    """Refuse a plan with errors, or leave the broken specs out, which then count as not proven.
+
+    Errors of the settings are no spec's: they stay in the plan's problems, and `check_backends` refuses them.
+    """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if not errors:
         return Scope(plan, {})
-    if not skip_broken or any(problem.spec is None for problem in errors):
-        raise RunRefused(f"{told(errors)}\nrepair that, or leave the broken specs out with --skip-broken")
+    own = settings_errors(plan)
+    if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
+        remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
+        raise RunRefused(f"{told(errors)}{remedy}")
     skipped = without_broken(plan)
-    return Scope(plan_of(skipped.kept, (), shape_of(settings)), skipped.reasons)
+    left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
+    return Scope(plan_of(skipped.kept, own, shape_of(settings)), skipped.reasons, left_out)
+
+
+def settings_errors(plan: Plan) -> list[Problem]:
+    return [one for one in plan.problems if one.severity is Severity.ERROR and one.where == str(FILE)]
 
 
 def told(problems: Iterable[Problem]) -> str:
@@ -82,22 +129,102 @@ def check_repository(root: Path, branch: str) -> str:
             f"the branch {branch} is checked out at {checked_out}; switch to another branch there (git switch -), "
             "since work lands on it while nobody looks"
         )
+    rival = rival_of(root, branch)
+    if rival is not None:
+        raise RunRefused(rival_told(branch, rival))
+    check_lock(root, branch)
     unresolved = git.unresolved_submodules(root)
     if unresolved:
         raise RunRefused(f"submodules are not checked out: {', '.join(unresolved)}; run `git submodule update --init`")
     return head
 
 
-def check_backends(settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path) -> None:
-    """Every agent that this plan may need must be there. Raises RunRefused naming each that is not."""
-    missing = dict.fromkeys(
-        f"[agents.{archetype}] {lack}"
-        for archetype, agent in used_agents(settings, plan)
-        for name in agent.backends
-        if (lack := lacks(backends, name, agent, root)) is not None
+def rival_of(root: Path, branch: str) -> str | None:
+    """A branch whose name is a folder of this one's, or the other way round: git cannot have both."""
+    above = [parent.as_posix() for parent in PurePosixPath(branch).parents if parent.name]
+    refs = [f"refs/heads/{name}" for name in above] + [f"refs/heads/{branch}/"]
+    found = git.call(root, "for-each-ref", "--format=%(refname)", *refs).text.splitlines()
+    names = [ref.removeprefix("refs/heads/") for ref in found]
+    return next((name for name in names if name in above or name.startswith(f"{branch}/")), None)
+
+
+def rival_told(branch: str, rival: str) -> str:
+    return (
+        f"the branch {branch} cannot be made beside the branch {rival}; rename that "
+        f"(git branch -m {rival} NEW_NAME), or set [git] integration_branch"
     )
+
+
+def check_lock(root: Path, branch: str) -> None:
+    """Raises RunStuck where another git holds the branch, or was killed while it did."""
+    lock = git.common_folder(root) / "refs" / "heads" / f"{branch}.lock"
+    if lock.exists():
+        raise RunStuck(f"{lock} is in the way; if no git command is running, remove that file, then run again")
+
+
+def check_backends(settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path) -> None:
+    """All that the settings name and this plan may need must be there. Raises RunRefused naming each that is not."""
+    agents = list(used_agents(settings, plan))
+    missing = [
+        *(f"{problem.where}: {problem.what}" for problem in settings_errors(plan)),
+        *missing_agents(agents, backends, root),
+        *missing_provisions(settings, [agent for _, agent in agents], root),
+    ]
     if missing:
-        raise RunRefused("\n".join(missing))
+        raise RunRefused("\n".join(dict.fromkeys(missing)))
+
+
+def missing_agents(
+    agents: Iterable[tuple[str, AgentSettings]], backends: Mapping[str, Backend], root: Path
+) -> Iterator[str]:
+    is_set_up = (root / FILE).exists()
+    for archetype, agent in agents:
+        for name in agent.backends:
+            lack = lacks(backends, name, agent, root)
+            if lack is not None:
+                is_untold = not is_set_up and name == "command" and not agent.command
+                yield NOT_SET_UP if is_untold else f"[agents.{archetype}] {lack}"
+
+
+def missing_provisions(settings: Settings, agents: Iterable[AgentSettings], root: Path) -> Iterator[str]:
+    """What is wrong with `[workspace]`, in sentences. Setup commands see the PATH of each of the agents."""
+    own = settings.workspace
+    if own.state is not None and (trouble := state_trouble(root, own.state)):
+        yield trouble
+    commits = ("HEAD", f"refs/heads/{settings.git.integration_branch}")
+    for path in dict.fromkeys(agent.environment.get("PATH", os.environ.get("PATH")) for agent in agents):
+        yield from workspace.lacks(provisions_of(own), root, commits, path)
+
+
+def provisions_of(own: WorkspaceSettings) -> Provisions:
+    setup = tuple(line if isinstance(line, str) else tuple(line) for line in own.setup)
+    return Provisions(setup, tuple(own.copies), tuple(own.link))
+
+
+def own_state_folder(root: Path, state: str) -> Path:
+    """`[workspace] state`, counted from the repository's root. Raises RunRefused for an unknown `~name`."""
+    try:
+        return (root / Path(state).expanduser()).resolve()
+    except RuntimeError as error:
+        raise RunRefused(f"[workspace] state = {state!r}: {error}") from error
+
+
+def state_trouble(root: Path, state: str) -> str | None:
+    """Why workspaces cannot be in that place; None where they can. Nothing is made there."""
+    try:
+        place = own_state_folder(root, state)
+    except RunRefused as error:
+        return str(error)
+    nearest = next(folder for folder in (place, *place.parents) if folder.exists())
+    if not nearest.is_dir() or not os.access(nearest, os.W_OK | os.X_OK):
+        return f"[workspace] state = {state!r}: {nearest} cannot be written; name a folder that can"
+    if place.is_relative_to(root.resolve()) and not is_ignored(root, place / "launches"):
+        return f"[workspace] state = {state!r}: {place} is inside the repository; have git ignore it, or name another"
+    return None
+
+
+def is_ignored(root: Path, place: Path) -> bool:
+    return git.call(root, "check-ignore", "--quiet", "--", str(place), allowed=(0, 1, 128)).status == 0
 
 
 def used_agents(settings: Settings, plan: Plan) -> Iterable[tuple[str, AgentSettings]]:

@@ -19,6 +19,7 @@ from agent_fox.engine import preflight
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.effects import deliver
+from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
@@ -26,7 +27,7 @@ from agent_fox.engine.planning import sync_plan, with_dependencies
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
-from agent_fox.engine.scheduler import Orders, Run, RunExit, Stop
+from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import plan as stored
@@ -171,7 +172,7 @@ class Engine:
     def launches(self) -> Path:
         """Where workspaces live: outside the person's checkout, in a folder of this repository's own."""
         key = hashlib.sha256(str(self.root.resolve()).encode()).hexdigest()[:12]
-        return state_folder(self.settings, self.environ) / f"{self.root.name}-{key}" / "launches"
+        return state_folder(self.root, self.settings, self.environ) / f"{self.root.name}-{key}" / "launches"
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings)
@@ -203,9 +204,9 @@ class DocketFactory:
         return Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling)
 
 
-def state_folder(settings: Settings, environ: Mapping[str, str]) -> Path:
+def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:
     if settings.workspace.state:
-        return Path(settings.workspace.state).expanduser()
+        return preflight.own_state_folder(root, settings.workspace.state)
     base = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".local" / "state")
     return Path(base) / "agent-fox"
 

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from enum import IntEnum
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -21,6 +20,7 @@ from agent_fox.engine import finish, judges, launching, results
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.effects import deliver
+from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.judges import Panel, PanelEnd
 from agent_fox.engine.launching import Workshop
@@ -36,24 +36,6 @@ from agent_fox.system import clock, git
 from agent_fox.trackers.protocol import Tracker
 
 TICK_SECONDS = 1.0
-
-
-class RunExit(IntEnum):
-    """How a run ended, as its exit code."""
-
-    PROVEN = 0
-    NOT_PROVEN = 2
-    CEILING = 3
-    CANNOT_GO_ON = 4
-    INTERRUPTED = 130
-
-
-@dataclass(slots=True)
-class Stop:
-    """Why the run launches nothing more; what runs is waited for."""
-
-    exit: RunExit
-    reason: str
 
 
 @dataclass(slots=True)
@@ -116,7 +98,7 @@ class Run:
         with self.pool() as submit:
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
-        return self.stop or self.verdict()
+        return self.stop or finish.claim(self.board, self.broken)
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
         """Launch what may be launched; whether there is anything to wait for then."""
@@ -128,17 +110,6 @@ class Run:
                 return True
             if self.stop is not None or not self.check_the_tip():
                 return False
-
-    def verdict(self) -> Stop:
-        """What the run may claim now that nothing is left to do."""
-        stalled = finish.stalled(self.board)
-        if stalled:
-            names = ", ".join(planned.node.id for planned in stalled[:5])
-            return Stop(RunExit.CANNOT_GO_ON, f"stalled: nothing runs, but {len(stalled)} nodes wait, such as {names}")
-        unproven = [*(planned.node.spec_name for planned in finish.unproven(self.board)), *self.broken]
-        if unproven or not finish.has_verifiers(self.board):
-            return Stop(RunExit.NOT_PROVEN, f"not proven: {', '.join(unproven) or 'nothing was verified'}")
-        return Stop(RunExit.PROVEN, "everything in scope is proven")
 
     @contextmanager
     def pool(self) -> Iterator[Callable[[Flight], None]]:

@@ -30,9 +30,18 @@ LAST_LINES = 20
 COMMAND_NOT_FOUND = frozenset({126, 127})
 """What shells and `env` exit with where a command cannot be found or run."""
 
+_LOCAL = r"(?:\b127\.\d|\b0\.0\.0\.0\b|\blocalhost\b|(?<![\w:])\[?::1\b)"  # a server of the work's own tests
 _ERROR = r"^\s*(?:\w+: )?(?:API |request |fatal |unexpected )?error\s*(?:[:(]\s*){1,2}"
-_NOT_LOCAL = r"(?![^\n]*(?:127\.0\.0\.1|localhost|\[?::1))"  # a server of the work's own tests
+_NOT_LOCAL = rf"(?![^\n]*{_LOCAL})"
+_OUTSET = rf"^{_NOT_LOCAL}(?:Error: |fatal: )?"
+"""Where a bare phrase may stand: not indented (titles of tests and source code are), not in a list."""
+
+_SAID = r"(?=\s*(?:$|[:;!{|]|\.(?!\.)|- [{<\"']|, (?:please|try|retry|wait)\b|(?:please|try again|retry|after \d)))"
+"""What may follow a bare phrase: an end, a detail, advice; prose goes on in other words."""
+
 _JSON_TYPE = r"\"(?:type|code)\"\s*:\s*\"{}\""
+
+_LOWER = "overloaded|unauthorized|rate limit|too many requests|service unavailable"
 
 
 def _status(codes: str) -> str:
@@ -40,8 +49,25 @@ def _status(codes: str) -> str:
     Unauthorized`.
     """
     before = r"(?:HTTP |unexpected status |status code )?"
-    return rf"{_ERROR}{before}(?:{codes})(?-i:(?=\s*(?:$|[{{\"):,]|[A-Z]|overloaded)))"
+    return rf"{_ERROR}{before}(?:{codes})(?-i:(?=\s*(?:$|[{{\"):,]|[A-Z]|{_LOWER})))"
 
+
+def _bare(code: str, phrase: str) -> str:
+    """An HTTP status line that stands alone: `429 Too Many Requests`, `HTTP/1.1 429 Too Many Requests`, `HTTP 429`."""
+    return rf"{_OUTSET}(?:HTTP(?:/\d(?:\.\d)?)? (?:{code})(?: {phrase})?|(?:{code}) {phrase}){_SAID}"
+
+
+def _client(codes: str) -> str:
+    """An exception of a model client: `openai.RateLimitError: Error code: 429 - {...}`."""
+    return rf"^{_NOT_LOCAL}(?:\w+\.){{0,4}}\w+Error: Error code: (?:{codes})\b"
+
+
+_UNREACHED = r"(?:Could not resolve|Couldn't connect|Failed to connect|Connection |Operation timed out|Recv failure)"
+_HOSTLESS = (
+    rf"^{_NOT_LOCAL}(?:(?:ConnectionRefused|ConnectionReset)Error: \[Errno \d+\]"
+    r"|(?:httpx|httpcore)\.Connect(?:Error|Timeout)(?:: |$))"
+)
+"""Python's exceptions that don't say which host: the lines around them do."""
 
 _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
     (kind, re.compile("|".join(patterns), re.IGNORECASE))
@@ -51,6 +77,9 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
             (
                 _JSON_TYPE.format("(?:authentication_error|permission_error|invalid_api_key)"),
                 _status("401|403"),
+                _client("401|403"),
+                _bare("401", "Unauthorized"),
+                _OUTSET + r"Authentication failed(?: for '[^'\n]{1,300}')?" + _SAID,
                 r"^\s*(?:authentication_error|invalid_api_key|Invalid API key|OAuth token has expired)\b",
                 r"^\s*(?:Not logged in|Please run /login|Credit balance is too low)",
                 _ERROR + r"(?:invalid (?:x-)?api[ -]?key|authentication failed|not logged in)\b",
@@ -61,6 +90,10 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
             (
                 _JSON_TYPE.format("(?:rate_limit_error|rate_limit_exceeded|insufficient_quota)"),
                 _status("429"),
+                _client("429"),
+                _bare("429", "(?:Too Many Requests|rate limit(?:ed| exceeded| reached)?)"),
+                _OUTSET + r"rate limit (?:exceeded|reached)(?: for [\w.-]{1,80})?" + _SAID,
+                _OUTSET + r"rate limit (?:exceeded|reached) for [\w.-]{1,80} in organization\b",
                 r"^\s*(?:rate_limit_error|rate_limit_exceeded|RESOURCE_EXHAUSTED)\b",
                 r"^\s*(?:Claude (?:AI )?usage limit reached|You've hit your (?:usage|session|weekly) limit)",
                 _ERROR + r"(?:rate limit (?:exceeded|reached)|too many requests)",
@@ -71,6 +104,9 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
             (
                 _JSON_TYPE.format("(?:overloaded_error|api_error|server_error)"),
                 _status("500|502|503|504|529"),
+                _client("500|502|503|504|529"),
+                _bare("502|503|504", "(?:Bad Gateway|Service Unavailable|Gateway Time-?out)"),
+                _bare("529", "(?:site is )?overloaded"),
                 r"^\s*overloaded_error\b",
                 _ERROR + r"overloaded\b",
             ),
@@ -84,6 +120,17 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 _ERROR + r"(?:connection (?:error|refused|reset)|fetch failed|network error|could not resolve host)",
                 r"^\s*stream error: (?:stream disconnected|error sending request)",
                 r"^\s*stream disconnected before completion\b",
+                _HOSTLESS,
+                rf"^{_NOT_LOCAL}requests\.exceptions\.(?:ConnectionError|ConnectTimeout|ProxyError)(?:: |$)",
+                rf"^{_NOT_LOCAL}(?:socket\.gaierror|TimeoutError|OSError): \[Errno (?:-[235]|101|110|113)\]",
+                rf"^{_NOT_LOCAL}(?:openai|anthropic)\.API(?:Connection|Timeout)Error(?:: |$)",
+                rf"^{_NOT_LOCAL}curl: \((?:[567]\) |28\) (?:Connection|Resolving) timed out)",
+                rf"^{_NOT_LOCAL}fatal: unable to access '[^'\n]{{1,300}}': {_UNREACHED}",
+                rf"^{_NOT_LOCAL}ssh: (?:Could not resolve hostname|connect to host) ",
+                _OUTSET
+                + r"(?:Temporary failure in name resolution|Network is unreachable|connection timed out)"
+                + _SAID,
+                _OUTSET + r"Could not resolve host: \S",
             ),
         ),
         (
@@ -91,12 +138,15 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
             (
                 _JSON_TYPE.format("ENOSPC"),
                 r"^\s*(?:Error: )?(?:ENOSPC\b|No space left on device|Disk quota exceeded)",
+                r"^(?:OS|IO)Error: \[Errno (?:28|122)\] ",
                 r"^[\w./-]{1,80}: (?:(?:write|cannot \w+)[^\n]{0,200}: )?"
                 r"(?:No space left on device|Disk quota exceeded)\s*$",
             ),
         ),
     )
 )
+_NAMES_LOCAL = re.compile(_LOCAL, re.IGNORECASE)
+_NAMES_NO_HOST = re.compile(_HOSTLESS, re.IGNORECASE)
 
 
 def recognise(exit_status: int | None, *streams: str) -> Infrastructure | None:
@@ -110,4 +160,8 @@ def recognise(exit_status: int | None, *streams: str) -> Infrastructure | None:
 
 
 def _last_lines(stream: str) -> list[str]:
-    return [line[:2000] for line in stream.splitlines() if line.strip()][-LAST_LINES:]
+    """The last non-empty lines; a refused connection among words about a local server is the work's own."""
+    lines = [line[:2000] for line in stream.splitlines() if line.strip()][-LAST_LINES:]
+    if any(_NAMES_LOCAL.search(line) for line in lines):
+        return [line for line in lines if not _NAMES_NO_HOST.search(line)]
+    return lines

@@ -11,13 +11,14 @@ import json
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent_fox.session.order import LaunchOrder, Paths, StopSignal
+from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
 from agent_fox.system import git, git_objects
 from agent_fox.system.processes import Command, ProcessEnd, started
@@ -30,6 +31,9 @@ SETUP_LIMIT = 1800.0
 
 QUOTED_LINES = 5
 """How many last lines of a failed setup command its error shows."""
+
+SETUP_FAILED = "[workspace] setup: "
+"""What the error of a failed setup command begins with."""
 
 
 class WorkspaceError(Exception):
@@ -113,6 +117,42 @@ def _open_up(retry: Callable[..., object], path: str, _: object) -> None:
         shutil.rmtree(path)
     else:
         retry(path)
+
+
+def lacks(wanted: Provisions, repo: Path, commits: Iterable[str], path: str | None) -> list[str]:
+    """What the settings name and a workspace would not get, a sentence each; nothing is run or changed.
+
+    `path` is the PATH that setup commands see, `commits` what a workspace may be made from.
+    """
+    found: list[str] = []
+    for setting, patterns in (("copy", wanted.copy), ("link", wanted.link)):
+        for pattern in patterns:
+            with _noted(found):
+                _matches(repo, setting, [pattern])
+    for number, line in enumerate(wanted.setup):
+        with _noted(found):
+            _check_program(_argv(line)[0], repo, commits, path, is_first=number == 0)
+    return found
+
+
+@contextmanager
+def _noted(found: list[str]) -> Iterator[None]:
+    try:
+        yield
+    except WorkspaceError as error:
+        found.append(str(error))
+
+
+def _check_program(word: str, repo: Path, commits: Iterable[str], path: str | None, *, is_first: bool) -> None:
+    """A relative path counts from the repository's root. One that is not there may be made by an earlier command."""
+    if "/" not in word or Path(word).is_absolute() or (repo / word).exists():
+        program = str(repo / word) if "/" in word else word
+        is_there = shutil.which(program, path=path) is not None
+    else:
+        inside = PurePosixPath(word).as_posix()
+        is_there = not is_first or any(git.show(repo, commit, inside) is not None for commit in commits)
+    if not is_there:
+        raise WorkspaceError(f"{SETUP_FAILED}{word!r} is not an executable; install it or correct the command")
 
 
 def _clone(order: LaunchOrder, workspace: Path) -> None:
@@ -227,7 +267,7 @@ def _run_setup(order: LaunchOrder, environment: Mapping[str, str], stop: StopSig
         end = _run(Command(argv, environment, paths.workspace, folder, SETUP_LIMIT), stop)
         if end is None or end.exit_status != 0:
             said = "\n".join(last_lines(folder / "stdout", QUOTED_LINES) + last_lines(folder / "stderr", QUOTED_LINES))
-            raise WorkspaceError(f"[workspace] setup: {shlex.join(argv)!r} {_how(end)}\n{said}".rstrip())
+            raise WorkspaceError(f"{SETUP_FAILED}{shlex.join(argv)!r} {_how(end)}\n{said}".rstrip())
 
 
 def _argv(line: str | tuple[str, ...]) -> tuple[str, ...]:

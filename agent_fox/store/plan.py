@@ -172,11 +172,13 @@ def drop_retry_edges(db: Database, source: str) -> None:
     db.execute("DELETE FROM retry_edges WHERE source = ?", [source])
 
 
-def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str]) -> None:
+def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str], left_out: Iterable[Spec] = ()) -> None:
     """Keep the text that counts: a snapshot of each spec; specs that are gone stay, marked as withdrawn.
 
-    `broken` maps the name of a spec that could not be read to the reason; it keeps the snapshot it had.
+    `broken` maps the name of a spec that is left out to the reason; `left_out` are those of them that could be read.
+    Such a spec keeps the snapshot it had, except that one never planned takes what was read now.
     """
+    read = {spec.name: _SPEC.dump_json(spec).decode() for spec in left_out}
     db.execute("UPDATE plan_specs SET is_withdrawn = 1")
     db.conn.executemany(
         "INSERT INTO plan_specs (name, position, dialect, path, title, snapshot) VALUES (?, ?, ?, ?, ?, ?) "
@@ -189,9 +191,11 @@ def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str]) -
         ],
     )
     db.conn.executemany(
-        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', '', ?) "
-        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0",
-        [(name, LAST, storable(problem)) for name, problem in broken.items()],
+        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
+        "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
+        "ELSE excluded.snapshot END",
+        [(name, LAST, read.get(name, ""), storable(problem)) for name, problem in broken.items()],
     )
 
 

@@ -22,6 +22,9 @@ from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Source
 from agent_fox.verifier.suite import Broken, SuiteRun, Unattempted
 
+_LAST_LINES = 8
+_LONGEST_LINE = 100  # characters; all of the last lines fit into the evidence
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -61,8 +64,18 @@ class Bench:
             return self._fail(id, failed)
         broken = self._broken_about(id)
         if broken is None and _is_tested(mapped):
-            return self._pass(id, mapped)
+            return self._tested(id, mapped)
         return self._untold(id, mapped, broken)
+
+    def _tested(self, id: str, mapped: Mapped) -> Finding:
+        """Its tests passed, which counts where no other command failed: a check that can't run proves nothing."""
+        for run in self._runs:
+            if run.kept_back is not None:
+                return self._fail_by_broken(id, run, run.kept_back)
+        for run in self._runs:
+            if run.unattempted is not None and not run.unattempted.is_silent_pass:
+                return _unknown(id, run, run.unattempted)
+        return self._pass(id, mapped)
 
     def _untold(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
         """Not tested, or not wholly: what kept it back decides."""
@@ -70,11 +83,16 @@ class Bench:
         if obstacle is not None:
             return self._fail_by_broken(id, *obstacle)
         for run in self._runs:
-            if run.unattempted is not None:
+            if run.unattempted is not None and not self._counts_as_passed(run.unattempted):
                 return _unknown(id, run, run.unattempted)
         if mapped.absent:
             return self._fail_absent(id, mapped)
         return self._untested(id, mapped)
+
+    def _counts_as_passed(self, why: Unattempted) -> bool:
+        """A configured linter or build that passed says nothing of tests, where another command does."""
+        another = any(run.unattempted is None for run in self._runs)
+        return why.is_silent_pass and another and bool(self._order.configured)
 
     def _pass(self, id: str, mapped: Mapped) -> Finding:
         passed = [case for case in mapped.cases if case.outcome is Outcome.PASSED]
@@ -166,8 +184,14 @@ def _names(mapped: Mapped, outcome: Outcome) -> str:
 
 
 def _unknown(id: str, run: SuiteRun, why: Unattempted) -> Finding:
-    verdict = Verdict(id, Word.UNKNOWN, said="UNKNOWN", evidence=capped(why.reason), disposition=why.disposition)
+    evidence = capped("\n".join([f"`{run.line}`: {why.reason}" if run.line else why.reason, *_last_lines(run.output)]))
+    verdict = Verdict(id, Word.UNKNOWN, said="UNKNOWN", evidence=evidence, disposition=why.disposition)
     return Finding(verdict, run.line, run.line, run.exit_code)
+
+
+def _last_lines(output: str) -> list[str]:
+    lines = [line.rstrip() for line in output.splitlines() if line.strip()]
+    return [line[:_LONGEST_LINE] for line in lines[-_LAST_LINES:]]
 
 
 def _reproduction(run: SuiteRun, tests: list[str]) -> str:

@@ -36,10 +36,15 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Unattempted:
-    """Why a run shows nothing about the code: tool missing, machine failed, report not to be trusted."""
+    """Why a run shows nothing about the code: tool missing, machine failed, report not to be trusted.
+
+    `is_silent_pass`: the command ended with exit 0 and writes no report (a linter, a build). It passed, and proves
+    nothing by itself; every other case stands against what other commands prove.
+    """
 
     reason: str
     disposition: Disposition
+    is_silent_pass: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,11 @@ class SuiteRun:
     cases: tuple[Case, ...] = ()
     broken: tuple[Broken, ...] = ()
     unattempted: Unattempted | None = None
+
+    @property
+    def kept_back(self) -> Broken | None:
+        """What of the coder's kept everything that the command runs from running."""
+        return None if self.cases else next((broken for broken in self.broken if not broken.file), None)
 
 
 def run_suite(line: str, order: CheckOrder, private: Path) -> SuiteRun:
@@ -139,9 +149,11 @@ class _Attempt:
                 f"pytest ended with exit {self.ended.exit_code} and no report: {tail}",
                 Disposition.ENVIRONMENT,
             )
-        return _untrusted(
+        return Unattempted(
             f"exit {self.ended.exit_code}, and no test report was written; "
-            "name the JUnit XML files that the command writes in [verify] reports"
+            "where the command runs tests, name the JUnit XML files that it writes in [verify] reports",
+            Disposition.VERIFIER_FAULT,
+            is_silent_pass=self.ended.exit_code == 0,
         )
 
 

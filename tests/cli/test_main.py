@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.main import COMMANDS
+from agent_fox.testing.worlds import Req, World, environment, log, program
 from tests.cli.program import PROGRAM, SOURCE, repository, said, start
 
 
@@ -90,3 +92,24 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
 @pytest.mark.parametrize("variable", [{}, {"NO_COLOR": "1"}])
 def test_output_that_is_no_terminal_has_no_colour(tmp_path: Path, variable: dict[str, str]) -> None:
     assert "\x1b" not in start(repository(tmp_path), "doctor", **variable).stdout
+
+
+def test_a_run_goes_on_to_its_end_though_nobody_reads_it(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "w")
+    running = subprocess.Popen(
+        program("run"), cwd=root, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert running.stdout is not None
+    assert "01_a:1  begins" in running.stdout.readline()
+    running.stdout.close()
+    assert running.wait(60) == 0
+    assert [row["node"] for row in log(root)] == ["01_a:1", "01_a:2"]
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_run_needs_no_open_output(tmp_path: Path, closed: str) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "w")
+    line = f"{shlex.join(program('run'))} {closed}"
+    done = subprocess.run(["sh", "-c", line], cwd=root, env=environment(), capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(log(root)) == 2

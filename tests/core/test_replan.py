@@ -171,6 +171,23 @@ def test_any_difference_is_a_change(after: Plan) -> None:
     assert not change(plan("A", "B"), after).is_empty
 
 
+def test_what_only_came_and_what_only_went_is_a_change() -> None:
+    one, two = (replace(found, nodes=found.nodes[:-1]) for found in (plan("A"), plan("A", "B")))
+    assert not change(one, two).is_empty
+    assert not change(two, one).is_empty
+
+
+def test_a_review_is_read_again_only_where_its_own_spec_changed_and_it_is_not_of_tests() -> None:
+    drift = Node(
+        "01_a:reviewer:drift", "01_a:0:reviewer:drift-review", "01_a", 0, Archetype.REVIEWER, Mode.DRIFT_REVIEW
+    )
+    other = replace(drift, uid="02_b:reviewer:drift", id="02_b:0:reviewer:drift-review", spec_name="02_b")
+    before, after = plan("A"), plan("A", parts={**PARTS, "1": "other"})
+    nodes = (drift, other, *after.nodes)
+    found = replan(stored(nodes, "blocked"), parts_of(before), replace(after, nodes=nodes))
+    assert found.pending == ("01_a:reviewer:drift", "01_a:coder:1", "01_a:verifier")
+
+
 def test_another_name_alone_or_a_return_alone_is_a_change() -> None:
     before = plan("A", "B")
     verifier = stored(before.nodes)[-1]

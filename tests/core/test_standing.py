@@ -70,7 +70,7 @@ def test_whoever_goes_back_begins_with_a_first_reading_on_a_whole_budget() -> No
 
 
 def test_a_reset_goes_back_to_the_first_rung() -> None:
-    climbed = Standing("n", Status.BLOCKED, attempt=3, rung=2)
+    climbed = Standing("n", Status.BLOCKED, attempt=3, reading=4, reading_base=3, rung=2)
     assert evolve(climbed, Step.RESET) == Standing("n", attempt=4, attempt_base=3, rung=0)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -105,3 +106,66 @@ def test_a_run_that_there_is_none_of_is_an_error(db: Database) -> None:
 def test_logs_are_found_by_the_nodes_name(db: Database) -> None:
     found = [(one.attempt, one.reading, one.status) for one in read_session_logs(db, "01_a:1")]
     assert found == [(1, 1, "failed"), (2, 1, "completed")]
+
+
+class TestLeftOut:
+    @pytest.fixture(scope="class")
+    def left_out(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """02_b has a conflict in its tasks, 03_c waits for it, and the requirements of 04_d cannot be read."""
+        names = ("01_a", "02_b", "03_c", "04_d")
+        specs = {name: [Req(f"{name[:2]}-REQ-1.1"), Req(f"{name[:2]}-REQ-1.2")] for name in names}
+        root = World(specs, depends={"03_c": "02_b"}).build(tmp_path_factory.mktemp("left") / "w")
+        folder = root / ".agent-fox" / "specs"
+        (folder / "02_b" / "tasks.md").write_text("<<<<<<< ours\n- [ ] 1. A\n>>>>>>> theirs\n")
+        (folder / "04_d" / "requirements.md").write_bytes(b"\xff\xfe\x00" * 9)
+        assert run_cli(root, "run", "--skip-broken").returncode == 2
+        return root
+
+    def test_their_known_requirements_count_as_not_proven(self, left_out: Path) -> None:
+        with closing(read_state(left_out / ".agent-fox" / "state.db")) as db:
+            account = read_account(db)
+        told = {spec.name: (spec.standing, spec.unread, spec.is_counted) for spec in account.specs}
+        assert told == {
+            "01_a": ("verified", (), True),
+            "02_b": ("left out", ("02-REQ-1.1", "02-REQ-1.2"), True),
+            "03_c": ("left out", ("03-REQ-1.1", "03-REQ-1.2"), True),
+            "04_d": ("left out", (), False),
+        }
+        assert (account.proven, account.not_proven, account.uncounted) == (2, 4, 1)
+
+    @pytest.mark.parametrize("command", [["run", "--skip-broken"], ["status"]])
+    def test_people_see_the_reason_and_a_question_mark(self, left_out: Path, command: list[str]) -> None:
+        said = run_cli(left_out, *command).stdout
+        assert "left out: depends on 02_b, which is left out" in said
+        assert "0 of ? proven" in said
+        assert "2 proven, 4 + ? not proven, 0 waived" in said
+
+    def test_programs_see_that_the_number_is_unknown(self, left_out: Path) -> None:
+        document = json.loads(run_cli(left_out, "status", "--json").stdout)
+        assert {spec["name"]: spec["expected"] for spec in document["specs"]} == {
+            "01_a": 2, "02_b": 2, "03_c": 2, "04_d": None,
+        }  # fmt: skip
+
+    def test_what_was_proven_before_a_spec_broke_does_not_count(self, tmp_path: Path) -> None:
+        world = World({"01_a": [Req("01-REQ-1.1")], "02_b": [Req("02-REQ-1.1")]})
+        root = world.build(tmp_path)
+        assert run_cli(root, "run").returncode == 0
+        tasks = root / ".agent-fox" / "specs" / "02_b" / "tasks.md"
+        tasks.write_text("<<<<<<< ours\n- [ ] 1. A\n>>>>>>> theirs\n")
+        assert run_cli(root, "run", "--skip-broken").returncode == 2
+        assert "1 proven, 1 not proven, 0 waived" in run_cli(root, "status").stdout
+        world.write_spec(root, "02_b")
+        assert run_cli(root, "run").returncode == 0
+        assert "2 proven, 0 not proven, 0 waived" in run_cli(root, "status").stdout
+
+    def test_a_spec_that_is_repaired_or_removed_later_is_planned_as_if_it_were_new(self, tmp_path: Path) -> None:
+        world = World({name: [Req(f"{name[:2]}-REQ-1.1")] for name in ("01_a", "02_b", "03_c")})
+        root = world.build(tmp_path)
+        folder = root / ".agent-fox" / "specs"
+        for name in ("02_b", "03_c"):
+            (folder / name / "tasks.md").write_text("<<<<<<< ours\n- [ ] 1. A\n>>>>>>> theirs\n")
+        assert run_cli(root, "run", "--skip-broken").returncode == 2
+        world.write_spec(root, "02_b")
+        (folder / "03_c").rename(tmp_path / "gone")
+        assert run_cli(root, "run").returncode == 0
+        assert "2 proven, 0 not proven, 0 waived" in run_cli(root, "status").stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_fox.testing.worlds import Req, World, issue_files, landed, log, rows
+from agent_fox.testing.worlds import Req, World, issue_files, landed, log, rows, run_cli
 from tests.stories.scene import NOT_PROVEN, PROVEN, causes, coders, decisions, order, run
 
 REQS = [Req("01-REQ-1.1", 1)]
@@ -24,14 +24,17 @@ def test_a_crashed_coder_is_tried_again_with_the_reason_before_anybody_judges(tm
     assert decisions(root, "01_calc:1") == ["Retry", "Land"]
 
 
-def test_a_coder_that_always_crashes_is_blocked_with_one_issue(tmp_path: Path) -> None:
-    does = {f"01_calc:1/{n}": "crash" for n in range(1, 9)}
+def test_a_coder_that_always_crashes_is_blocked_with_one_issue_until_a_person_resets_it(tmp_path: Path) -> None:
+    does = {f"01_calc:1/{n}": "crash" for n in (1, 2, 3)}
     root = World({"01_calc": REQS}, coder_does=does).build(tmp_path)
     run(root, ends=NOT_PROVEN)
     assert coders(root) == {"01_calc:1": 3}
     assert causes(root) == [("01_calc:1", "attempts spent"), ("01_calc:2", "depends on a blocked node")]
     (issue,) = issue_files(root)
     assert "the coder was told to crash" in issue.read_text()
+    assert run_cli(root, "reset", "01_calc:1").returncode == 0
+    run(root, ends=PROVEN)
+    assert issue_files(root) == []
 
 
 def test_a_coder_that_hangs_is_ended_and_tried_again(tmp_path: Path) -> None:

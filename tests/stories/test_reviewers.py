@@ -40,6 +40,7 @@ def test_a_person_who_resets_the_review_frees_what_it_held(tmp_path: Path) -> No
     assert run_cli(root, "reset", HOLDER).returncode == 0
     run(root, ends=PROVEN)
     assert decisions(root, HOLDER) == ["Block", "Reset", "Accept"]
+    assert issue_files(root) == []
     assert coders(root) == {"01_calc:1": 1, "01_calc:2": 1}
 
 
