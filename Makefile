@@ -26,14 +26,14 @@ run: $(READY) ## the main job, from nothing: a whole plan over several specs of 
 	fi
 
 test: $(READY) ## the tests, from nothing
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 check: $(READY) ## format, lint, types, architecture, docs and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTHON) -m pytest -n 2
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 bench: $(READY) ## measured figures, each beside its floor
 	$(PYTHON) -m bench

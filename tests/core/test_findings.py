@@ -49,3 +49,11 @@ def test_the_words_of_a_finding_are_found_under_any_usual_key() -> None:
     keys = ("description", "finding", "text", "message")
     review = read_review(answer(*({"severity": "minor", key: key} for key in keys)))
     assert [finding.text for finding in review.findings] == list(keys)
+
+
+def test_a_finding_that_says_nothing_has_an_empty_text() -> None:
+    assert read_review(answer({"severity": "minor"})) == Review((Finding("minor", "", ""),), "", is_readable=True)
+
+
+def test_the_words_that_hold_a_plan_are_these() -> None:
+    assert {"critical", "blocker", "blocking"} == CRITICAL

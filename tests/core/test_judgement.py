@@ -45,6 +45,12 @@ def test_every_counted_verdict_is_whole_and_under_its_id() -> None:
     }
 
 
+def test_what_was_passed_over_has_no_evidence_unless_it_is_said_what_kept_it_from_being_read() -> None:
+    silent = Counted(Verdict("a", U, note="no verdict"), U, U, is_silent=True)
+    assert count("a", None, (), 1, 0) == silent
+    assert count("a", None, (), 1, 0, "cut off").verdict.evidence == "cut off"
+
+
 def test_an_empty_expected_set_is_never_sound() -> None:
     judged = judge(report(a=P), ())
     assert (judged.judgement, judged.is_expecting) == (Judgement.UNCLEAR, False)

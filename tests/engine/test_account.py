@@ -108,19 +108,20 @@ def test_logs_are_found_by_the_nodes_name(db: Database) -> None:
     assert found == [(1, 1, "failed"), (2, 1, "completed")]
 
 
-class TestLeftOut:
-    @pytest.fixture(scope="class")
-    def left_out(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
-        """02_b has a conflict in its tasks, 03_c waits for it, and the requirements of 04_d cannot be read."""
-        names = ("01_a", "02_b", "03_c", "04_d")
-        specs = {name: [Req(f"{name[:2]}-REQ-1.1"), Req(f"{name[:2]}-REQ-1.2")] for name in names}
-        root = World(specs, depends={"03_c": "02_b"}).build(tmp_path_factory.mktemp("left") / "w")
-        folder = root / ".agent-fox" / "specs"
-        (folder / "02_b" / "tasks.md").write_text("<<<<<<< ours\n- [ ] 1. A\n>>>>>>> theirs\n")
-        (folder / "04_d" / "requirements.md").write_bytes(b"\xff\xfe\x00" * 9)
-        assert run_cli(root, "run", "--skip-broken").returncode == 2
-        return root
+@pytest.fixture(scope="module")
+def left_out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """02_b has a conflict in its tasks, 03_c waits for it, and the requirements of 04_d cannot be read."""
+    names = ("01_a", "02_b", "03_c", "04_d")
+    specs = {name: [Req(f"{name[:2]}-REQ-1.1"), Req(f"{name[:2]}-REQ-1.2")] for name in names}
+    root = World(specs, depends={"03_c": "02_b"}).build(tmp_path_factory.mktemp("left") / "w")
+    folder = root / ".agent-fox" / "specs"
+    (folder / "02_b" / "tasks.md").write_text("<<<<<<< ours\n- [ ] 1. A\n>>>>>>> theirs\n")
+    (folder / "04_d" / "requirements.md").write_bytes(b"\xff\xfe\x00" * 9)
+    assert run_cli(root, "run", "--skip-broken").returncode == 2
+    return root
 
+
+class TestLeftOut:
     def test_their_known_requirements_count_as_not_proven(self, left_out: Path) -> None:
         with closing(read_state(left_out / ".agent-fox" / "state.db")) as db:
             account = read_account(db)
