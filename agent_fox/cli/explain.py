@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 
 import click
-from sqlite_utils import Database
 
-from agent_fox.cli.errors import UserError
+from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_session
 from agent_fox.config import load
-from agent_fox.core.ids import Archetype, parse_node_name
 from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.history import OpenPart
 from agent_fox.engine.run import STATE, policy_of
-from agent_fox.store.plan import PlannedNode, load_nodes
 from agent_fox.store.state import read_state
 
 RECENT = 6  # sessions and decisions shown without --all
@@ -45,27 +41,6 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
         print_json(asdict(told))
     else:
         click.echo("\n".join(_screen(told, is_whole=is_whole)))
-
-
-def find_node(db: Database, name: str) -> PlannedNode:
-    """The node that a person names: by its id, `SPEC:0:verifier`, or a spec for its verifier. Raises UserError."""
-    nodes = [planned for planned in load_nodes(db) if planned.standing.status != "withdrawn"]
-    known = {planned.node.id: planned for planned in nodes}
-    verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
-    found = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
-    if found is None:
-        near = difflib.get_close_matches(name, [*known, *verifiers], n=1, cutoff=0.0)
-        hint = f"; the nearest is {near[0]}" if near else ""
-        raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
-    return found
-
-
-def _by_role(name: str, known: dict[str, PlannedNode], verifiers: dict[str, PlannedNode]) -> PlannedNode | None:
-    try:
-        said = parse_node_name(name)
-    except ValueError:
-        return None
-    return verifiers.get(said.spec) if said.role == Archetype.VERIFIER else known.get(str(said))
 
 
 def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:

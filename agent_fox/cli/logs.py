@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from agent_fox.cli.errors import UserError
-from agent_fox.cli.names import nodes
+from agent_fox.cli.finding import find_node
+from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
@@ -21,7 +22,7 @@ CHUNK = 1 << 16
 
 
 @click.command("logs", short_help="Show the log of a node's session.")
-@click.argument("node", shell_complete=nodes)
+@click.argument("node", shell_complete=nodes_and_specs)
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
 @click.option(
     "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
@@ -29,12 +30,13 @@ CHUNK = 1 << 16
 @click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
 @json_option
 def command(node: str, attempt: int | None, number: int | None, is_path: bool, as_json: bool) -> None:
-    """Show the log of NODE's last session, or of the attempt and reading named; of a session that was launched
-    again, its last launch.
+    """Show the log of the last session of NODE (or of the verifier of a spec, named by the spec), or of the attempt
+    and reading named; of a session that was launched again, its last launch.
     """
     root = here()
     with reading(root) as db:
-        logs = list(read_session_logs(db, node))
+        # A node that is no longer in the plan still has its logs, under the name it had.
+        logs = list(read_session_logs(db, node)) or list(read_session_logs(db, find_node(db, node).node.id))
     log = choose(node, logs, attempt, number)
     path = newest(root, log)
     if as_json:

@@ -7,7 +7,8 @@ from contextlib import closing
 
 import click
 
-from agent_fox.cli.names import nodes
+from agent_fox.cli.finding import find_node
+from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
@@ -21,11 +22,12 @@ from agent_fox.system import clock
 
 
 @click.command("reset", short_help="Give a node a new budget, and set free what it held back.")
-@click.argument("node", shell_complete=nodes)
+@click.argument("node", shell_complete=nodes_and_specs)
 @click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
 @json_option
 def command(node: str, reason: str, as_json: bool) -> None:
-    """Give NODE a new budget of attempts and readings; its history, its brief and its open FAILs stay.
+    """Give NODE (or the verifier of a spec, named by the spec) a new budget of attempts and readings; its history,
+    its brief and its open FAILs stay.
 
     Its verifier reads again, and what was blocked because of it alone goes on. Nothing is launched: `agent-fox run`
     does that. Exits 4 while a run is on.
@@ -34,6 +36,7 @@ def command(node: str, reason: str, as_json: bool) -> None:
     policy = policy_of(load(root, os.environ))
     read_state(root / STATE).close()
     with single_writer(root / LOCK), closing(open_state(root / STATE)) as db, transaction(db):
+        node = find_node(db, node).node.id
         handled = reset(Docket(db, clock.now(), policy, SpecShelf(), open_run(db)), node, reason)
     if as_json:
         print_json(_document(node, reason, handled))

@@ -21,7 +21,7 @@ from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
 from agent_fox.config import Settings, load
 from agent_fox.engine.account import read_account
-from agent_fox.engine.ending import Stop
+from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.forecast import Forecast, forecast
 from agent_fox.engine.planning import with_dependencies
 from agent_fox.engine.run import STATE, Engine, RunOptions
@@ -74,6 +74,8 @@ def command(
         print_line(summary.document())
     else:
         click.echo("\n".join(["", *summary.lines()]))
+    if stop.exit is RunExit.CANNOT_GO_ON:
+        click.echo(plain(f"agent-fox: {stop.reason}"), err=True)
     notify(root, settings.notify.command, summary.document())
     return Exit(int(stop.exit))
 

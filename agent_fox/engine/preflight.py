@@ -93,7 +93,7 @@ class Scope:
 def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     """Refuse a plan with errors, or leave the broken specs out, which then count as not proven.
 
-    Errors of the settings are no spec's: they stay in the plan's problems, and `check_backends` refuses them.
+    Errors of the settings are no spec's: they stay in the plan's problems, and `check_settings` refuses them.
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if not errors:
@@ -162,7 +162,7 @@ def check_lock(root: Path, branch: str) -> None:
         raise RunStuck(f"{lock} is in the way; if no git command is running, remove that file, then run again")
 
 
-def check_backends(settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path) -> None:
+def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backend], root: Path) -> None:
     """All that the settings name and this plan may need must be there. Raises RunRefused naming each that is not."""
     agents = list(used_agents(settings, plan))
     missing = [

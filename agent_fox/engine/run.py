@@ -80,7 +80,7 @@ class Engine:
         if unknown:
             known = ", ".join(spec.name for spec in scope.plan.specs)
             raise preflight.RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
-        preflight.check_backends(self.settings, scope.plan, backends_of(self.plugins), self.root)
+        preflight.check_settings(self.settings, scope.plan, backends_of(self.plugins), self.root)
         self.extensions()
         return head, scope
 

@@ -91,6 +91,8 @@ def read_state(path: Path) -> Database:
 
 def opened(path: Path, uri: str, ready: Callable[[Database, Path], None]) -> Database:
     """Connect and make `ready`; where that fails nothing stays open."""
+    if path.is_dir():
+        raise not_ours(path, "it is a folder")
     try:
         connection = sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS, cached_statements=STATEMENTS_KEPT)
     except sqlite3.DatabaseError as error:
@@ -109,6 +111,7 @@ def opened(path: Path, uri: str, ready: Callable[[Database, Path], None]) -> Dat
 
 def prepare(db: Database, path: Path) -> None:
     """What a writing connection needs: durable commits, the guards on, the present format, a sound file."""
+    check_version(db, path)  # before anything is changed: the file may be another program's
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
     db.execute("PRAGMA foreign_keys = ON")
@@ -129,8 +132,10 @@ def check_readable(db: Database, path: Path) -> None:
 
 
 def check_version(db: Database, path: Path) -> int:
-    """The format of the file: how many migrations were applied. Raises StateError for a newer one."""
+    """The format of the file: how many migrations were applied. Raises StateError for a newer or a foreign one."""
     found = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if found == 0 and db.table_names():
+        raise not_ours(path, "it has tables of another program")
     if found > len(MIGRATIONS):
         raise StateError(
             f"{path}: written by a newer agent-fox (format {found}, this one knows {len(MIGRATIONS)}); "
@@ -149,6 +154,10 @@ def migrate(db: Database, path: Path) -> None:
             db.rollback()
             if check_version(db, path) == number:
                 raise
+
+
+def not_ours(path: Path, why: str) -> StateError:
+    return StateError(f"{path}: not agent-fox state ({why}); check what is there, and move it away")
 
 
 def no_state(path: Path) -> NoState:

@@ -25,7 +25,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_programs_get_one_document(folder: Path) -> None:
-    done = start(folder, "parse-log", "--tool", "gcc", "--root", "/workspace/app", "--exit-code", "1", "log.txt", "--json")
+    done = start(
+        folder, "parse-log", "--tool", "gcc", "--root", "/workspace/app", "--exit-code", "1", "log.txt", "--json"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)
     assert (found["status"], found["testSummary"]) == ("failed", None)
@@ -47,7 +49,7 @@ def test_people_get_a_line_for_each_failure(folder: Path) -> None:
 
 
 def test_a_run_that_was_stopped_timed_out(folder: Path) -> None:
-    done = start(folder, "parse-log", "--tool", "make", "--exit-code", "-1", "--timed-out", "junit.xml", "--json")
+    done = start(folder, "parse-log", "--tool", "pytest", "--exit-code", "-1", "--timed-out", "log.txt", "--json")
     found = json.loads(done.stdout)
     assert (found["status"], [f["kind"] for f in found["failures"]]) == ("timed_out", ["timeout"])
 

@@ -50,7 +50,7 @@ def test_a_node_that_only_waits_is_refused_with_the_node_that_holds_it(tmp_path:
 def test_an_unknown_node_is_refused(tmp_path: Path) -> None:
     done = run_cli(spent(tmp_path), "reset", "09_x:1")
     assert done.returncode == 1
-    assert "there is no such node in the plan" in done.stderr
+    assert "there is no such node or spec in the plan" in done.stderr
 
 
 def test_without_a_state_nothing_is_made(tmp_path: Path) -> None:

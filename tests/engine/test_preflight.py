@@ -101,8 +101,8 @@ class TestWorkspace:
 
     def test_the_path_of_the_agents_counts(self, tmp_path: Path) -> None:
         root = with_workspace(tmp_path, "setup = ['true']")
-        table = "AGENT_FOX__AGENTS__CODER__ENVIRONMENT__PATH"
-        assert refusal(root, **{table: "/no/such/folder"})[-1].startswith("[workspace] setup: 'true'")
+        lines = refusal(root, AGENT_FOX__AGENTS__CODER__ENVIRONMENT__PATH="/no/such/folder")
+        assert lines[-1].startswith("[workspace] setup: 'true'")
 
     def test_a_setup_that_fails_pauses_the_run_at_once(self, tmp_path: Path) -> None:
         root = with_workspace(tmp_path, "setup = [['sh', '-c', 'echo half; test -e ../../../ready || exit 3']]")

@@ -1,0 +1,32 @@
+"""The node that a person means, the same for every command that takes NODE. What is done with it is not here."""
+
+from __future__ import annotations
+
+import difflib
+
+from sqlite_utils import Database
+
+from agent_fox.cli.errors import UserError
+from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.store.plan import PlannedNode, load_nodes
+
+
+def find_node(db: Database, name: str) -> PlannedNode:
+    """The node that a person names: by its id, `SPEC:0:verifier`, or a spec for its verifier. Raises UserError."""
+    nodes = [planned for planned in load_nodes(db) if planned.standing.status != "withdrawn"]
+    known = {planned.node.id: planned for planned in nodes}
+    verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
+    found = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
+    if found is None:
+        near = difflib.get_close_matches(name, [*known, *verifiers], n=1, cutoff=0.0)
+        hint = f"; the nearest is {near[0]}" if near else ""
+        raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
+    return found
+
+
+def _by_role(name: str, known: dict[str, PlannedNode], verifiers: dict[str, PlannedNode]) -> PlannedNode | None:
+    try:
+        said = parse_node_name(name)
+    except ValueError:
+        return None
+    return verifiers.get(said.spec) if said.role == Archetype.VERIFIER else known.get(str(said))

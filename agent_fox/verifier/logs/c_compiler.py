@@ -1,0 +1,151 @@
+"""What gcc and clang print for C and C++, in the languages that gcc speaks: errors, warnings, notes. MSVC's too."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.folders import Folders
+from agent_fox.verifier.results import FailureKind
+
+_FATAL = (
+    "fatal error|schwerwiegender Fehler|erreur fatale|致命的エラー|致命错误|error fatal|errore irreversibile"
+    "|фатальная ошибка|błąd krytyczny|erro fatal|error grave"
+)
+_ERROR = "internal compiler error|error|Fehler|erreur|エラー|错误|錯誤|errore|ошибка|błąd|erro|오류|fel|hata"
+_WARNING = "warning|Warnung|attention|avertissement|警告|aviso|attenzione|предупреждение|ostrzeżenie|경고|varning|uyarı"
+_NOTE = "note|Anmerkung|備考|附注|附註|nota|замечание|uwaga|remark|anm|bilgi"
+_SEVERITY = (
+    rf"(?:sorry, unimplemented|(?P<error>{_FATAL}|{_ERROR})|(?P<warning>{_WARNING})|(?P<note>{_NOTE}))"
+    r"[ \u00a0\u202f]?[:：]"
+)
+_HEAD = re.compile(
+    r"(?!\d[\d:T-]*:)(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+)(?::(?P<column>\d+))?: *"
+    rf"{_SEVERITY} *(?P<message>.*)"
+)
+_SPOT = re.compile(rf":\d+: *{_SEVERITY}|\) ?: (?:fatal )?(?:error|warning|note)")
+_MSVC = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*)\((?P<line>\d+)(?:,(?P<column>\d+))?\) ?: "
+    r"(?:(?P<error>(?:fatal )?error)|(?P<warning>warning)|(?P<note>note))(?P<number> [A-Z]+\d+)?: (?P<message>.*)"
+)
+_DRIVER = re.compile(
+    rf"(?:[\w./+-]*/)?(?P<program>cc1|cc1plus|cc1obj|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|clang-\d+|gcc-\d+"
+    rf"|g\+\+-\d+|as)"
+    rf"(?:\.exe)?: {_SEVERITY} *(?P<message>.*)"
+)
+_SUMMARY = re.compile(
+    r"all warnings being treated|too many errors|linker command failed|no input files"
+    r"|alle Warnungen werden als Fehler"
+    r"|tous les avertissements|すべての警告"
+)
+_ENDS = re.compile(
+    r"\d+ (?:warnings?|errors?)(?: and \d+ errors?)? generated|compilation terminated|Kompilierung beendet"
+    r"|compilation terminée|コンパイルを停止|[\w./+-]*make(?:\[\d+\])?: |\[\s*\d+%\] |\[\d+/\d+\] |FAILED: |collect2"
+)
+_CODE = re.compile(r" \[(?P<code>-W[^\]\s]*|-f[^\]\s]*|-pedantic)\]$")
+_REQUIRED = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): +(?:recursively )?requ(?:ired|is)"
+)
+_INCLUDED = re.compile(
+    r"(?:In file included|In module|In Datei|Dans le fichier inclus|\s+(?:from|von|de) |次のファイルから)"
+)
+_CONTEXT = re.compile(r"\S.*?: (?:In|At|in|Dans|Auf|関数|En|В) ?.*[:内]$")
+
+
+class CompilerReader:
+    """Takes the lines of C and C++ compilers out of a build's log."""
+
+    def __init__(self, findings: Findings, folders: Folders) -> None:
+        self._findings = findings
+        self._folders = folders
+        self._open: Draft | None = None
+        self._asked: tuple[str, int, int] | None = None  # where the code was used that an outside header fails in
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was a compiler's."""
+        if _SPOT.search(line) and (found := _HEAD.match(line) or _MSVC.match(line)):
+            self._located(found, line)
+        elif ": " in line[:80] and (driver := _DRIVER.match(line)):
+            self._driver(driver, line)
+        elif "requ" in line and (required := _REQUIRED.match(line)):
+            self._note_use(required)
+        elif (line[-1:] in (":", "内") and _CONTEXT.match(line)) or _INCLUDED.match(line):
+            self.finish()
+        elif self._open is None:
+            return False
+        else:
+            return self._continue(self._open, line)
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines may still follow that belong to the last message."""
+        return self._open is not None
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._findings.keep(self._open)
+        self._open = None
+
+    def _located(self, found: re.Match[str], line: str) -> None:
+        if found["note"]:
+            self._note(found, line)
+            return
+        self.finish()
+        self._open = draft = self._draft(found, line)
+        if self._asked and draft.file and not self._folders.holds(draft.file):
+            draft.file, draft.line, draft.column = self._asked
+        self._asked = None
+
+    def _draft(self, found: re.Match[str], line: str) -> Draft:
+        message, code = _message(found["message"])
+        number = (found.groupdict().get("number") or "").strip()
+        return Draft(
+            kind=FailureKind.COMPILE_ERROR,
+            message=message,
+            file=self._folders.relative(found["file"]),
+            line=int(found["line"]),
+            column=int(found["column"]) if found["column"] else None,
+            code=code or number or None,
+            is_warning=bool(found["warning"]),
+            evidence=[line],
+        )
+
+    def _note(self, found: re.Match[str], line: str) -> None:
+        """clang tells after an error in a header where the code was asked for; gcc tells it before."""
+        if self._open is None:
+            return
+        self._open.add(line)
+        is_outside = self._open.file is not None and not self._folders.holds(self._open.file)
+        used = self._folders.relative(found["file"])
+        if is_outside and "requested here" in found["message"] and self._folders.holds(used):
+            self._open.file, self._open.line = used, int(found["line"])
+            self._open.column = int(found["column"]) if found["column"] else None
+
+    def _note_use(self, found: re.Match[str]) -> None:
+        self.finish()
+        used = self._folders.relative(found["file"])
+        if self._folders.holds(used):
+            self._asked = (used, int(found["line"]), int(found["column"]))
+
+    def _driver(self, found: re.Match[str], line: str) -> None:
+        """Messages without a place: a missing source file, an unknown option. Summaries of other errors are none."""
+        self.finish()
+        if _SUMMARY.search(found["message"]) or found["note"]:
+            return
+        message, code = _message(found["message"])
+        self._findings.keep(
+            Draft(FailureKind.COMPILE_ERROR, message, code=code, is_warning=bool(found["warning"]), evidence=[line])
+        )
+
+    def _continue(self, draft: Draft, line: str) -> bool:
+        if _ENDS.match(line) or not line.strip():
+            self.finish()
+            return False
+        draft.add(line)
+        return line[:1] in " \t"
+
+
+def _message(text: str) -> tuple[str, str | None]:
+    found = _CODE.search(text)
+    return (text[: found.start()].rstrip(), found["code"]) if found else (text.strip(), None)

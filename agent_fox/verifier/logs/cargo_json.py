@@ -1,0 +1,120 @@
+"""Cargo's and rustc's messages as JSON, one a line, and libtest's (`--format json`), between lines of other text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.frames import rust_place
+from agent_fox.verifier.logs.gathering import Counts, Gathering
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_OURS = re.compile(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
+_TEXT_RUN = re.compile(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)
+_SUMMARY = re.compile(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have detailed|For more information)")
+_PANIC = re.compile(r"panicked at [^\n]+:\n([^\n]+)|panicked at '([^\n]*)', ")
+
+
+class CargoJson:
+    """Reads compiler messages, and the events of tests."""
+
+    tools = ("cargo", "rustc", "clippy")
+    stands_alone = False  # tests that `cargo test` ran print for people
+
+    def recognises(self, head: str) -> bool:
+        found = _OURS.search(head)
+        return found is not None and not _TEXT_RUN.search(head, 0, found.start())
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        for line in lines:
+            if line.startswith("{") and (message := record_of(line)):
+                reader.take(message)
+        return reader.found.parsed(reader.counts.summary() if reader.has_tests else None)
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self.found = Gathering()
+        self.counts = Counts()
+        self.has_tests = False
+        self._workspace = workspace
+
+    def take(self, message: Record) -> None:
+        if message.get("reason") == "compiler-message":
+            self._diagnostic(record(message.get("message")))
+        elif "spans" in message and "level" in message:
+            self._diagnostic(message)
+        elif message.get("type") == "test":
+            self._test(message)
+
+    def _diagnostic(self, message: Record) -> None:
+        level, said = text(message.get("level")), text(message.get("message"))
+        if _SUMMARY.match(said) or not (level.startswith("error") or level == "warning"):
+            return
+        finding = _finding(message, said, self._workspace)
+        if level == "warning":
+            self.found.warn(finding)
+        else:
+            self.found.fail(finding)
+
+    def _test(self, event: Record) -> None:
+        match event.get("event"):
+            case "ok":
+                self.counts.passed += 1
+            case "ignored":
+                self.counts.skipped += 1
+            case "failed":
+                self.counts.failures += 1
+                self.found.fail(_failed_test(event, self._workspace))
+            case _:
+                return
+        self.has_tests = True
+
+
+def _finding(message: Record, said: str, workspace: Workspace) -> Failure:
+    code = text(record(message.get("code")).get("code")) or None
+    span = _own_span(message, workspace)
+    return Failure(
+        kind=FailureKind.LINT_FAILURE if (code or "").startswith("clippy::") else FailureKind.COMPILE_ERROR,
+        message=said,
+        file=workspace.relative(text(span.get("file_name"))) or None,
+        line=number(span.get("line_start")),
+        column=number(span.get("column_start")),
+        evidence=text(message.get("rendered")) or said,
+        code=code,
+    )
+
+
+def _own_span(message: Record, workspace: Workspace) -> Record:
+    """The primary span; of code that a macro wrote, where the workspace calls the macro."""
+    spans = list(records(message.get("spans")))
+    span = next((one for one in spans if one.get("is_primary") is True), spans[0] if spans else {})
+    while not _is_own(span, workspace):
+        outer = record(record(span.get("expansion")).get("span"))
+        if not outer:
+            break
+        span = outer
+    return span
+
+
+def _is_own(span: Record, workspace: Workspace) -> bool:
+    file = text(span.get("file_name"))
+    return not file.startswith(("<", "/rustc/")) and workspace.holds(file)
+
+
+def _failed_test(event: Record, workspace: Workspace) -> Failure:
+    output = text(event.get("stdout")) or text(event.get("message"))
+    place = rust_place(output, workspace)
+    panic = _PANIC.search(output)
+    return Failure(
+        kind=FailureKind.TEST_FAILURE,
+        message=(panic[1] or panic[2]) if panic else "the test failed",
+        file=place.file if place else None,
+        line=place.line if place else None,
+        column=place.column if place else None,
+        test_name=text(event.get("name")) or None,
+        evidence=output,
+    )

@@ -1,0 +1,96 @@
+"""What CMake prints while it configures: errors and warnings with the place in a CMakeLists.txt."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind
+
+_HEAD = re.compile(
+    r"CMake (?P<severity>Error|Warning|Deprecation Warning|Internal Error|Deprecation Error)(?: \(dev\))?"
+    r"(?: (?:at|in) (?P<file>[^\n]+?):(?P<line>\d+)(?: \((?P<command>[^)]*)\))?)?:(?: (?P<message>.*))?"
+)
+_CALLED = re.compile(r"  (?P<file>\S.*?):(?P<line>\d+) \([^)]*\)$")
+_DEPENDENCY = re.compile(
+    r"By not providing \"Find|Could not find a (?:package )?configuration|Could NOT find|Could not find a package"
+    r"|required packages? (?:was|were) not found|Failed to (?:clone|download)|does not contain a|A required package"
+)
+_ENVIRONMENT = re.compile(
+    r"CMAKE_\w+_COMPILER|CMAKE_MAKE_PROGRAM|C(?:XX)? compiler|source directory|Could not create named generator"
+    r"|CMake \S+ or higher is required|CMakeCache\.txt|does not appear to contain CMakeLists|No such preset"
+)
+
+
+class CmakeReader:
+    """Takes CMake's own messages out of a build's log."""
+
+    def __init__(self, findings: Findings, workspace: Workspace) -> None:
+        self._findings = findings
+        self._workspace = workspace
+        self._open: Draft | None = None
+        self._is_trace = False
+        self._is_first = True  # paragraph of the message
+        self._is_blank = False  # the line before
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was CMake's."""
+        if line.startswith("CMake ") and (found := _HEAD.match(line)):
+            self._begin(found, line)
+        elif self._open is None:
+            return False
+        elif line.startswith("  "):
+            self._continue(self._open, line)
+        elif line.startswith("Call Stack"):
+            self._is_trace = True
+        elif line.strip() or self._is_blank:
+            self.finish()
+            return False
+        else:
+            self._is_blank, self._is_first = True, False
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines may still follow that belong to the last message."""
+        return self._open is not None
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._open.kind = _kind("\n".join(self._open.evidence))
+            self._findings.keep(self._open)
+        self._open = None
+
+    def _begin(self, found: re.Match[str], line: str) -> None:
+        self.finish()
+        self._is_trace, self._is_first, self._is_blank = False, True, False
+        self._open = Draft(
+            kind=FailureKind.COMPILE_ERROR,
+            message=(found["message"] or "").strip(),
+            file=self._workspace.relative(found["file"]) if found["file"] else None,
+            line=int(found["line"]) if found["line"] else None,
+            symbol=found["command"],
+            is_warning="Warning" in found["severity"],
+            evidence=[line],
+        )
+
+    def _continue(self, draft: Draft, line: str) -> None:
+        draft.add(line)
+        self._is_blank = False
+        if self._is_trace:
+            self._called(draft, line)
+        elif self._is_first:
+            draft.message = f"{draft.message} {line.strip()}".strip()
+
+    def _called(self, draft: Draft, line: str) -> None:
+        """An error in a module of CMake's own is told where the project called it."""
+        found = _CALLED.match(line)
+        if found and draft.file and not self._workspace.holds(draft.file) and self._workspace.holds(found["file"]):
+            draft.file, draft.line = self._workspace.relative(found["file"]), int(found["line"])
+
+
+def _kind(text: str) -> FailureKind:
+    if _DEPENDENCY.search(text):
+        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    return FailureKind.ENVIRONMENT_FAILURE if _ENVIRONMENT.search(text) else FailureKind.COMPILE_ERROR

@@ -1,0 +1,62 @@
+"""What `python -m compileall` and `py_compile` print: files that Python cannot compile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import Diagnostics
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_NAMED = re.compile(r"\*\*\* Error compiling ['\"](?P<file>.+?)['\"]\.\.\.")
+_COMPILING = re.compile(r"Compiling ['\"](?P<file>.+?)['\"]\.\.\.")
+_PLACE = re.compile(r'(?:\*\*\* )?\s*File "(?P<file>.+)", line (?P<line>\d+)')
+_MESSAGE = re.compile(r"(?:\*\*\* )?(?:Sorry: )?(?P<message>(?P<exception>\w*(?:Error|Exception))(?:: .*)?)$")
+_OLD_PLACE = re.compile(r"\((?P<file>[^()]+), line (?P<line>\d+)\)$")
+_UNLISTED = re.compile(r"(?P<message>Can't list .+)$")
+
+
+class CompileallLog:
+    tools = ("compileall", "py_compile")
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        for line in lines:
+            reader.take(line)
+        return reader.found.parsed()
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self.found = Diagnostics()
+        self._workspace = workspace
+        self._file: str | None = None
+
+    def take(self, line: str) -> None:
+        if match := _NAMED.match(line) or _COMPILING.match(line):
+            self.found.close()
+            self._file = self._workspace.relative(match["file"])
+        elif match := _PLACE.match(line):
+            self._begin(line, self._workspace.relative(match["file"]), int(match["line"]))
+        elif match := _MESSAGE.match(line):
+            self._end(match)
+        elif match := _UNLISTED.match(line):
+            self.found.findings.fall_back(Failure(FailureKind.UNKNOWN, match["message"], evidence=line))
+        else:
+            self.found.add(line)
+
+    def _begin(self, line: str, file: str | None, number: int | None) -> None:
+        self.found.begin(Draft(FailureKind.COMPILE_ERROR, "", file=file, line=number, evidence=[line]))
+
+    def _end(self, match: re.Match[str]) -> None:
+        """The exception's line ends an error; one without a place above it may name the place itself."""
+        if self.found.open is None:
+            place = _OLD_PLACE.search(match["message"])
+            self._begin(match.string, self._file, int(place["line"]) if place else None)
+        else:
+            self.found.add(match.string)
+        if self.found.open is not None:
+            self.found.open.message, self.found.open.exception = match["message"], match["exception"]
+        self.found.close()

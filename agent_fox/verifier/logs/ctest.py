@@ -1,0 +1,72 @@
+"""What CTest prints: a line for each test, and a list of the failed ones at the end."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.gathering import Counts
+from agent_fox.verifier.results import FailureKind, TestSummary
+
+_RESULT = re.compile(
+    r"\s*\d+/\d+ Test +#\d+: (?P<name>\S[^\n]*) \.+(?P<how> +Passed|[^*\n]{0,60}\*\*\*[A-Za-z -]+(?:\(Disabled\))?)"
+    r":? +[\d.]+ sec"
+)
+_ENDS = re.compile(r"\s+Start +\d+: |\d+% tests passed|\s*\d+/\d+ Test ")
+_KINDS = {"Timeout": FailureKind.TIMEOUT, "Not Run": FailureKind.ENVIRONMENT_FAILURE}
+_SKIPPED = ("Skipped", "Not Run (Disabled)")
+
+
+class CtestReader:
+    """Takes CTest's lines out of a build's log; a failed test's output is evidence."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._counts = Counts()
+        self._has_tests = False
+        self._open: Draft | None = None
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was CTest's. Output of a failed test belongs to other readers too: it may name a place."""
+        if "Test" in line and (found := _RESULT.match(line)):
+            self._begin(found, line)
+            return True
+        if self._open is None:
+            return False
+        if _ENDS.match(line):
+            self.finish()
+            return True
+        self._open.add(line)
+        return True
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines may still follow that belong to the last message."""
+        return self._open is not None
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._findings.keep(self._open)
+        self._open = None
+
+    def summary(self) -> TestSummary | None:
+        return self._counts.summary() if self._has_tests else None
+
+    def _begin(self, found: re.Match[str], line: str) -> None:
+        self.finish()
+        self._has_tests = True
+        how = found["how"].strip()
+        word = how.rpartition("***")[2]
+        if how == "Passed":
+            self._counts.passed += 1
+        elif word in _SKIPPED:
+            self._counts.skipped += 1
+        else:
+            self._counts.failures += 1
+            self._open = _draft(found["name"], word, line)
+
+
+def _draft(name: str, word: str, line: str) -> Draft:
+    kind = _KINDS.get(word, FailureKind.TEST_FAILURE)
+    is_error = word != "Failed"
+    return Draft(kind, f"{name}: {word}", test_name=name, is_error=is_error, evidence=[line])

@@ -1,0 +1,149 @@
+"""From a log's bytes to lines that parsers can read: encodings, colours, line ends. What lines mean is elsewhere."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+CHUNK = 1 << 20  # bytes read at a time
+LONGEST_LINE = 8_000  # characters kept of a line that people read
+LONGEST_RECORD = 4_000_000  # characters kept of a line that programs read
+HEAD = 1 << 16  # bytes that tell what a log is
+TAIL = 1 << 14
+
+_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
+_ESCAPE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
+    r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
+    r"|[()][0-9A-Za-z]|[ -/]*[0-~])?"
+)
+_UTF8_LETTER = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
+
+
+def without_colours(text: str) -> str:
+    """`text` without terminal escape sequences."""
+    return _ESCAPE.sub("", text) if "\x1b" in text else text
+
+
+def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[str]:
+    """The lines of a log, without ends or colours; a longer line is cut. Memory is bounded by a chunk and a line.
+
+    A carriage return ends a line too: what a progress display wrote over is a line of its own.
+    """
+    rest = ""
+    for text in pieces(file):
+        whole = (rest + text).replace("\r\n", "\n")
+        held = "\r" if whole.endswith("\r") else ""  # perhaps the first half of a line end
+        *ended, rest = whole.removesuffix(held).replace("\r", "\n").split("\n")
+        for line in ended:
+            yield line if len(line) <= longest else line[:longest]
+        rest = rest[:longest] + held
+    if rest.rstrip("\r"):
+        yield rest.rstrip("\r")[:longest]
+
+
+def pieces(file: BinaryIO) -> Iterator[str]:
+    """The decoded text in pieces of any length, colours removed."""
+    start = file.read(4)
+    encoding, mark = _encoding(start + _peek(file))
+    chunks = _chunks(file, start[mark:] if mark <= len(start) else b"")
+    if encoding == "utf-8":
+        yield from (without_colours(_text(_without_controls(chunk))) for chunk in chunks)
+    else:
+        decoded = codecs.iterdecode(chunks, encoding, "replace")
+        yield from (without_colours(text).replace("\x00", "") for text in decoded)
+
+
+def head(file: BinaryIO) -> str:
+    """The beginning of a log, for telling what it is."""
+    return "".join(pieces(io.BytesIO(file.read(HEAD))))
+
+
+def tail(file: BinaryIO, most: int) -> list[str]:
+    """The last `most` lines that are not blank, of a file that can be searched."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    encoding, _ = _encoding(file.read(HEAD))
+    file.seek(max(0, size - TAIL) // 4 * 4)
+    mark = next((mark for mark, name in _MARKS if name == encoding), b"") if encoding != "utf-8" else b""
+    last = [line for line in lines(io.BytesIO(mark + file.read())) if line.strip()]
+    return last[-most:]
+
+
+def _peek(file: BinaryIO) -> bytes:
+    """What follows, without taking it; nothing where the file cannot go back."""
+    if not file.seekable():
+        return b""
+    at = file.tell()
+    following = file.read(512)
+    file.seek(at)
+    return following
+
+
+def _encoding(start: bytes) -> tuple[str, int]:
+    """The encoding that a beginning shows, and the length of its mark. Anything else is read as UTF-8."""
+    for mark, name in _MARKS:
+        if start.startswith(mark):
+            return name, len(mark)
+    nulls = start.count(b"\x00")
+    if len(start) >= 4 and nulls * 3 >= len(start):
+        odd = start[1::2].count(b"\x00")
+        return ("utf-16-le" if odd * 2 > nulls else "utf-16-be"), 0
+    return "utf-8", 0
+
+
+def _chunks(file: BinaryIO, rest: bytes) -> Iterator[bytes]:
+    """Chunks that end with a line where they can, so that no letter or escape sequence is torn."""
+    while data := file.read(CHUNK):
+        data = rest + data
+        at = data.rfind(b"\n") + 1 or _letter_end(data)
+        rest = data[at:]
+        yield data[:at]
+    if rest:
+        yield rest
+
+
+def _letter_end(data: bytes) -> int:
+    """Where the last whole UTF-8 letter of `data` ends."""
+    for back in range(1, min(4, len(data)) + 1):
+        if data[-back] >= 0xC0:
+            return len(data) - back
+        if data[-back] < 0x80:
+            break
+    return len(data)
+
+
+def _without_controls(chunk: bytes) -> bytes:
+    """Without control characters; a bell stays where it may end an escape sequence."""
+    return chunk.translate(None, _DROPPED if b"\x1b]" not in chunk else _DROPPED.replace(b"\x07", b""))
+
+
+def _text(chunk: bytes) -> str:
+    """UTF-8, and line by line another encoding where a line is not."""
+    try:
+        return chunk.decode("utf-8")
+    except UnicodeDecodeError:
+        return "".join(map(_line_text, chunk.splitlines(keepends=True)))
+
+
+def _line_text(line: bytes) -> str:
+    """Text with real UTF-8 letters is damaged UTF-8; else it is of Western Europe, in the wider of two encodings."""
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        if _UTF8_LETTER.search(line):
+            return line.decode("utf-8", "replace")
+    try:
+        return line.decode("cp1252")
+    except UnicodeDecodeError:
+        return line.decode("latin-1")

@@ -1,0 +1,118 @@
+"""What npm, yarn, pnpm, pip, uv and Poetry print when they cannot find or fit together what a project needs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import first_match
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_NPM = re.compile(r"npm (?:error|ERR!) ?(?P<text>.*)$")
+_NPM_CODE = re.compile(r"code (?P<code>E[A-Z0-9_]+|ERESOLVE)$")
+_NPM_NOISE = re.compile(r"(?:code|syscall|errno|path|command|cwd|dest|file|network|A complete log|Lifecycle|enoent)\b")
+_NPM_LABEL = re.compile(r"(?:notarget|404|JSON\.parse|network|ERESOLVE|enoent|\d{3})\s+")
+_UNRESOLVED = re.compile(
+    r"E(?:TARGET|404|401|403|5\d\d|RESOLVE|NOVERSIONS|INTEGRITY|BADENGINE|BADPLATFORM|USAGE|LOCKVERIFY|NEEDAUTH)$"
+    r"|ECONN\w+$|ENOTFOUND$|ENOTCACHED$|ETIMEDOUT$|EAI_AGAIN$|ERR_SOCKET_TIMEOUT$|CERT_\w+$|UNABLE_TO_\w+$"
+)
+_OF_MACHINE = re.compile(r"ENOSPC$|EACCES$|EPERM$|EROFS$|EMFILE$|ENOMEM$")
+_OF_SCRIPT = re.compile(r"ELIFECYCLE$|\d+$")
+_NOTABLE = re.compile(r"error |ERROR: |error: |➤ YN|ERR_PNPM_|No solution found|version solving failed")
+_LINES = (
+    re.compile(r"error (?P<message>(?:Couldn't find|An unexpected error occurred: \"http|No matching).*)$"),
+    re.compile(
+        r"error (?P<message>.*(?:Incompatible module|incompatible with this module|lockfile needs to be updated).*)$"
+    ),
+    re.compile(r"➤ (?P<code>YN00(?:16|27|28|35|41|60|66|82)): [^\w@]*(?P<message>\S.*)$"),
+    re.compile(
+        r"\s*(?:ERROR\s+)?(?P<code>ERR_PNPM_(?:FETCH|META_FETCH|NO_MATCHING|PEER_DEP|OUTDATED_LOCK|NO_LOCK|LOCKFILE|TARBALL"
+        r"|NO_OFFLINE|UNSUPPORTED_ENGINE|BROKEN_LOCK|FROZEN_LOCK)\w*)\s+(?P<message>.*)$"
+    ),
+    re.compile(r"ERROR: (?P<message>No matching distribution found for .*)$"),
+    re.compile(r"ERROR: (?P<message>Cannot install .* because .*conflicting dependencies\.)$"),
+    re.compile(r"ERROR: (?P<message>Package '.*' requires a different Python: .*)$"),
+    re.compile(
+        r"ERROR: (?P<message>Failed building wheel for .*|Could not build wheels for .*|THESE PACKAGES DO NOT MATCH.*)$"
+    ),
+    re.compile(
+        r"ERROR: (?P<message>(?:Invalid requirement|Cannot determine archive|Directory '.*' is not install).*)$"
+    ),
+    re.compile(r"error: (?P<message>metadata-generation-failed|subprocess-exited-with-error)$"),
+    re.compile(r"\s*[×x] (?P<message>No solution found when resolving .*?):?$"),
+    re.compile(r"(?P<message>.*version solving failed\.?)$"),
+)
+_FALLBACKS = (
+    re.compile(r"ERROR: (?P<message>Could not find a version that satisfies .*?)(?: \(from versions: .*)?$"),
+    re.compile(r"ERROR: (?P<message>ResolutionImpossible: .*)$"),
+    re.compile(r"ERROR: (?P<message>HTTP error \d+ while getting .*|Could not install packages due to an .*)$"),
+)
+_FILES = re.compile(r"ERROR: (?P<message>Could not open requirements file: .*'(?P<file>[^']+)')$")
+
+
+class DependencyLog:
+    """Reads why packages could not be installed. A script that failed, not an installation, says why itself."""
+
+    tools = ("npm", "pnpm", "yarn", "pip", "uv", "poetry")
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        findings, npm = Findings(), _Npm()
+        for line in lines:
+            if said := _NPM.match(line):
+                npm.take(said["text"])
+            elif _NOTABLE.search(line):
+                _take(line, findings)
+        npm.end(findings, workspace)
+        return findings.parsed()
+
+
+def _take(line: str, findings: Findings) -> None:
+    kind = FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    if found := first_match(_LINES, line):
+        findings.gathering.fail(_failure(kind, found["message"], line, found.groupdict().get("code")))
+    elif found := first_match(_FALLBACKS, line):
+        findings.fall_back(_failure(kind, found["message"], line))
+    elif found := _FILES.match(line):
+        findings.fall_back(_failure(FailureKind.UNKNOWN, found["message"], line))
+
+
+def _failure(kind: FailureKind, message: str, evidence: str, code: str | None = None) -> Failure:
+    return Failure(kind, message.strip(), evidence=evidence, code=code, is_error=True)
+
+
+class _Npm:
+    """The lines that npm marks as its error: a code, then what happened, then advice."""
+
+    def __init__(self) -> None:
+        self._code: str | None = None
+        self._lines: list[str] = []
+
+    def take(self, text: str) -> None:
+        if (code := _NPM_CODE.match(text)) and self._code is None:
+            self._code = code["code"]
+        elif len(self._lines) < 30 and text.strip():
+            self._lines.append(text)
+
+    def end(self, findings: Findings, workspace: Workspace) -> None:
+        code = self._code or ""
+        if not self._lines or _OF_SCRIPT.match(code) or self._is_of_script():
+            return
+        told = next((line for line in self._lines if not _NPM_NOISE.match(line)), self._lines[0])
+        message = _NPM_LABEL.sub("", told, count=1)
+        failure = _failure(_kind(code), message, "\n".join(self._lines[:10]), self._code)
+        if code:
+            findings.gathering.fail(failure)
+        else:
+            findings.fall_back(failure)
+
+    def _is_of_script(self) -> bool:
+        """Whether a script of the project failed, whose own output says why."""
+        return any(line.startswith(("Lifecycle script", "command failed", "Test failed.")) for line in self._lines)
+
+
+def _kind(code: str) -> FailureKind:
+    if _UNRESOLVED.match(code):
+        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    return FailureKind.ENVIRONMENT_FAILURE if _OF_MACHINE.match(code) else FailureKind.UNKNOWN

@@ -1,0 +1,81 @@
+"""A failure whose lines are still coming, and what a parser makes of a whole log. What lines mean is elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Gathering
+from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+MOST_LINES = 40  # of evidence
+
+
+@dataclass(slots=True)
+class Draft:
+    """One diagnostic or failed test, to which the following lines still add."""
+
+    kind: FailureKind
+    message: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    symbol: str | None = None
+    test_name: str | None = None
+    code: str | None = None
+    exception: str | None = None
+    is_error: bool = False
+    is_warning: bool = False
+    evidence: list[str] = field(default_factory=list)
+    _length: int = 0
+
+    def add(self, line: str) -> None:
+        """One more line of evidence, up to the limits."""
+        if len(self.evidence) < MOST_LINES and self._length < LONGEST_EVIDENCE:
+            self.evidence.append(line)
+            self._length += len(line) + 1
+
+    def failure(self) -> Failure:
+        return Failure(
+            kind=self.kind,
+            message=self.message,
+            file=self.file,
+            line=self.line,
+            column=self.column,
+            symbol=self.symbol,
+            test_name=self.test_name,
+            evidence="\n".join(self.evidence),
+            code=self.code,
+            exception=self.exception,
+            is_error=self.is_error,
+        )
+
+
+@dataclass(slots=True)
+class Findings:
+    """What a log came to so far. A fallback says that something failed, and counts only where nothing says more."""
+
+    gathering: Gathering = field(default_factory=Gathering)
+    _alone: list[Failure] = field(default_factory=list)
+    _of_kind: list[Failure] = field(default_factory=list)
+
+    def keep(self, draft: Draft) -> None:
+        if draft.is_warning:
+            self.gathering.warn(draft.failure())
+        else:
+            self.gathering.fail(draft.failure())
+
+    def fall_back(self, failure: Failure, *, on_kind: bool = False) -> None:
+        """Keep `failure` if the log names no other; with `on_kind`, if it names none of the same kind."""
+        fallbacks = self._of_kind if on_kind else self._alone
+        if len(fallbacks) < MOST_LINES:
+            fallbacks.append(failure)
+
+    def parsed(self, summary: TestSummary | None = None, *, is_complete: bool = True) -> Parsed:
+        kinds = {failure.kind for failure in self.gathering.failures.values()}
+        for failure in self._of_kind:
+            if failure.kind not in kinds:
+                self.gathering.fail(failure)
+        if not self.gathering.failures:
+            for failure in self._alone:
+                self.gathering.fail(failure)
+        return self.gathering.parsed(summary, is_complete=is_complete)

@@ -1,0 +1,45 @@
+"""What shells and interpreters say when a tool is missing, or the machine has no room. Any tool's log may hold it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_MISSING = (
+    re.compile(r"\S*sh: (?:.+: (?:command )?not found$|command not found: )"),
+    re.compile(r"'.+' is not recognized as an internal or external command"),
+    re.compile(r"\S*python[\d.]*(?:\.exe)?: (?:No module named \S+|can't open file .+)$"),
+    re.compile(r"env: \S.*: No such file or directory$"),
+    re.compile(r"(?:npm (?:error|ERR!) )?could not determine executable to run$"),
+    re.compile(r".*: (?:cannot execute(?: binary file)?|Exec format error)\b"),
+)
+_EXHAUSTED = (
+    re.compile(r".*(?:No space left on device|ENOSPC: )"),
+    re.compile(r"FATAL ERROR: .*(?:JavaScript heap out of memory|Allocation failed)"),
+    re.compile(r".*java\.lang\.OutOfMemoryError: "),
+    re.compile(r"(?:\S+: )?(?:fork: )?Cannot allocate memory$"),
+    re.compile(r".*EMFILE: too many open files"),
+)
+
+
+class EnvironmentLog:
+    """Reads why a tool could not do its work at all, for logs in which nothing else is found."""
+
+    tools = ("environment",)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        findings = Findings()
+        for line in lines:
+            if is_of_environment(line):
+                failure = Failure(FailureKind.ENVIRONMENT_FAILURE, line.strip(), evidence=line, is_error=True)
+                findings.gathering.fail(failure)
+        return findings.parsed()
+
+
+def is_of_environment(line: str) -> bool:
+    """Whether the line says that a tool is missing or the machine exhausted."""
+    return any(pattern.match(line) for pattern in (*_MISSING, *_EXHAUSTED))

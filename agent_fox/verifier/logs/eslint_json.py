@@ -1,0 +1,60 @@
+"""ESLint's `--format json` and `json-with-metadata`."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO
+
+from agent_fox.verifier.logs.decode import pieces
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.records import Record, number, record, records, text
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_FILES = ((EACH,), ("results", EACH))
+_BEGINS = re.compile(r'\[\s*(?:\{\s*"filePath"|\]\s*$)|\{\s*"(?:results|metadata)"\s*:')
+_ERROR = 2
+
+
+class EslintJson:
+    """Reads an array of files with their messages."""
+
+    tools = ("eslint", "oxlint")
+
+    def recognises(self, head: str) -> bool:
+        at = start_of(head)
+        return at is not None and bool(_BEGINS.match(head, at))
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        found = Gathering()
+        try:
+            for _, value in parts(pieces(file), _FILES):
+                _read_file(record(value), found, workspace)
+        except JsonCut:
+            return found.parsed(is_complete=False)
+        return found.parsed()
+
+
+def _read_file(file: Record, found: Gathering, workspace: Workspace) -> None:
+    path = workspace.relative(text(file.get("filePath")))
+    for message in records(file.get("messages")):
+        finding = _finding(message, path)
+        if message.get("severity") == _ERROR or message.get("fatal") is True:
+            found.fail(finding)
+        else:
+            found.warn(finding)
+
+
+def _finding(message: Record, path: str) -> Failure:
+    said = text(message.get("message"))
+    rule = text(message.get("ruleId")) or None
+    return Failure(
+        kind=FailureKind.LINT_FAILURE,
+        message=said.removesuffix("."),
+        file=path or None,
+        line=number(message.get("line")),
+        column=number(message.get("column")),
+        evidence=f"{said} ({rule})" if rule else said,
+        code=rule,
+    )

@@ -1,0 +1,81 @@
+"""What eslint prints for people: stylish, compact, unix and visualstudio. Its JSON is read elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_ENTRY = r"\s+(?P<line>\d+):(?P<column>\d+)\s+(?P<severity>error|warning)\s+"
+_WITH_RULE = re.compile(rf"{_ENTRY}(?P<message>\S.*?)\s{{2,}}(?P<code>[@\w][\w@./-]*)\s*$")
+_BARE = re.compile(rf"{_ENTRY}(?P<message>\S.*)$")
+_COMPACT = re.compile(
+    r"(?P<file>\S.*?): line (?P<line>\d+), col (?P<column>\d+), (?P<severity>Error|Warning) - "
+    r"(?P<message>.*?)(?: \((?P<code>[@\w][\w@./-]*)\))?$"
+)
+_UNIX = re.compile(
+    r"(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*) "
+    r"\[(?P<severity>Error|Warning)(?:/(?P<code>[\w@./-]+))?\]$"
+)
+_VISUAL_STUDIO = re.compile(
+    r"(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): (?P<severity>error|warning) (?P<code>\S*) ?: (?P<message>.*)$"
+)
+_PLACED = re.compile(r", col \d|\[(?:Error|Warning)[\]/]|,\d+\): (?:error|warning) ")
+_CRASH = re.compile(r"Oops! Something went wrong")
+_VERSION = re.compile(r"ESLint: \d")
+_TOO_MANY = re.compile(r"ESLint found too many warnings")
+
+
+class EslintLog:
+    """Reads problems. Warnings fail the run only where eslint says that they are too many."""
+
+    tools = ("eslint",)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        for line in lines:
+            reader.take(line)
+        return reader.parsed()
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._found = Diagnostics()
+        self._file = ""
+        self._is_crash = False
+        self._has_too_many = False
+
+    def take(self, line: str) -> None:
+        if self._is_crash and line.strip() and not _VERSION.match(line):
+            self._found.findings.fall_back(Failure(FailureKind.UNKNOWN, line.strip(), evidence=line))
+            self._is_crash = False
+        elif line[:1].isspace():
+            if match := first_match((_WITH_RULE, _BARE), line):
+                self._problem(match, self._file)
+        elif _PLACED.search(line) and (match := first_match((_COMPACT, _UNIX, _VISUAL_STUDIO), line)):
+            self._problem(match, match["file"])
+        elif line:
+            self._heading(line)
+
+    def _problem(self, match: re.Match[str], file: str) -> None:
+        draft = diagnostic(match, FailureKind.LINT_FAILURE, self._workspace)
+        draft.file = self._workspace.relative(file) or None
+        draft.message = draft.message.removesuffix(".")  # as stylish prints it
+        self._found.begin(draft)
+
+    def _heading(self, line: str) -> None:
+        self._file = line
+        self._is_crash = self._is_crash or bool(_CRASH.match(line))
+        self._has_too_many = self._has_too_many or bool(_TOO_MANY.match(line))
+
+    def parsed(self) -> Parsed:
+        if self._has_too_many:
+            self._found.close()
+            for warning in self._found.gathering.warnings.values():
+                self._found.gathering.fail(warning)
+            self._found.gathering.warnings.clear()
+        return self._found.parsed()

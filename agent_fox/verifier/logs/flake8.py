@@ -1,0 +1,34 @@
+"""What flake8 and its kin print: `file:line:column: CODE message`, and pylint's two forms of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, Parsed
+
+_PLACE = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):"
+_PLACED = re.compile(rf"{_PLACE}(?:\d+:)? [A-Z\[]")
+_PYLINT = re.compile(rf"{_PLACE}(?P<column>\d+): (?P<code>[CRWEFI]\d{{4}}): (?P<message>.*)$")
+_PARSEABLE = re.compile(rf"{_PLACE} \[(?P<code>[\w-]+)(?:\([\w-]+\), ?[\w.]*)?\] (?P<message>.*)$")
+_FLAKE8 = re.compile(rf"{_PLACE}(?:(?P<column>\d+):)? (?P<code>[A-Z]{{1,4}}\d{{1,5}}):? (?P<message>.*)$")
+
+
+class Flake8Log:
+    """Reads findings; every one of them fails these tools. pylint counts columns from 0, the others from 1."""
+
+    tools = ("flake8", "pycodestyle", "pyflakes", "pylint")
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        found = Diagnostics()
+        for line in lines:
+            if not _PLACED.match(line):
+                continue
+            if match := first_match((_PYLINT, _PARSEABLE, _FLAKE8), line):
+                draft = diagnostic(match, FailureKind.LINT_FAILURE, workspace)
+                if match.re is _PYLINT:
+                    draft.column = int(match["column"]) + 1
+                found.begin(draft)
+        return found.parsed()

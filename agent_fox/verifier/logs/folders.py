@@ -1,0 +1,62 @@
+"""Which folder relative paths in a log are meant from: make and ninja say where they go. Nothing here reads a disk."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from agent_fox.verifier.logs.protocol import Workspace
+
+MOST_SOURCES = 5_000
+_ENTERS = re.compile(
+    r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
+)
+_LEAVES = re.compile(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
+_SOURCE = re.compile(r"[\w./+~-]*[\w+-]\.(?:c|cc|cpp|cxx|c\+\+|C|m|mm|s|S|f90|f)(?:\.o(?:bj)?)?(?![\w.])")
+
+
+class Folders:
+    """Follows the folders that a build enters, and the sources that its commands name."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._entered: dict[int, str] = {}
+        self._sources: dict[str, str] = {}
+
+    def feed(self, line: str) -> bool:
+        """Whether the line told of a folder."""
+        found = _ENTERS.match(line) if (": " in line and "ake" in line[:20]) or line.startswith("ninja: ") else None
+        if not found or not _is_folder(found["folder"], line):
+            return False
+        level = int(found["level"] or 0)
+        self._entered = {other: folder for other, folder in self._entered.items() if other < level}
+        if not _LEAVES.search(line):
+            self._entered[level] = found["folder"]
+        return True
+
+    def note_sources(self, line: str) -> None:
+        """Remember the sources of a command line, by their names."""
+        for found in _SOURCE.finditer(line):
+            if len(self._sources) < MOST_SOURCES:
+                path = re.sub(r"\.o(?:bj)?$", "", found[0].rpartition(".dir/")[2])
+                self._sources.setdefault(posixpath.basename(path), self.relative(path))
+
+    def source(self, name: str) -> str:
+        """The path of a source that the linker names without a folder; the name itself where no command told."""
+        path = self.relative(name)
+        return self._sources.get(path, path) if "/" not in path else path
+
+    def relative(self, path: str) -> str:
+        """`path`, meant from the folder that was entered last, relative to the workspace."""
+        clean = path.replace("\\", "/")
+        if not self._entered or clean.startswith("/") or re.match(r"[A-Za-z]:/", clean):
+            return self._workspace.relative(clean)
+        folder = self._entered[max(self._entered)].replace("\\", "/")
+        return self._workspace.relative(posixpath.normpath(posixpath.join(folder, clean)))
+
+    def holds(self, path: str) -> bool:
+        return self._workspace.holds(path)
+
+
+def _is_folder(name: str, line: str) -> bool:
+    return name.startswith("/") or bool(re.match(r"[A-Za-z]:", name)) or "ntering directory" in line

@@ -1,0 +1,108 @@
+"""The place in a stack trace or message that a person would look at. One function for each family of languages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agent_fox.verifier.logs.protocol import Workspace
+
+_PYTHON_FRAME = re.compile(r'^[E\s]*File "([^"\n]{1,1000})", line (\d+)', re.MULTILINE)
+_PYTEST_FRAME = re.compile(r"^((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.py):(\d+): ?(?!\d)", re.MULTILINE)
+_JS_FRAME = re.compile(
+    r"^[ \t]*(?:at |❯ |→ )?(?:async )?(?:[^\n(]{0,500}?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():][^():\n]{0,1000}):(\d+):(\d+)\)?",
+    re.MULTILINE,
+)
+_JS_FILE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
+_JS_CALLER = re.compile(r"^[\w.$<>*#]+ (?=[^\s/\\]*[/\\])")
+_JAVA_FRAME = re.compile(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|kt|groovy|scala)):(\d+)\)", re.M)
+_RUST_PLACE = re.compile(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
+_GO_PLACE = re.compile(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
+_GO_TRACE = re.compile(r"Error Trace:\s+(\S+\.go):(\d+)")
+_NOT_OURS = re.compile(
+    r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|lib/python\d[\d.]*|\.cargo/registry)/"
+    r"|^(?:node:|internal/|<|/rustc/|native$|webpack-internal:)"
+)
+_JAVA_LIBRARIES = re.compile(
+    r"^(?:java|javax|jdk|sun|com\.sun|junit|org\.junit|org\.opentest4j|org\.hamcrest|org\.assertj|org\.mockito"
+    r"|org\.testng|org\.spockframework|org\.codehaus\.groovy|groovy|kotlin|kotlinx|scala|org\.gradle|org\.apache\.maven"
+    r"|worker\.org\.gradle|com\.google\.common\.truth|io\.kotest|org\.springframework\.test)\."
+)
+_TEST_CLASS = re.compile(r"(?:^|[^a-z])(?:Test|Tests|IT|ITCase|TestCase|Spec)(?![a-z])|Tests?$|TestCase$|Spec$|IT$")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A position in a file, relative to the workspace."""
+
+    file: str
+    line: int
+    column: int | None = None
+
+
+def python_place(text: str, workspace: Workspace) -> Place | None:
+    """Where the code of the project was last: the deepest frame that is no library's."""
+    found = [(m.start(), m[1], int(m[2])) for pattern in (_PYTHON_FRAME, _PYTEST_FRAME) for m in pattern.finditer(text)]
+    ours = [Place(workspace.relative(path), line) for _, path, line in sorted(found) if _is_ours(path, workspace)]
+    return ours[-1] if ours else None
+
+
+def javascript_place(text: str, workspace: Workspace) -> Place | None:
+    """Where it was thrown: the first frame that is neither Node's nor a dependency's."""
+    for frame in _JS_FRAME.finditer(text):
+        path = frame[1] if frame[0].endswith(")") else _JS_CALLER.sub("", frame[1])
+        if _JS_FILE.search(path) and _is_ours(path, workspace):
+            return Place(workspace.relative(path), int(frame[2]), int(frame[3]))
+    return None
+
+
+def rust_place(text: str, workspace: Workspace) -> Place | None:
+    found = _RUST_PLACE.search(text)
+    return Place(workspace.relative(found[1]), int(found[2]), int(found[3])) if found else None
+
+
+def go_place(text: str, workspace: Workspace) -> Place | None:
+    """The first line that a test's log names. Its file is without a folder, as Go prints it."""
+    found = _GO_TRACE.search(text) or _GO_PLACE.search(text)
+    return Place(workspace.relative(found[1]), int(found[2])) if found else None
+
+
+def java_place(text: str, test_class: str, module: str = "") -> Place | None:
+    """The frame in the test's class; without one, the first frame that is no library's.
+
+    A trace names a file without its folder: it is put where build tools for the JVM look for it,
+    `src/test/java/PACKAGE/`, below the folder of its `module`.
+    """
+    outer = re.split(r"[$]", test_class)[0]
+    frames = [frame for frame in _JAVA_FRAME.finditer(text) if not _JAVA_LIBRARIES.match(frame[1])]
+    in_test = (frame for frame in frames if outer and re.split(r"[$]", _class_of(frame[1]))[0] == outer)
+    frame = next(in_test, frames[0] if frames else None)
+    return Place(java_file(_class_of(frame[1]), frame[2], module), int(frame[3])) if frame else None
+
+
+def java_file(class_name: str, file: str, module: str = "") -> str:
+    """Where the source `file` of a class lies by the conventions of Maven and Gradle."""
+    package = class_name.split("$")[0].rpartition(".")[0].replace(".", "/")
+    language = {"kt": "kotlin", "groovy": "groovy", "scala": "scala"}.get(file.rpartition(".")[2], "java")
+    kind = "test" if _TEST_CLASS.search(file.rpartition(".")[0]) else "main"
+    return "/".join(part for part in (module, "src", kind, language, package, file) if part)
+
+
+def any_place(text: str, workspace: Workspace) -> Place | None:
+    """The place that a text of unknown origin names most clearly."""
+    kinds = (rust_place, python_place, javascript_place, go_place)
+    return next((place for find in kinds if (place := find(text, workspace))), None)
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _class_of(method: str) -> str:
+    return method.rpartition(".")[0]
+
+
+def _is_ours(path: str, workspace: Workspace) -> bool:
+    clean = path.replace("\\", "/")
+    return not _NOT_OURS.search(workspace.relative(clean)) and workspace.holds(clean)

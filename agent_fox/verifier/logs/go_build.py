@@ -1,0 +1,143 @@
+"""What go build, go vet and the go command itself print: places in sources, and modules that cannot be had."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.go_packages import Packages
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind
+
+_PLACE = re.compile(
+    r"(?P<vet>vet: )?(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.(?:go|mod|work|s|c|h|cc|cpp|cgo2\.go)):"
+    r"(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.+)"
+)
+_PACKAGE = re.compile(r"# (?P<package>[\w.~/-]+)(?: \[(?P<test>[^\]]+)\])?$")
+_LINTER = re.compile(r" \((?P<code>(?:[A-Z]{1,3}\d{4})|[a-z][a-z0-9]+)\)$")
+_VET = re.compile(
+    r"\w+(?:\.\w+)+ (?:format|call)\b|.*(?:format %|possible formatting directive|unreachable code"
+    r"|self-assignment of|passes lock by value"
+    r"|copies lock value|composite literal uses unkeyed|captured by func literal|result of \S+ call not used"
+    r"|struct field tag"
+    r"|should have signature|possible misuse of|arg list ends with redundant newline|the cancel function"
+    r"|using \S+ before checking for errors"
+    r"|declaration of \S+ shadows|redundant or: |suspect or: |suspicious |bad time format"
+    r"|non-constant format string|unusedresult|malformed \S+ tag"
+    r"|has malformed name|refers to unknown|wrong signature for|assignment copies|range var \S+ copies"
+    r"|literal copies|return copies"
+    r"|call to \(?\*?T?\)?\.?\w+ from a non-test goroutine|defers? |nil dereference|impossible (?:interface"
+    r"|nil)|unusedwrite|mixed named)"
+)
+_DEPENDENCY = re.compile(
+    r"cannot find module|no required module provides|missing go\.sum entry|is not in (?:GOROOT|std)"
+    r"|cannot find package|unknown revision"
+    r"|module lookup disabled|reading \S+: (?:404|410|Get)|dial tcp|does not contain package|updates to go\."
+    r"(?:mod|sum|work) needed"
+    r"|inconsistent vendoring|checksum mismatch|module declares its path|ambiguous import|invalid version"
+    r"|no matching versions"
+    r"|could not read Username|cannot query module|malformed module path|use of internal package"
+)
+_ENVIRONMENT = re.compile(
+    r"go: (?:cannot find main module|go\.mod file not found|no such tool|unknown command|cannot find GOROOT"
+    r"|.*requires go >= )"
+    r"|(?:stat|lstat|open) \S+: (?:no such|directory not found|permission)|no Go files in"
+    r"|build constraints exclude all Go files"
+    r"|directory .* (?:is not in|outside)|exec: \"(?:gcc|cc|clang)\"|C compiler .* not found"
+    r"|warning: \"\S+\" matched no packages|no space left"
+    r"|go: -race|malformed import path|pattern \S+: "
+)
+_CYCLE = re.compile(r"\timports (?P<package>\S+): (?P<message>import cycle not allowed.*)")
+_SILENT = re.compile(
+    r"too many errors|note: module requires Go|go: (?:downloading|finding|found|added|upgraded|extracting"
+    r"|to add|creating)|\t"
+)
+_COMMAND = re.compile(r"(?:go|package \S+|pattern \S+): (?P<message>.+)")
+
+
+class GoBuildReader:
+    """Takes the lines of Go's compiler, vet and linters out of a log."""
+
+    def __init__(self, findings: Findings, packages: Packages, workspace: Workspace) -> None:
+        self._findings = findings
+        self._packages = packages
+        self._workspace = workspace
+        self._package = ""
+        self._open: Draft | None = None
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was the go command's."""
+        if line.startswith("# ") and (found := _PACKAGE.match(line)):
+            self._begin_package(found)
+        elif ": " in line and not line[:1].isspace() and (found := _PLACE.match(line)):
+            self._located(found, line)
+        elif line.startswith("\t") and (found := _CYCLE.match(line)):
+            self._keep(FailureKind.COMPILE_ERROR, f"{found['package']}: {found['message']}", line)
+        elif self._open is not None and line.startswith("\t"):
+            self._open.add(line)
+        elif _SILENT.match(line) or not line.strip():
+            return False
+        else:
+            return self._plain(line)
+        return True
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._findings.keep(self._open)
+        self._open = None
+
+    def end_package(self) -> None:
+        self.finish()
+        self._package = ""
+
+    def _begin_package(self, found: re.Match[str]) -> None:
+        self.finish()
+        self._package = found["package"].removesuffix("_test")
+        self._packages.see(self._package)
+
+    def _located(self, found: re.Match[str], line: str) -> None:
+        self.finish()
+        file = self._workspace.relative(found["file"])
+        if self._package and "/vendor/" not in file:
+            self._packages.lies(self._package, file.rpartition("/")[0])
+        message, code = _message(found["message"])
+        self._open = Draft(
+            kind=_kind(message, code, is_vet=bool(self._package) and not found["vet"]),
+            message=message,
+            file=file,
+            line=int(found["line"]),
+            column=int(found["column"]) if found["column"] else None,
+            code=code,
+            evidence=[line],
+        )
+
+    def _plain(self, line: str) -> bool:
+        """Lines without a place: the go command's own, and below a package's name the linker's."""
+        if (line.startswith("go: ") or _COMMAND.match(line)) and _DEPENDENCY.search(line):
+            self._keep(FailureKind.DEPENDENCY_RESOLUTION_FAILURE, line.removeprefix("go: "), line)
+        elif _ENVIRONMENT.match(line):
+            self._keep(FailureKind.ENVIRONMENT_FAILURE, line.removeprefix("go: "), line)
+        elif self._package:
+            self.finish()
+            self._findings.fall_back(Failure(FailureKind.COMPILE_ERROR, line.strip(), evidence=line), on_kind=True)
+        elif line.startswith("go: "):
+            self._findings.fall_back(Failure(FailureKind.ENVIRONMENT_FAILURE, line.removeprefix("go: "), evidence=line))
+        else:
+            return False
+        return True
+
+    def _keep(self, kind: FailureKind, message: str, line: str) -> None:
+        self.finish()
+        self._findings.keep(Draft(kind, message, evidence=[line]))
+
+
+def _message(text: str) -> tuple[str, str | None]:
+    found = _LINTER.search(text)
+    return (text[: found.start()], found["code"]) if found else (text, None)
+
+
+def _kind(message: str, code: str | None, *, is_vet: bool) -> FailureKind:
+    if _DEPENDENCY.search(message):
+        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    is_lint = (is_vet and _VET.match(message)) or (code and code not in ("typecheck", "compile"))
+    return FailureKind.LINT_FAILURE if is_lint else FailureKind.COMPILE_ERROR

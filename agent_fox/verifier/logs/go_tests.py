@@ -1,0 +1,205 @@
+"""What go test prints about tests: results of tests and sub-tests, their logs, panics, and the end of each package."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.go_packages import Packages
+from agent_fox.verifier.logs.go_panic import Panic
+from agent_fox.verifier.logs.go_places import in_folder, logged_failure
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, TestSummary
+
+_RESULT = re.compile(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
+_GLUED = re.compile(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
+_NOW = re.compile(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
+_LOGGED = re.compile(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
+_MORE = re.compile(r" {8,}|\t")
+_EXITED = re.compile(r"(?:exit status \d+|signal: .+)$")
+MOST_LINES = 60  # kept of what one test logged
+
+
+@dataclass(slots=True)
+class _Test:
+    """A test, its outcome once it is known, and what it logged. Results of sub-tests are indented by their depth."""
+
+    name: str
+    outcome: str = ""
+    package: str = ""
+    depth: int = 0
+    lines: list[str] = field(default_factory=list)
+    panic: Panic | None = None
+
+    def add(self, line: str) -> None:
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Package:
+    """What was known before a package ended."""
+
+    tests: dict[str, _Test]
+    is_streamed: bool
+    ended: int
+    counts: dict[str, int]
+    unfinished: frozenset[str] = frozenset()
+
+
+class GoTestReader:
+    """Takes the tests out of a log; a package's name comes after its tests."""
+
+    def __init__(self, packages: Packages, workspace: Workspace) -> None:
+        self._packages = packages
+        self._workspace = workspace
+        self._tests: dict[str, _Test] = {}
+        self._ended: list[_Test] = []
+        self._counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
+        self._current: _Test | None = None
+        self._is_streamed = False  # `-v`: logs come before results
+        self._panic: Panic | None = None
+        self._exit = ""
+        self._before = _Package({}, False, 0, {})
+        self.has_verbose = False
+
+    @property
+    def is_running(self) -> bool:
+        return any(not test.outcome for test in self._tests.values())
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was about a test."""
+        if self._panic is not None and self._panic.takes(line):
+            return True
+        if "=== " in line[:5] and (found := _NOW.match(line)):
+            self._now(found["what"], found["name"])
+        elif "--- " in line and (found := _RESULT.match(line) or _GLUED.search(line)):
+            return self._result(found)
+        elif line[:4] == "    " and (found := _LOGGED.match(line)):
+            self._log(len(found["indent"]) - 4, line)
+        elif self._current is not None and self._current.lines and _MORE.match(line):
+            self._current.add(line)
+        elif Panic.begins(line):
+            self._panic = Panic(line)
+        elif _EXITED.match(line):
+            self._exit = line
+        elif self._current is not None and self._current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
+            self._current.add(line)
+            return False
+        else:
+            return False
+        return True
+
+    def end_package(self, package: str, line: str) -> None:
+        """Everything since the last package was this one's."""
+        has_failed = line.startswith("FAIL")
+        unfinished = frozenset(test.name for test in self._tests.values() if not test.outcome)
+        self._before = _Package(self._tests, self._is_streamed, len(self._ended), dict(self._counts), unfinished)
+        for test in self._leaves():
+            self._count(test, package, has_failed)
+        if has_failed and not any(test.outcome == "FAIL" for test in self._tests.values()):
+            self._broken(package, line)
+        self._tests, self._current, self._panic, self._exit, self._is_streamed = {}, None, None, "", False
+
+    def failures(self) -> list[Draft]:
+        for test in self._leaves():  # the log was cut before the package's end
+            if test.outcome == "FAIL" or (test is self._current and self._panic is not None):
+                self._end(test, "")
+        return [self._draft(test) for test in self._ended]
+
+    def summary(self) -> TestSummary | None:
+        """Only `-v` names the tests that passed."""
+        if not self.has_verbose:
+            return None
+        passed, failed, skipped = self._counts["PASS"], self._counts["FAIL"], self._counts["SKIP"]
+        return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+
+    def _now(self, what: str, name: str) -> None:
+        self.has_verbose = self._is_streamed = True
+        self._current = self._named(name) if what != "PAUSE" else None
+
+    def _result(self, found: re.Match[str]) -> bool:
+        name = found["name"]
+        if name not in self._tests and name in self._before.unfinished:
+            self._return(self._before)
+        if self._is_streamed and name not in self._tests:
+            return False  # a test printed it: Go says first that it runs one
+        test = self._named(name)
+        test.outcome = found["how"]
+        test.depth = len(found.groupdict().get("indent") or "")
+        if not test.lines or not self._is_streamed:
+            self._current = test
+        return True
+
+    def _return(self, before: _Package) -> None:
+        """The package had not ended: one of its tests printed that."""
+        self._tests, self._is_streamed = before.tests, before.is_streamed
+        self._counts = before.counts
+        del self._ended[before.ended :]
+        for name in before.unfinished:
+            self._tests[name].outcome = ""
+
+    def _named(self, name: str) -> _Test:
+        if name not in self._tests and len(self._tests) < 100 * MOST_KEPT:
+            self._tests[name] = _Test(name)
+        return self._tests.get(name) or _Test(name)
+
+    def _log(self, depth: int, line: str) -> None:
+        """Without `-v`, a log is indented below its test's result."""
+        if not self._is_streamed:
+            owners = (test for test in reversed(self._tests.values()) if test.depth == depth)
+            self._current = next(owners, self._current)
+        if self._current is not None:
+            self._current.add(line)
+
+    def _leaves(self) -> list[_Test]:
+        """Tests without sub-tests, and failed ones of whose sub-tests none failed."""
+        parents = {parent for name in self._tests for parent in _parents(name)}
+        guilty = {parent for test in self._tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
+        return [
+            test
+            for test in self._tests.values()
+            if test.name not in parents or (test.outcome == "FAIL" and test.name not in guilty)
+        ]
+
+    def _count(self, test: _Test, package: str, has_failed: bool) -> None:
+        if not test.outcome and has_failed:
+            test.outcome = "FAIL"  # it ran when the process ended
+        if test.outcome in self._counts:
+            self._counts[test.outcome] += 1
+        if test.outcome == "FAIL":
+            self._end(test, package)
+
+    def _end(self, test: _Test, package: str) -> None:
+        test.package = package
+        guilty = self._panic.test if self._panic is not None else ""
+        if guilty == test.name.partition("/")[0] or (guilty is None and not test.lines):
+            test.panic, self._panic = self._panic, None
+        if len(self._ended) < MOST_KEPT:
+            self._ended.append(test)
+
+    def _broken(self, package: str, line: str) -> None:
+        """The package failed, but no test said so: the process ended on its own."""
+        name = (self._panic.test if self._panic else None) or ""
+        message = self._exit or line.replace("\t", " ").strip()
+        self._ended.append(_Test(name, "FAIL", package, panic=self._panic or Panic(message)))
+
+    def _draft(self, test: _Test) -> Draft:
+        if test.panic is not None:
+            draft = test.panic.draft(self._workspace, self._packages)
+            draft.test_name = test.name or test.panic.test
+            return draft
+        draft = Draft(FailureKind.TEST_FAILURE, "", test_name=test.name, evidence=["\n".join(test.lines)])
+        logged = logged_failure(test.lines, self._workspace)
+        if logged:
+            place, draft.message = logged
+            folder = self._packages.folder(test.package) if test.package else ""
+            draft.file, draft.line = in_folder(place.file, folder), place.line
+        draft.message = draft.message or " ".join(line.strip() for line in test.lines[:4]) or f"{test.name} failed"
+        return draft
+
+
+def _parents(name: str) -> list[str]:
+    return [name[:at] for at, letter in enumerate(name) if letter == "/"]

@@ -1,0 +1,139 @@
+"""Gradle's last words, `* Where:` and `* What went wrong:`, as failures."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.javac import invalid_environment
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind
+
+_HEADING = re.compile(r"\* (?P<name>Where|What went wrong|Try|Exception is|Get more help at)\b")
+_WHERE = re.compile(
+    r"(?:Build|Settings|Script|Initialization|Precompiled script plugin) ?(?:script|file)? ?'"
+    r"(?P<file>[^']+)' line: (?P<line>\d+)"
+)
+_TASK = re.compile(r"Execution failed for task '(?P<task>[^']+)'")
+_UNRESOLVED = re.compile(
+    r"\s*> (?P<message>(?:Could not (?:resolve|find|get|download)|Cannot resolve|No matching)\b.*)"
+)
+_DEPENDENCY = re.compile(
+    r"Could not resolve (?!all task)|Could not find (?!method|property|tools\.jar)|Could not download"
+    r"|Plugin \[id: .*was not found"
+    r"|Could not determine the dependencies|No cached version of"
+)
+_ENVIRONMENT = re.compile(
+    r"Task '.*' not found|Project '.*' not found|Could not find tools\.jar|[Tt]oolchain"
+    r"|Unsupported class file|Could not determine java version"
+    r"|Could not create (?:the Java|service)|No Java compiler|JAVA_HOME|Gradle version|No space left"
+    r"|Process '.*' finished with|does not contain a Gradle build"
+    r"|Timeout waiting to lock|daemon disappeared"
+)
+_SCRIPT = re.compile(
+    r"Could not compile|A problem occurred (?:evaluating|configuring)|Could not find method"
+    r"|Could not get unknown property"
+)
+_TIMEOUT = re.compile(r"Timeout has been exceeded")
+_FORMAT = re.compile(r"format violations")
+_LINT = re.compile(r"[Cc]heckstyle|PMD|SpotBugs|[Vv]iolations|[Ll]int|[Dd]etekt")
+_TESTS = re.compile(r"There were failing tests|No tests found|Test process|failing tests")
+_COMPILE = re.compile(r"Compilation (?:failed|error)|compileKotlin|Compile failed|Internal compiler error")
+_FILE = re.compile(r"\s{4,}(?P<file>[\w./\\-]+\.\w+)$")
+_LONGEST = 60  # lines of one problem
+
+
+class Problems:
+    """Collects the blocks at the end of a log; each becomes a failure, unless the log said more before."""
+
+    def __init__(self, findings: Findings, workspace: Workspace) -> None:
+        self._findings = findings
+        self._workspace = workspace
+        self._where: re.Match[str] | None = None
+        self._lines: list[str] | None = None
+        self._heading = ""
+        self.test_tasks: list[str] = []
+
+    def feed(self, line: str) -> bool:
+        """Whether the line belongs to Gradle's last words."""
+        if line[:2] == "* " and (found := _HEADING.match(line)):
+            self._head(found["name"])
+        elif self._heading == "Where":
+            self._where = self._where or _WHERE.match(line)
+        elif self._lines is not None and len(self._lines) < _LONGEST:
+            self._lines.append(line)
+        else:
+            return False
+        return True
+
+    def finish(self) -> None:
+        if self._lines:
+            self._tell(self._lines)
+        self._lines, self._where, self._heading = None, None, ""
+
+    def _head(self, name: str) -> None:
+        if name == "What went wrong":
+            self._lines = []
+        elif name == "Where":
+            self.finish()
+        else:
+            self.finish()
+        self._heading = name
+
+    def _tell(self, lines: list[str]) -> None:
+        text = "\n".join(lines).strip()
+        if found := _TASK.search(text):
+            self._note_task(found["task"], text)
+        kind = _kind(text)
+        draft = Draft(kind, _message(lines), evidence=[text])
+        if self._where:
+            draft.file = self._workspace.relative(self._where["file"])
+            draft.line = int(self._where["line"])
+        if kind is FailureKind.DEPENDENCY_RESOLUTION_FAILURE:
+            self._unresolved(draft, lines)
+        elif kind is FailureKind.FORMAT_FAILURE and (files := [_FILE.match(line) for line in lines]):
+            self._unformatted([found["file"] for found in files if found], draft)
+        elif draft.file:
+            self._findings.keep(draft)
+        else:
+            self._findings.fall_back(draft.failure(), on_kind=True)
+
+    def _unresolved(self, draft: Draft, lines: list[str]) -> None:
+        """One failure for each dependency that could not be had."""
+        found = [match["message"] for line in lines if line.startswith("> ") and (match := _UNRESOLVED.match(line))]
+        for message in found or [draft.message]:
+            one = Draft(draft.kind, message.rstrip("."), draft.file, draft.line, evidence=draft.evidence)
+            self._findings.keep(one)
+
+    def _unformatted(self, files: list[str], draft: Draft) -> None:
+        for file in files:
+            path = self._workspace.relative(file)
+            self._findings.keep(Draft(draft.kind, "would be reformatted", path, evidence=draft.evidence))
+        self._findings.fall_back(draft.failure(), on_kind=True)
+
+    def _note_task(self, task: str, text: str) -> None:
+        if _TESTS.search(text) and len(self.test_tasks) < _LONGEST:
+            self.test_tasks.append(task)
+
+
+def _kind(text: str) -> FailureKind:
+    """The first pattern that fits decides: from what is certain to what is only likely."""
+    kinds = (
+        (_TIMEOUT, FailureKind.TIMEOUT),
+        (_TESTS, FailureKind.TEST_FAILURE),
+        (_FORMAT, FailureKind.FORMAT_FAILURE),
+        (_DEPENDENCY, FailureKind.DEPENDENCY_RESOLUTION_FAILURE),
+        (_ENVIRONMENT, FailureKind.ENVIRONMENT_FAILURE),
+        (_SCRIPT, FailureKind.COMPILE_ERROR),
+        (_LINT, FailureKind.LINT_FAILURE),
+        (_COMPILE, FailureKind.COMPILE_ERROR),
+    )
+    if invalid_environment(text):
+        return FailureKind.ENVIRONMENT_FAILURE
+    return next((kind for pattern, kind in kinds if pattern.search(text)), FailureKind.UNKNOWN)
+
+
+def _message(lines: list[str]) -> str:
+    """The first line, and the first reason below it."""
+    told = [line.strip().removeprefix("> ") for line in lines if line.strip()]
+    return " ".join(told[:2])

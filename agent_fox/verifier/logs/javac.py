@@ -1,0 +1,112 @@
+"""What javac prints: errors and warnings with the source line and a caret. Kotlin's compiler lines too."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, Parsed
+
+ERRORS = "error|エラー|错误|錯誤|Fehler|erreur|오류"
+WARNINGS = "warning|警告|Warnung|avertissement|경고"
+_HEAD = re.compile(
+    rf"(?P<file>(?:[A-Za-z]:)?[^:\n]*\.(?:java|jav|aj)):(?P<line>\d+): (?:(?P<error>{ERRORS})|{WARNINGS}): ?"
+    rf"(?P<message>.+)"
+)
+_BARE = re.compile(rf"(?:(?P<error>{ERRORS})|(?:{WARNINGS})): ?(?P<message>.+)")
+_KOTLIN = re.compile(
+    r"(?P<severity>[ew]): (?P<file>(?:file://)?[^\n]*?\.kts?):(?: \()?(?P<line>\d+)(?::|, )(?P<column>\d+)"
+    r"(?:\):)?:? ?(?P<message>.+)"
+)
+_CARET = re.compile(r"(\s*)\^\s*$")
+_SYMBOL = re.compile(r"\s+(?:symbol|シンボル|符号|Symbol): *(?P<symbol>.+)")
+_COUNT = re.compile(r"(?:\d+ (?:errors?|warnings?|Fehler|Warnung(?:en)?)|(?:エラー|警告)\d+個|\d+ 个(?:错误|警告))$")
+_ENDS = re.compile(r"(?:Note|ノート|注|Hinweis): ")
+_CODE = re.compile(r"\[([a-z][\w-]*)\] ")
+_ENVIRONMENT = re.compile(
+    r"invalid (?:target|source) release|release version \S+ not supported|invalid flag|no source files"
+    r"|source release \S+ requires"
+)
+
+
+class JavacLog:
+    """Reads javac's own output, in the languages that a JDK speaks."""
+
+    tools = ("javac",)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        findings = Findings()
+        reader = JavacReader(findings, workspace)
+        for line in lines:
+            reader.feed(line)
+        reader.finish()
+        return findings.parsed()
+
+
+class JavacReader:
+    """Takes javac's lines out of a log, for javac itself and for the build tools that show its output."""
+
+    def __init__(self, findings: Findings, workspace: Workspace) -> None:
+        self._findings = findings
+        self._workspace = workspace
+        self._open: Draft | None = None
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was the compiler's."""
+        if (found := _HEAD.match(line)) or (found := _KOTLIN.match(line)):
+            self._begin(self._located(found, line))
+        elif found := _BARE.match(line):
+            self._begin(self._bare(found, line))
+        elif self._open is None:
+            return False
+        elif _COUNT.match(line) or _ENDS.match(line) or not line.strip():
+            self.finish()
+        else:
+            self._continue(self._open, line)
+        return True
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._findings.keep(self._open)
+        self._open = None
+
+    def _begin(self, draft: Draft) -> None:
+        self.finish()
+        self._open = draft
+
+    def _located(self, found: re.Match[str], line: str) -> Draft:
+        parts = found.groupdict()
+        return Draft(
+            kind=FailureKind.COMPILE_ERROR,
+            message=parts["message"].strip(),
+            file=self._workspace.relative(parts["file"]),
+            line=int(parts["line"]),
+            column=int(parts["column"]) if parts.get("column") else None,
+            code=_code(parts["message"]),
+            is_warning=not parts.get("error") and parts.get("severity") != "e",
+            evidence=[line],
+        )
+
+    def _bare(self, found: re.Match[str], line: str) -> Draft:
+        message = found["message"].strip()
+        kind = FailureKind.ENVIRONMENT_FAILURE if _ENVIRONMENT.match(message) else FailureKind.COMPILE_ERROR
+        return Draft(kind, message, code=_code(message), is_warning=not found["error"], evidence=[line])
+
+    def _continue(self, draft: Draft, line: str) -> None:
+        draft.add(line)
+        if draft.column is None and (caret := _CARET.match(line)) and len(draft.evidence) > 2:
+            draft.column = len(caret[1]) + 1
+        elif draft.symbol is None and (symbol := _SYMBOL.match(line)):
+            draft.symbol = " ".join(symbol["symbol"].split())
+
+
+def invalid_environment(message: str) -> bool:
+    """Whether the compiler refused its settings, not the source."""
+    return bool(_ENVIRONMENT.search(message))
+
+
+def _code(message: str) -> str | None:
+    found = _CODE.match(message)
+    return found[1] if found else None

@@ -1,0 +1,45 @@
+"""What JavaScript's test runners share: places in V8 stack traces, syntax errors of loaders, names of exceptions."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.frames import Place, javascript_place
+from agent_fox.verifier.logs.protocol import Workspace
+
+LOADING = re.compile(
+    r"SyntaxError|Cannot find (?:module|package)|Failed to (?:resolve|load)|Parse failure|Transform failed|ParseError"
+    r"|Unexpected token|does not provide an export|ERR_MODULE_NOT_FOUND|error TS\d+|Expression expected"
+    r"|Jest encountered an unexpected token"
+)
+_EXCEPTION = re.compile(r"(?:Uncaught )?(?P<exception>[A-Za-z_$][\w$.]*(?:Error|Exception)?)(?: \[\w+\])?(?::|$)")
+_PATH = r"(?P<file>(?:file://)?(?:/|\./|[A-Za-z]:[\\/])?[^\s:()][^:()\n]*\.\w+)"
+_BABEL = re.compile(rf"\w*Error: {_PATH}: .*?\((?P<line>\d+):(?P<column>\d+)\)")
+_LOADER = re.compile(rf"\s*(?:At file|File): {_PATH}:(?P<line>\d+):(?P<column>\d+)$")
+_ESBUILD = re.compile(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+): ERROR: .*)$")
+_NODE = re.compile(rf"\s*{_PATH}:(?P<line>\d+)$")
+_FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
+
+
+def exception_of(message: str) -> str | None:
+    """The class of the error that a message begins with."""
+    found = _EXCEPTION.match(message)
+    is_class = found is not None and found["exception"].endswith(("Error", "Exception"))
+    return found["exception"] if found and is_class else None
+
+
+def thrown_at(text: str, workspace: Workspace) -> Place | None:
+    """Where an error came from: its trace, or the place that a loader names in front of it."""
+    frames = "\n".join(line for line in text.split("\n") if line.lstrip().startswith("at "))
+    return loader_place(text, workspace) or javascript_place(frames, workspace)
+
+
+def loader_place(text: str, workspace: Workspace) -> Place | None:
+    """The place of what could not be parsed. Most loaders count columns from 0."""
+    for line in text.split("\n"):
+        for pattern in (*_FROM_ZERO, _NODE):
+            found = pattern.match(line.strip() if pattern is not _NODE else line)
+            if found and found["file"] and workspace.holds(found["file"]) and "node_modules" not in found["file"]:
+                column = int(found["column"]) + 1 if pattern is not _NODE else None
+                return Place(workspace.relative(found["file"]), int(found["line"]), column)
+    return None

@@ -1,0 +1,135 @@
+"""What jest prints."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.verifier.logs.diagnostics import diagnostic
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.excerpt import Excerpt
+from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.tsc import PLAIN, PRETTY
+from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+_MARKS = ("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests", "● ", "Jest:")
+_SUITE = re.compile(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*?)(?: \([\d.]+ m?s\))?$")
+_TITLE = re.compile(r"  ● (?P<title>\S.*)$")
+_NOT_A_TEST = re.compile(r"Console$|Cannot log after tests|process\.exit called")
+_BROKEN_SUITE = "Test suite failed to run"
+_CONFIGURATION = re.compile(r"● (?P<message>(?:Validation Error|Multiple configurations).*)$")
+_END = re.compile(r"Test Suites: |Snapshot Summary$| › \d+ snapshots? |Summary of all failing tests$")
+_TESTS = re.compile(r"Tests: +(?P<counts>\d.*\d total)$")
+_COUNT = re.compile(r"(\d+) (failed|skipped|todo|passed|total)")
+_NOTHING = re.compile(r"(?P<message>No tests found), exiting with code")
+_COVERAGE = re.compile(r"Jest: (?P<message>.*(?:coverage )?threshold for .*not met.*)$")
+
+
+@dataclass(slots=True)
+class _Block:
+    title: str
+    file: str
+    shown: Excerpt = field(default_factory=Excerpt)
+
+    @property
+    def is_of_suite(self) -> bool:
+        return self.title == _BROKEN_SUITE
+
+    @property
+    def message(self) -> str:
+        """What was thrown. Where a suite did not load, jest explains itself before it says why."""
+        lines = [line.strip() for line in self.shown if line.strip()]
+        details = lines.index("Details:") + 1 if "Details:" in lines else 0
+        reasons = (line for line in lines[details:] if "Error: " in line) if details else iter(lines)
+        return next(reasons, first_line(self.shown.text)).removesuffix(":")
+
+    def failures(self, workspace: Workspace) -> Iterator[Failure]:
+        """One failure; as many as there are compiler errors where the suite is in TypeScript."""
+        compiler = [found for line in self.shown if (found := PRETTY.match(line.strip()) or PLAIN.match(line.strip()))]
+        if self.is_of_suite and compiler:
+            yield from (diagnostic(found, FailureKind.COMPILE_ERROR, workspace).failure() for found in compiler)
+        else:
+            yield self._failure(workspace)
+
+    def _failure(self, workspace: Workspace) -> Failure:
+        place = thrown_at(self.shown.text, workspace)
+        is_loading = self.is_of_suite and bool(LOADING.search(self.shown.text))
+        return Failure(
+            FailureKind.COMPILE_ERROR if is_loading else FailureKind.TEST_FAILURE,
+            self.message,
+            file=place.file if place else workspace.relative(self.file) or None,
+            line=place.line if place else None,
+            column=place.column if place else None,
+            test_name=None if self.is_of_suite else self.title.replace(" › ", " > "),
+            evidence=self.shown.text,
+            exception=exception_of(self.message),
+            is_error=self.is_of_suite,
+        )
+
+
+class JestLog:
+    """Reads failed tests and suites that did not load, with the place in the project where each was thrown."""
+
+    tools = ("jest",)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        for line in lines:
+            reader.take(line)
+        return reader.parsed()
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._findings = Findings()
+        self._file = ""
+        self._open: _Block | None = None
+        self._is_repeating = False
+        self._broken_suites = 0
+        self._counts: dict[str, int] | None = None
+
+    def take(self, line: str) -> None:
+        if line.startswith(_MARKS) and (suite := _SUITE.match(line)):
+            self._close()
+            self._file = suite["file"] if suite["outcome"] == "FAIL" else ""
+        elif line.startswith(_MARKS) and _END.match(line):
+            self._close()
+            self._is_repeating = self._is_repeating or line.startswith("Summary of all")
+        elif self._file and line.startswith("  ● ") and (title := _TITLE.match(line)):
+            self._close()
+            if not _NOT_A_TEST.match(title["title"]):
+                self._open = _Block(title["title"].strip(), self._file)
+        elif self._open is not None:
+            self._open.shown.add(line)
+        elif line.startswith(_MARKS):
+            self._outside(line)
+
+    def _outside(self, line: str) -> None:
+        if tests := _TESTS.match(line):
+            self._counts = {word: int(number) for number, word in _COUNT.findall(tests["counts"])}
+        elif failed := _NOTHING.match(line) or _CONFIGURATION.match(line) or _COVERAGE.match(line):
+            self._findings.fall_back(Failure(FailureKind.UNKNOWN, failed["message"].strip(), evidence=line))
+            self._counts = {} if failed.re is _NOTHING else self._counts
+
+    def _close(self) -> None:
+        """Where many suites ran, jest shows every failure again at the end."""
+        if self._open is not None and not self._is_repeating:
+            self._broken_suites += self._open.is_of_suite
+            for failure in self._open.failures(self._workspace):
+                self._findings.gathering.fail(failure)
+        self._open = None
+
+    def parsed(self) -> Parsed:
+        self._close()
+        return self._findings.parsed(self._summary(), is_complete=self._counts is not None)
+
+    def _summary(self) -> TestSummary | None:
+        if self._counts is None:
+            return None
+        of = self._counts.get
+        skipped = of("skipped", 0) + of("todo", 0)
+        return TestSummary(of("total", 0), of("passed", 0), of("failed", 0), self._broken_suites, skipped)

@@ -1,0 +1,152 @@
+"""Reading the parts of a JSON document one after another, without holding the whole. What they mean is elsewhere."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+
+LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
+
+_START = re.compile(r"^[ \t\ufeff]*(?=\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE)
+_SPACE = re.compile(r"[ \t\r\n]*")
+_NUMBER = re.compile(r"[-+.eE0-9]*")
+_DECODER = json.JSONDecoder(strict=False)
+
+Path = tuple[str, ...]
+Part = tuple[Path, object]
+EACH = "*"
+_END = object()
+
+
+class JsonCut(ValueError):
+    """The document ends too early, or is no JSON."""
+
+
+def start_of(text: str) -> int | None:
+    """Where a JSON document begins: at the start of a line, perhaps after lines of other text."""
+    found = _START.search(text)
+    return found.end() if found else None
+
+
+def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = None) -> Iterator[Part]:
+    """The values at the `wanted` paths, as they come, with the path they were wanted by.
+
+    A path is of keys, and of `*` for every element of an array: `("runs", "*", "results", "*")`. Where an object or
+    array at the path `closing` ends, `(closing, None)` is given. Raises JsonCut where the document breaks off; what
+    came before was given already.
+    """
+    text = _Text(iter(pieces))
+    text.find_start()
+    try:
+        for path, value in _value(text, (), frozenset(wanted)):
+            if value is not _END:
+                yield path, value
+            elif path == closing:
+                yield path, None
+    except RecursionError as error:
+        raise JsonCut("the document is nested too deeply") from error
+
+
+def _value(text: _Text, path: Path, wanted: frozenset[Path]) -> Iterator[Part]:
+    if path in wanted:
+        yield path, text.value()
+    elif any(len(other) > len(path) and other[: len(path)] == path for other in wanted):
+        yield from _inside(text, path, wanted)
+        yield path, _END
+    else:
+        text.value()
+
+
+def _inside(text: _Text, path: Path, wanted: frozenset[Path]) -> Iterator[Part]:
+    match text.peek():
+        case "[":
+            for _ in text.elements("]"):
+                yield from _value(text, (*path, EACH), wanted)
+        case "{":
+            for _ in text.elements("}"):
+                key = text.value()
+                text.take(":")
+                yield from _value(text, (*path, str(key)), wanted)
+        case _:
+            text.value()
+
+
+class _Text:
+    """The text not read yet: as much of it as the value at hand needs."""
+
+    def __init__(self, pieces: Iterator[str]) -> None:
+        self._pieces = pieces
+        self._buffer = ""
+        self._at = 0
+
+    def find_start(self) -> None:
+        found = start_of(self._buffer)
+        while found is None:
+            if not self._more() or len(self._buffer) > LONGEST_VALUE:
+                raise JsonCut("there is no JSON in it")
+            found = start_of(self._buffer)
+        self._at = found
+
+    def peek(self) -> str:
+        """The next character that is not space."""
+        while True:
+            found = _SPACE.match(self._buffer, self._at)
+            self._at = found.end() if found else self._at
+            if self._at < len(self._buffer):
+                return self._buffer[self._at]
+            if not self._more():
+                raise JsonCut("it ends too early")
+
+    def take(self, character: str) -> None:
+        if self.peek() != character:
+            raise JsonCut(f"{character!r} is missing")
+        self._at += 1
+
+    def elements(self, closing: str) -> Iterator[None]:
+        """Stops before every element of the array or object that begins here, and behind its end."""
+        self._at += 1
+        if self.peek() == closing:
+            self._at += 1
+            return
+        while True:
+            yield
+            if self.peek() == closing:
+                self._at += 1
+                return
+            self.take(",")
+
+    def value(self) -> object:
+        """The whole value that begins here."""
+        self.peek()
+        while True:
+            try:
+                value, end = _DECODER.raw_decode(self._buffer, self._at)
+            except ValueError as error:
+                if not self._grow():
+                    raise JsonCut(f"a value breaks off or is wrong: {error}") from error
+                continue
+            if self._ends_at(end) or not self._grow():
+                self._at = end
+                return value
+
+    def _ends_at(self, end: int) -> bool:
+        """Whether more text cannot change the value that ends here: a number may go on."""
+        rest = _NUMBER.match(self._buffer, end)
+        return rest is not None and rest.end() < len(self._buffer)
+
+    def _grow(self) -> bool:
+        """Twice the text, so that trying again costs no more than reading; False where there is no more."""
+        before = len(self._buffer) - self._at
+        if before > LONGEST_VALUE or not self._more():
+            return False
+        while len(self._buffer) < 2 * before and self._more():
+            pass
+        return True
+
+    def _more(self) -> bool:
+        piece = next(self._pieces, None)
+        if piece is None:
+            return False
+        self._buffer, self._at = self._buffer[self._at :] + piece, 0
+        return True

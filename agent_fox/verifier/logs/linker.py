@@ -1,0 +1,117 @@
+"""What linkers print: GNU ld, gold, lld, mold, Apple's. A missing symbol is one failure, however often it is used."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.folders import Folders
+from agent_fox.verifier.results import Failure, FailureKind
+
+_LINKER = re.compile(
+    r"(?:[\w./+-]*/)?(?:[\w.-]+-)?(?:ld(?:\.\w+|64\.lld)?|rust-lld|mold|collect2|wasm-ld)"
+    r"(?:\.exe)?[ \u00a0\u202f]?: (?P<rest>.*)"
+)
+_NAMES = re.compile(r"ld(?:\.\w+)?(?:\.exe)?[ \u00a0\u202f]?: |lld: |collect2: ")
+_SECTION = re.compile(r"(?P<file>[^\s:(][^:(\n]*):\([.\w$]+\+0x[0-9a-fA-F]+\)[ \u00a0\u202f]?: (?P<message>.*)")
+_LINE = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*):(?P<line>\d+): "
+    r"(?P<message>(?:undefined reference|multiple definition|référence indéfinie|Nicht definierter Verweis"
+    r"|définitions? multiples?).*)"
+)
+_WORDS = re.compile(r"undefined ref|multiple def|référence ind|Nicht definierter|définition")
+_LLD = re.compile(
+    r"(?:error: )?(?P<message>(?:undefined symbol|duplicate symbol|undefined reference"
+    r"|unable to find library|cannot open) ?:? ?.*)"
+)
+_USED = re.compile(
+    r"\s*>>> (?:referenced by|defined at) (?P<name>[^\s:()]+)(?::(?P<line>\d+))?(?: \((?P<path>[^():]+)(?::\d+)?\))?$"
+)
+_APPLE = re.compile(r'\s+"_?(?P<symbol>[^"]+)", referenced from:$')
+_SYMBOL = re.compile(r"[`'‘«„»“] ?(?P<quoted>[^`'’«»“”]+?) ?['’»“«”]|symbol: (?P<named>\S.*)$")
+_WARNING = re.compile(r"(?:\S+: )?(?:warning|Warnung|attention|警告)\b ?: ")
+_CONTEXT = re.compile(
+    r"(?<!\S)\S+\.(?:o|a|so|obj)(?:\([^)]*\))? ?: ?(?:in function|in Funktion|dans la fonction|関数)|(?:in function"
+    r"|in Funktion) [`'»]"
+)
+_SILENT = re.compile(
+    r"(?:error: )?ld returned|.*(?:ld gab \d|ld a retourné|ld はステータス)|final link failed|ld exited"
+    r"|more undefined references"
+)
+_MISSING = re.compile(
+    r"(?:error: )?(?:cannot find|unable to find library|library not found for|kann .* nicht finden|ne peut trouver)"
+)
+
+
+class LinkerReader:
+    """Takes a linker's lines out of a build's log."""
+
+    def __init__(self, findings: Findings, folders: Folders) -> None:
+        self._findings = findings
+        self._folders = folders
+        self._open: Draft | None = None
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was a linker's."""
+        prefixed = _LINKER.match(line) if _NAMES.search(line) else None
+        rest = prefixed["rest"] if prefixed else line
+        if self._placed(rest, line):
+            return True
+        if prefixed:
+            self._plain(rest, line)
+            return True
+        return self._follow(line)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether lines may still follow that belong to the last message."""
+        return self._open is not None
+
+    def finish(self) -> None:
+        if self._open is not None:
+            self._findings.keep(self._open)
+        self._open = None
+
+    def _placed(self, rest: str, line: str) -> bool:
+        """A message with an object's section or a source line before it, whatever its language."""
+        found = _SECTION.match(rest) if ":(" in rest else _LINE.match(rest) if _WORDS.search(rest) else None
+        if not found or _WARNING.match(found["message"]):
+            return bool(found)
+        message = found["message"].partition("; ")[0]
+        number = found.groupdict().get("line")
+        file = self._folders.source(found["file"])
+        self._begin(_draft(message, line, file, int(number) if number else None))
+        return True
+
+    def _plain(self, rest: str, line: str) -> None:
+        if _SILENT.match(rest):
+            self.finish()
+            self._findings.fall_back(Failure(FailureKind.COMPILE_ERROR, rest.removeprefix("error: "), evidence=line))
+        elif _WARNING.match(rest):
+            self.finish()
+        elif not _CONTEXT.search(rest) and (_LLD.match(rest) or _MISSING.match(rest) or rest.startswith("error: ")):
+            self._begin(_draft(rest.removeprefix("error: ").removesuffix(": No such file or directory"), line))
+
+    def _follow(self, line: str) -> bool:
+        """Lines after the first: where lld and Apple's linker say that a symbol was used."""
+        if apple := _APPLE.match(line):
+            self._begin(_draft("undefined symbol: " + apple["symbol"], line))
+            return True
+        if self._open is None or not line.lstrip().startswith(">>>"):
+            return False
+        self._open.add(line)
+        used = _USED.match(line)
+        if used and self._open.file is None and not used["name"].endswith((".o", ".a")):
+            self._open.file = self._folders.source(used["path"] or used["name"])
+            self._open.line = int(used["line"]) if used["line"] else None
+        return True
+
+    def _begin(self, draft: Draft) -> None:
+        self.finish()
+        self._open = draft
+
+
+def _draft(message: str, line: str, file: str | None = None, number: int | None = None) -> Draft:
+    named = _SYMBOL.search(message)
+    symbol = (named["quoted"] or named["named"]).strip() if named else None
+    return Draft(FailureKind.COMPILE_ERROR, message, file=file, line=number, symbol=symbol, evidence=[line])

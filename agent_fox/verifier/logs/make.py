@@ -1,0 +1,93 @@
+"""What make and ninja say themselves, beside what the commands print that they run."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.folders import Folders
+from agent_fox.verifier.results import Failure, FailureKind
+
+_MAKE = r"(?:[\w./+-]*make)(?:\[\d+\])?(?:\.exe)?: "
+_RECIPE = re.compile(_MAKE + r"\*\*\* \[(?:(?P<file>[^\]\s:][^\]:]*):(?P<line>\d+): )?(?P<target>[^\]]+)\] (?P<how>.*)")
+_STOP = re.compile(_MAKE + r"\*\*\* (?P<message>.*?)(?:  ?(?:Stop|Schluss|Arrêt|中止)\.?)?$")
+_SYNTAX = re.compile(
+    r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:]*):(?P<line>\d+): \*\*\* (?P<message>.*?)(?:  ?(?:Stop|Schluss|Arrêt)\.?)?$"
+)
+_MISSING = re.compile(
+    _MAKE + r"(?P<program>[^\s:]+): (?:No such file or directory|Command not found|Permission denied"
+    r"|Datei oder Verzeichnis nicht gefunden)"
+    r"|(?:/bin/)?(?:sh|bash|dash): (?:line )?(?:\d+: )?(?P<shell>[^\s:]+): (?:command )?(?:not found|nicht gefunden)"
+)
+_WAITING = re.compile(r"(?:Waiting for|Warten auf|Attente|未完了)")
+_ASSERTION = re.compile(
+    r"(?:[^\s:]+: )?(?P<file>[^\s:][^:\n]*\.\w+):(?P<line>\d+): (?:(?P<function>[^\n]*?): )?Assertion [`'‘]"
+    r"(?P<message>.*)['’] failed\.?$"
+)
+_NINJA = re.compile(r"ninja: (?:error|fatal): (?:(?P<file>[^\s:]+):(?P<line>\d+): )?(?P<message>.*)")
+_TEST_TARGET = re.compile(r"(?:run[-_]?)?(?:test|tests|check|unittest)s?(?:[-_]\w+)?$")
+
+
+class MakeReader:
+    """Takes make's and ninja's own lines out of a build's log, and failed assertions of programs that they ran.
+
+    Each line stands for itself.
+    """
+
+    def __init__(self, findings: Findings, folders: Folders) -> None:
+        self._findings = findings
+        self._folders = folders
+
+    def feed(self, line: str) -> bool:
+        """Whether the line was make's."""
+        if "*** " in line:
+            return self._stop(line)
+        if found := _MISSING.match(line):
+            program = found["program"] or found["shell"]
+            self._fail(FailureKind.ENVIRONMENT_FAILURE, f"{program}: not found", line)
+        elif "Assertion " in line and (found := _ASSERTION.match(line)):
+            self._asserted(found, line)
+        elif line.startswith("ninja: ") and (found := _NINJA.match(line)):
+            self._fail(FailureKind.COMPILE_ERROR, found["message"], line, found)
+        else:
+            return False
+        return True
+
+    def _stop(self, line: str) -> bool:
+        if found := _RECIPE.match(line):
+            self._findings.fall_back(self._recipe(found, line))
+        elif found := _STOP.match(line):
+            if not _WAITING.match(found["message"]):
+                is_lost = "no makefile found" in found["message"] or "o such file" in found["message"]
+                kind = FailureKind.ENVIRONMENT_FAILURE if is_lost else FailureKind.COMPILE_ERROR
+                self._fail(kind, found["message"], line)
+        elif found := _SYNTAX.match(line):
+            self._fail(FailureKind.COMPILE_ERROR, found["message"], line, found)
+        return found is not None
+
+    def _recipe(self, found: re.Match[str], line: str) -> Failure:
+        """A command failed without a word that another reader knows: all that is known is which."""
+        target = found["target"]
+        is_test = bool(_TEST_TARGET.match(target))
+        kind = FailureKind.TEST_FAILURE if is_test else FailureKind.UNKNOWN
+        message = f"{target}: {found['how']}"
+        file = self._folders.relative(found["file"]) if found["file"] else None
+        return Failure(kind, message, file=file, line=int(found["line"]) if found["line"] else None, evidence=line)
+
+    def _asserted(self, found: re.Match[str], line: str) -> None:
+        self._findings.keep(
+            Draft(
+                kind=FailureKind.TEST_FAILURE,
+                message=f"Assertion `{found['message']}' failed",
+                file=self._folders.source(found["file"]),
+                line=int(found["line"]),
+                symbol=found["function"],
+                evidence=[line],
+            )
+        )
+
+    def _fail(self, kind: FailureKind, message: str, line: str, place: re.Match[str] | None = None) -> None:
+        draft = Draft(kind, message, evidence=[line])
+        if place is not None and place["file"]:
+            draft.file, draft.line = self._folders.relative(place["file"]), int(place["line"])
+        self._findings.keep(draft)

@@ -1,0 +1,60 @@
+"""Lines of checks of style and format that run within Maven: Checkstyle, PMD, SpotBugs, Spotless and its like."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.frames import java_file
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind
+
+_CHECKSTYLE = re.compile(
+    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):\[(?P<line>\d+)(?:,(?P<column>\d+))?\] \([\w-]+\) "
+    r"(?P<rule>\w+): (?P<message>.*)"
+)
+_AUDIT = re.compile(
+    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*) \[(?P<rule>\w+)\]$"
+)
+_PMD = re.compile(r"PMD Failure: (?P<class>[\w.$]+):(?P<line>\d+) Rule:(?P<rule>\w+) Priority:\d+ (?P<message>.*?)\.?$")
+_SPOTBUGS = re.compile(
+    r"(?:High|Medium|Low): (?P<message>.*?) \[(?P<class>[\w.$]+)[^\]]*\] .*?At (?P<name>\w+\.\w+):\[lines? "
+    r"(?P<line>\d+)[^\]]*\] (?P<rule>\w+)"
+)
+_FORMAT = re.compile(
+    r"    (?P<file>[^\s@+-][^\n]*\.\w+)$|Non complying file: (?P<other>.+)$|File '"
+    r"(?P<quoted>[^']+)' has not been previously formatted"
+)
+
+
+def check_draft(level: str, text: str, workspace: Workspace) -> Draft | None:
+    """A violation that a style checker prints; None for any other line."""
+    if found := _CHECKSTYLE.match(text) or _AUDIT.match(text):
+        file = workspace.relative(found["file"])
+    elif found := _PMD.match(text):
+        simple = found["class"].rpartition(".")[2].split("$")[0]
+        file = java_file(found["class"], f"{simple}.java")
+    elif found := _SPOTBUGS.match(text):
+        file = java_file(found["class"], found["name"])
+    else:
+        return None
+    column = found.groupdict().get("column")
+    return Draft(
+        kind=FailureKind.LINT_FAILURE,
+        message=found["message"].strip(),
+        file=file,
+        line=int(found["line"]),
+        column=int(column) if column else None,
+        code=found["rule"],
+        is_warning=level in ("WARNING", "WARN"),
+        evidence=[text],
+    )
+
+
+def format_draft(text: str, workspace: Workspace) -> Draft | None:
+    """A file that a formatter would change; None for any other line."""
+    found = _FORMAT.match(text)
+    if not found:
+        return None
+    file = workspace.relative(found["file"] or found["other"] or found["quoted"])
+    return Draft(FailureKind.FORMAT_FAILURE, "would be reformatted", file=file, evidence=[text])

@@ -1,0 +1,80 @@
+"""What kind of failure Maven's last words tell of: a goal of a plugin, a dependency, a POM, the environment."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.javac import invalid_environment
+from agent_fox.verifier.results import FailureKind
+
+_DEPENDENCY = re.compile(
+    r"Could not resolve dependencies|Could not find artifact|Failed to collect dependencies"
+    r"|Could not transfer artifact"
+    r"|Failed to read artifact descriptor|Non-resolvable|could not be resolved|Could not resolve"
+    r"|No plugin found for prefix"
+    r"|Unresolve?able build extension|Error resolving version for plugin|Plugin not found in any"
+    r"|has not been downloaded"
+    r"|was not found in \S+ during a previous attempt|Failure to (?:find|transfer)|Blocked mirror"
+)
+_ENVIRONMENT = re.compile(
+    r"Unknown lifecycle phase|requires a project to execute|No compiler is provided|JAVA_HOME|No space left"
+    r"|OutOfMemoryError|Cannot allocate memory|Could not find the selected project|Unable to parse command line"
+    r"|Could not find goal|The specified user settings file|Error occurred in starting fork|toolchain|JDK version"
+    r"|requires Maven version|RequireJavaVersion|RequireMavenVersion|Detected JDK"
+)
+_TIMEOUT = re.compile(r"There was a timeout|timeout or other error in the fork")
+_NO_TESTS = re.compile(r"No tests (?:were executed|matching pattern|to run)")
+_GOALS = (
+    (
+        re.compile(r"(?:compiler|kotlin|scala|aspectj|gmaven|gmavenplus|groovy|antlr|protobuf|jaxb|openapi)[\w.-]*"),
+        FailureKind.COMPILE_ERROR,
+    ),
+    (re.compile(r"(?:surefire|failsafe|scalatest|pitest|invoker|karate|cucumber)"), FailureKind.TEST_FAILURE),
+    (
+        re.compile(r"(?:spotless|formatter|fmt|googleformatter|prettier|sortpom|impsort|license|editorconfig|ktlint)"),
+        FailureKind.FORMAT_FAILURE,
+    ),
+    (
+        re.compile(
+            r"(?:checkstyle|pmd|spotbugs|findbugs|rat|forbiddenapis|animal-sniffer|detekt|dependency|jacoco"
+            r"|javadoc|revapi|japicmp)"
+        ),
+        FailureKind.LINT_FAILURE,
+    ),
+    (re.compile(r"(?:enforcer|toolchains|resources|install|deploy|clean|jar|war)"), FailureKind.ENVIRONMENT_FAILURE),
+)
+_POSITION = re.compile(r"@ ?(?:line |\S*, line )?(?P<line>\d+)(?:, column |:)(?P<column>\d+)")
+_HELP = re.compile(r"\s*-> \[Help \d+\]\s*$")
+
+
+def without_help(message: str) -> str:
+    return _HELP.sub("", message).strip()
+
+
+def kind_of(message: str, plugin: str = "") -> FailureKind:
+    """The kind of a message, which the plugin tells that failed where the words do not."""
+    if _DEPENDENCY.search(message):
+        return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
+    if _ENVIRONMENT.search(message) or invalid_environment(message):
+        return FailureKind.ENVIRONMENT_FAILURE
+    if _TIMEOUT.search(message):
+        return FailureKind.TIMEOUT
+    if _NO_TESTS.search(message):
+        return FailureKind.UNKNOWN
+    artifact = plugin.split(":")[1] if ":" in plugin else plugin
+    return next((kind for pattern, kind in _GOALS if pattern.search(artifact)), FailureKind.UNKNOWN)
+
+
+def pom_problem(message: str, pom: str | None, line: str) -> Draft:
+    """An error in a POM, which lies where its message says."""
+    is_dependency = bool(_DEPENDENCY.search(message))
+    position = _POSITION.search(message)
+    return Draft(
+        kind=FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_dependency else FailureKind.COMPILE_ERROR,
+        message=without_help(message),
+        file=pom,
+        line=int(position["line"]) if position else None,
+        column=int(position["column"]) if position else None,
+        evidence=[line],
+    )

@@ -1,0 +1,97 @@
+"""What a parser of logs or reports is. Parsers stream: their memory does not grow with what they read."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import BinaryIO, Protocol, runtime_checkable
+from urllib.parse import unquote
+
+from agent_fox.verifier.results import Parsed
+
+_DRIVE = re.compile(r"/?[A-Za-z]:/")
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """Where the tool ran: paths in a log become relative to `root`.
+
+    `module` is the folder, below the root, of the module that a report is about, where its place tells.
+    """
+
+    root: PurePosixPath
+    module: str = ""
+
+    def relative(self, path: str) -> str:
+        """`path` (or file URL) relative to the root where it lies inside, else as it stands; `/`, no `./`."""
+        clean = _without_scheme(path.strip()).replace("\\", "/")
+        if not clean:
+            return clean
+        root, clean = str(self.root).replace("\\", "/").rstrip("/"), posixpath.normpath(clean)
+        is_inside = _comparable(clean).startswith(_comparable(root) + "/")
+        return clean[len(root) + 1 :] if is_inside else clean
+
+    def holds(self, path: str) -> bool:
+        """Whether a path lies in the workspace: relative and not leaving it, or below the root."""
+        inside = self.relative(path)
+        return bool(inside) and not (inside.startswith(("/", "../")) or _DRIVE.match(inside))
+
+
+def _without_scheme(path: str) -> str:
+    if not path.startswith("file:"):
+        return path
+    local = unquote(re.sub(r"^file:(//(localhost)?(?=/))?", "", path))
+    return local[1:] if local.startswith("/") and _DRIVE.match(local) else local
+
+
+def _comparable(path: str) -> str:
+    """Windows names a folder in either case."""
+    return path.lower() if _DRIVE.match(path) else path
+
+
+@runtime_checkable
+class LogParser(Protocol):
+    """Reads what one or more tools print.
+
+    `tools` are the words a person or a profile names the tool by. `parse` takes decoded lines without line ends,
+    colours already removed, and never raises for what they hold.
+    """
+
+    @property
+    def tools(self) -> tuple[str, ...]: ...
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed: ...
+
+
+@runtime_checkable
+class StreamParser(LogParser, Protocol):
+    """Reads a format made for programs, line by line; other lines may stand between.
+
+    `stands_alone`: whether it says everything, so that the parser of the tool's text need not read the log too.
+    """
+
+    @property
+    def stands_alone(self) -> bool: ...
+
+    def recognises(self, head: str) -> bool:
+        """Whether a log or report that begins with `head` is in this format."""
+        ...
+
+
+@runtime_checkable
+class DocumentParser(Protocol):
+    """Reads one document (XML, JSON) that a tool writes as a report or as its whole output."""
+
+    @property
+    def tools(self) -> tuple[str, ...]: ...
+
+    def recognises(self, head: str) -> bool:
+        """Whether a log or report that begins with `head` is in this format; a few lines may stand before it."""
+        ...
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        """What the document says. Never raises for its content: what cannot be read to its end is not complete."""
+        ...

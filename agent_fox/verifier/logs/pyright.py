@@ -1,0 +1,42 @@
+"""What pyright and basedpyright print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, Parsed
+
+_LINE = re.compile(
+    r"\s+(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - (?P<severity>error|warning|information): (?P<message>.*)$"
+)
+_RULE = re.compile(r"\s\((?P<code>report\w+)\)$")
+_MORE = re.compile(r"\s{4}")
+
+
+class PyrightLog:
+    """Reads errors; warnings and information are warnings. A message may go on in lines further in."""
+
+    tools = ("pyright", "basedpyright")
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        found = Diagnostics()
+        for line in lines:
+            if match := _LINE.match(line):
+                found.begin(diagnostic(match, FailureKind.LINT_FAILURE, workspace))
+                _take_rule(found.open, line)
+            elif _MORE.match(line):
+                found.add(line)
+                _take_rule(found.open, line)
+            else:
+                found.close()
+        return found.parsed()
+
+
+def _take_rule(draft: Draft | None, line: str) -> None:
+    if draft is not None and (rule := _RULE.search(line)):
+        draft.code = rule["code"]
+        draft.message = draft.message.removesuffix(rule[0])

@@ -1,0 +1,135 @@
+"""One failure as pytest shows it: the block below a title. Which blocks count, and tests' names, are elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from agent_fox.verifier.logs.excerpt import Excerpt
+from agent_fox.verifier.logs.frames import Place, first_line, python_place
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind
+
+MOST_SAID = 40  # lines marked E
+_ASIDE = re.compile(r"-+ (?:Captured|live log|generated) .*-$")
+_WORKER = re.compile(r"\[gw\d+\] ")
+_SAID = re.compile(r"E(?:$| )")
+_FRAME = re.compile(r'[ |]*File ".*", line \d+')
+_RAISED = re.compile(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
+_GROUP_MARK = re.compile(r"^ *\|", re.MULTILINE)
+_TYPED = re.compile(
+    r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
+)
+_ENDING = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
+_FIXTURE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
+_PREFIX = re.compile(r"ERROR (?:collecting|at (?:setup|teardown) of) |\[doctest\] ")
+
+
+@dataclass(slots=True)
+class Block:
+    """What stands below one title of the sections ERRORS and FAILURES."""
+
+    title: str
+    shown: Excerpt = field(default_factory=Excerpt)
+    said: list[str] = field(default_factory=list)
+    exception: str | None = None
+    _is_aside: bool = False
+    _was_said: bool = False
+    _is_below_frame: bool = False
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the test broke before or after itself, or could not be collected."""
+        return self.title.startswith(("ERROR at ", "ERROR collecting "))
+
+    @property
+    def is_of_collection(self) -> bool:
+        return self.title.startswith("ERROR collecting ")
+
+    @property
+    def subject(self) -> str:
+        """The test or file that the title names."""
+        return _PREFIX.sub("", self.title, count=1).strip()
+
+    def add(self, line: str) -> None:
+        self._is_aside = self._is_aside or bool(_ASIDE.match(line))
+        if self._is_aside or _WORKER.match(line):
+            return
+        self.shown.add(line)
+        is_said = bool(_SAID.match(line))
+        if is_said:
+            self._say(line[1:].strip(), continues=self._was_said)
+        elif ending := _ENDING.match(line):
+            self.exception = ending["exception"]
+        self._was_said = is_said
+        self._follow_traceback(line)
+
+    def _say(self, text: str, *, continues: bool) -> None:
+        """Keep the last passage marked `E`: the causes of an exception come before it."""
+        if not continues:
+            self.said = []
+        if len(self.said) < MOST_SAID:
+            self.said.append(text)
+
+    def _follow_traceback(self, line: str) -> None:
+        """`--tb=native` and exception groups: what was raised follows its frames, further out than they."""
+        if _FRAME.match(line):
+            self._is_below_frame = True
+        elif self._is_below_frame and (raised := _RAISED.match(line)):
+            self._say(raised["message"], continues=False)
+            self._is_below_frame = False
+
+    @property
+    def message(self) -> str:
+        """The line that says what went wrong. A syntax error says it below the source it shows."""
+        if self.title.startswith("[doctest] "):
+            return self._doctest()
+        if self.said and self.said[0].startswith('File "'):
+            return self.said[-1]
+        return next((line for line in self.said if line), first_line(self.shown.text))
+
+    def _doctest(self) -> str:
+        lines = [line.strip() for line in self.shown]
+        start = next((at for at, line in enumerate(lines) if line.startswith(("Expected", "UNEXPECTED"))), 0)
+        end = next((at for at, line in enumerate(lines) if at > start and not line), len(lines))
+        return lines[start] if lines[start].startswith("UNEXPECTED") else " ".join(lines[start:end])
+
+    def place(self, workspace: Workspace) -> Place | None:
+        for line in reversed(list(self.shown)):
+            if (fixture := _FIXTURE.match(line)) and workspace.holds(fixture["file"]):
+                return Place(workspace.relative(fixture["file"]), int(fixture["line"]))
+        return python_place(_GROUP_MARK.sub("", self.shown.text), workspace)
+
+    def failure(self, workspace: Workspace, test_name: str | None, file: str | None) -> Failure:
+        """What the block tells. `file` is the test's: it stands where no line of the project is shown."""
+        place = self.place(workspace)
+        return Failure(
+            FailureKind.COMPILE_ERROR if self.is_of_collection else FailureKind.TEST_FAILURE,
+            self.message,
+            file=place.file if place else file,
+            line=place.line if place else None,
+            test_name=test_name,
+            evidence="\n".join(self.said) or self.shown.text,
+            exception=exception_of(self.message) or self.exception,
+            is_error=self.is_error,
+        )
+
+
+def exception_of(message: str) -> str | None:
+    """The exception that a message begins with; pytest leaves it out where an `assert` failed."""
+    if message.startswith("assert "):
+        return "AssertionError"
+    typed = _TYPED.match(message)
+    return typed["exception"] if typed else None
+
+
+def distinct(failures: Iterable[Failure]) -> Iterator[Failure]:
+    """The failures, where sub-tests of one test fail alike numbered by their names: `test_x`, `test_x #2`."""
+    seen: Counter[tuple[object, ...]] = Counter()
+    for failure in failures:
+        key = (failure.file, failure.line, failure.test_name, failure.message, failure.is_error)
+        seen[key] += 1
+        is_repeated = seen[key] > 1 and failure.test_name is not None
+        yield replace(failure, test_name=f"{failure.test_name} #{seen[key]}") if is_repeated else failure

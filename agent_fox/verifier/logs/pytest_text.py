@@ -1,0 +1,236 @@
+"""What pytest prints for people, at any verbosity and with any `--tb`. Blocks and the summary are read elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.verifier.logs.drafts import Findings
+from agent_fox.verifier.logs.excerpt import Excerpt
+from agent_fox.verifier.logs.frames import python_place
+from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
+from agent_fox.verifier.logs.pytest_summary import Entry, Summary
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_SECTION = re.compile(
+    r"=+ (?P<name>ERRORS|FAILURES|X?PASSES|XFAILURES|SUBPASSES|warnings summary(?: \(final\))?|test session starts"
+    r"|short test summary info|slowest (?:\d+ )?(?:test )?durations|tests coverage) =+$"
+)
+_SUMMARY = "short test summary info"
+_BLOCKS = ("ERRORS", "FAILURES")
+_TITLE = re.compile(r"_+ (?P<title>.*[^_ ].*?) _+$")
+_VERBOSE = re.compile(
+    r"(?:\[gw\d+\] (?:\[ *\d+%\] )?(?P<early>FAILED|ERROR) (?P<early_node>\S.*)"
+    r"|(?P<node>\S(?:(?!::).)*::.*?) (?P<outcome>FAILED|ERROR)(?: +\[ *\d+%\])?)$"
+)
+_NOTABLE = re.compile(r"FAILED|ERROR|error: |ImportError while|\+ Timeout \+|Fatal Python")
+_TB_LINE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<message>.+)$")
+_CONFTEST = re.compile(r"ImportError while loading conftest '(?P<file>.+)'\.$")
+_USAGE = re.compile(r"(?:ERROR: (?!usage:)(?P<error>.+)|(?:\S+: )?error: (?P<usage>.+))$")
+_INTERNAL = "INTERNALERROR> "
+_STUCK = re.compile(r"(?:.* )?\++ Timeout \++$")
+_CRASHED = re.compile(r"Fatal Python error: ")
+
+
+class PytestLog:
+    """Reads failures with their places, errors of collection, and the counts of the last line.
+
+    The short summary decides which failures there are: what a test printed may look like a block.
+    """
+
+    tools = ("pytest",)
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        for line in lines:
+            reader.take(line)
+        return reader.parsed()
+
+
+@dataclass(slots=True)
+class _Reader:
+    workspace: Workspace
+    findings: Findings = field(default_factory=Findings)
+    summary: Summary = field(default_factory=Summary)
+    section: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    open: Block | None = None
+    verbose: list[Entry] = field(default_factory=list)
+    by_line: list[Failure] = field(default_factory=list)
+    internal: Excerpt = field(default_factory=Excerpt)
+    crash: Excerpt = field(default_factory=Excerpt)
+    usage: list[Failure] = field(default_factory=list)
+    conftest: Block | None = None
+
+    def take(self, line: str) -> None:
+        if self.section and line.startswith(self._root):
+            self._keep_line(line)
+        if line.startswith(_INTERNAL):
+            self.internal.add(line.removeprefix(_INTERNAL))
+        elif self.summary.total(line):
+            self.section = self.section if self.section in _BLOCKS else "end"
+        elif line[:1] == "=" and (section := _SECTION.match(line)):
+            self._enter(section["name"])
+        elif line[:1] == "_" and self.section in (*_BLOCKS, _SUMMARY, "end") and (title := _TITLE.match(line)):
+            self._begin(title["title"].strip())
+        elif self.section == _SUMMARY:
+            self.summary.take(line)
+        elif self.section in _BLOCKS:
+            self._explain(line)
+        elif self.section == "crash":
+            self.crash.add(line)
+        else:
+            self._progress(line)
+
+    def _enter(self, section: str) -> None:
+        self.summary.restart()
+        self.section, self.open = section, None
+
+    def _begin(self, title: str) -> None:
+        """A block; after a summary it shows that a test had printed that summary."""
+        if self.section not in _BLOCKS:
+            self._enter("FAILURES")
+        self.open = Block(title)
+        if len(self.blocks) < MOST_KEPT:
+            self.blocks.append(self.open)
+
+    def _explain(self, line: str) -> None:
+        if self.open is not None:
+            self.open.add(line)
+
+    @property
+    def _root(self) -> str:
+        return f"{self.workspace.root}/"
+
+    def _keep_line(self, line: str) -> None:
+        """`--tb=line` shows no titles, and absolute paths, which blocks do not."""
+        if (short := _TB_LINE.match(line)) and len(self.by_line) < MOST_KEPT and self.workspace.holds(short["file"]):
+            self.by_line.append(_of_one_line(short, self.workspace))
+
+    def _progress(self, line: str) -> None:
+        """Progress, and what keeps pytest from running at all."""
+        if self.conftest is not None:
+            self.conftest.add(line)
+        elif not _NOTABLE.search(line):
+            return
+        elif conftest := _CONFTEST.match(line):
+            self.conftest = Block(f"ERROR collecting {conftest['file']}")
+        elif _STUCK.match(line) or _CRASHED.match(line):
+            self.section = "crash"
+            self.crash.add(line)
+        elif (verbose := _VERBOSE.match(line.rstrip())) and len(self.verbose) < MOST_KEPT:
+            node = verbose["early_node"] or verbose["node"]
+            self.verbose.append(Entry(verbose["early"] or verbose["outcome"], node.strip()))
+        elif (usage := _USAGE.match(line)) and len(self.usage) < MOST_KEPT:
+            self.usage.append(Failure(FailureKind.UNKNOWN, usage["error"] or usage["usage"], evidence=line))
+
+    def parsed(self) -> Parsed:
+        for failure in (*distinct(self._failures()), *self._breakdowns()):
+            self.findings.gathering.fail(failure)
+        tests = self.summary.tests()
+        if tests is None or not (tests.tests or tests.errors):
+            nothing_ran = [Failure(FailureKind.UNKNOWN, "no tests ran")] if tests else []
+            for failure in self.usage or nothing_ran:
+                self.findings.fall_back(failure)
+        return self.findings.parsed(tests, is_complete=tests is not None or self.conftest is not None)
+
+    def _failures(self) -> Iterator[Failure]:
+        entries = self.summary.entries or self._unsummarised()
+        if not entries:
+            yield from map(self._untold, self._believable())
+            yield from () if self.blocks else self.by_line
+        yield from map(self._told, entries, _blocks_of(entries, self.blocks), _lines_of(entries, self.by_line))
+
+    def _told(self, entry: Entry, block: Block | None, line: Failure | None) -> Failure:
+        if block is None:
+            return self._of_entry(entry, line)
+        file = self.workspace.relative(entry.file)
+        return block.failure(self.workspace, entry.node if entry.is_test else None, file)
+
+    def _unsummarised(self) -> list[Entry]:
+        """Without a summary (`-rN`, or a run cut short), the lines of `-v` name the tests."""
+        return self.verbose if len(self.verbose) >= len(self.blocks) else []
+
+    def _believable(self) -> list[Block]:
+        """The blocks, without those beyond the totals that show no place: a test had printed them."""
+        tests = self.summary.tests()
+        surplus = len(self.blocks) - (tests.failures + tests.errors) if tests else 0
+        doubtful = [block for block in self.blocks if surplus > 0 and block.place(self.workspace) is None][:surplus]
+        return [block for block in self.blocks if block not in doubtful]
+
+    def _untold(self, block: Block) -> Failure:
+        if block.is_of_collection:
+            return block.failure(self.workspace, None, self.workspace.relative(block.subject))
+        return block.failure(self.workspace, block.subject, None)
+
+    def _of_entry(self, entry: Entry, line: Failure | None) -> Failure:
+        """A failure that has no block (`--tb=no`, `--tb=line`)."""
+        message = line.message if line else entry.message or entry.outcome.lower()
+        return Failure(
+            FailureKind.TEST_FAILURE if entry.is_test else FailureKind.COMPILE_ERROR,
+            message,
+            file=line.file if line else self.workspace.relative(entry.file),
+            line=line.line if line else None,
+            test_name=entry.node if entry.is_test else None,
+            evidence=line.evidence if line else entry.message,
+            exception=exception_of(message),
+            is_error=entry.is_error,
+        )
+
+    def _breakdowns(self) -> Iterator[Failure]:
+        """What ended pytest itself."""
+        if self.conftest is not None:
+            yield self.conftest.failure(self.workspace, None, self.workspace.relative(self.conftest.subject))
+        if internal := [line for line in self.internal if line.strip()]:
+            raised = next((line for line in reversed(internal) if not line[0].isspace()), internal[-1])
+            yield self._broken(FailureKind.UNKNOWN, raised, "\n".join(internal))
+        if crash := list(self.crash):
+            is_stuck = bool(_STUCK.match(crash[0]))
+            kind = FailureKind.TIMEOUT if is_stuck else FailureKind.TEST_FAILURE
+            frames = crash if is_stuck else crash[::-1]
+            yield self._broken(kind, "a test ran out of its time" if is_stuck else crash[0], "\n".join(frames))
+
+    def _broken(self, kind: FailureKind, message: str, text: str) -> Failure:
+        place = python_place(text, self.workspace)
+        return Failure(
+            kind,
+            message,
+            file=place.file if place else None,
+            line=place.line if place else None,
+            evidence="\n".join(text.splitlines()[-20:]),
+            exception=exception_of(message),
+            is_error=True,
+        )
+
+
+def _of_one_line(short: re.Match[str], workspace: Workspace) -> Failure:
+    """`--tb=line` has no titles, and one line for each failure."""
+    return Failure(
+        FailureKind.TEST_FAILURE,
+        short["message"],
+        file=workspace.relative(short["file"]),
+        line=int(short["line"]),
+        evidence=short.string,
+        exception=exception_of(short["message"]),
+    )
+
+
+def _blocks_of(entries: list[Entry], blocks: list[Block]) -> Iterator[Block | None]:
+    """For each entry the first block left that tells of it."""
+    left = list(blocks)
+    for entry in entries:
+        at = next((at for at, block in enumerate(left) if entry.is_told_by(block)), None)
+        yield None if at is None else left.pop(at)
+
+
+def _lines_of(entries: list[Entry], lines: list[Failure]) -> Iterator[Failure | None]:
+    """For each entry the first line left that says what it, perhaps cut short, says."""
+    left = list(lines)
+    for entry in entries:
+        said = entry.message.removesuffix("...").strip()
+        is_said = bool(said) and not entry.is_error
+        at = next((at for at, line in enumerate(left) if is_said and line.message.startswith(said)), None)
+        yield None if at is None else left.pop(at)

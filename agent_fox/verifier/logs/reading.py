@@ -1,0 +1,95 @@
+"""Reading one run's log and reports from files: which parsers read what. What comes of it is in `status`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import BinaryIO
+
+from agent_fox.verifier.logs import decode
+from agent_fox.verifier.logs.combine import completed, merged
+from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
+from agent_fox.verifier.logs.registry import Chosen, Parsers
+from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
+from agent_fox.verifier.results import Parsed
+
+TAIL_LINES = 20
+_REPORT_FOLDER = re.compile(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")
+_UNREADABLE = Parsed(is_complete=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run that is over, with what it left: a log, and reports in any format that is known."""
+
+    ending: Ending
+    log: Path
+    reports: tuple[Path, ...] = ()
+
+
+def read_run(run: Run, workspace: Workspace, parsers: Parsers) -> Outcome:
+    """The outcome of a run. Raises OSError for a file that cannot be read, and UnknownTool."""
+    chosen = parsers.for_tool(run.ending.tool)
+    paths = dict.fromkeys(path.absolute() for path in run.reports)
+    reports = merged(read_report(path, workspace, parsers) for path in paths)
+    with run.log.open("rb") as log:
+        stream, text = _read_log(log, workspace, chosen)
+        log.seek(0)
+        tail = decode.tail(log, TAIL_LINES)
+    structured = completed(reports, stream) if paths else stream
+    ending = replace(run.ending, tool=chosen.tool)
+    return outcome_of(ending, Readings(structured, text, tail))
+
+
+def read_report(path: Path, workspace: Workspace, parsers: Parsers) -> Parsed:
+    """What a report says, in whatever format; one that nobody recognises is not complete. Raises OSError."""
+    placed = replace(workspace, module=_module_of(path, workspace))
+    with path.open("rb") as file:
+        head = decode.head(file)
+        file.seek(0)
+        parser = parsers.for_report(head)
+        return _read(parser, file, placed) if parser else _UNREADABLE
+
+
+def _module_of(path: Path, workspace: Workspace) -> str:
+    """The folder of the module whose build wrote the report: build tools keep them below it."""
+    found = _REPORT_FOLDER.match(workspace.relative(path.absolute().as_posix()))
+    return found[1] if found and workspace.holds(found[1] or "x") else ""
+
+
+def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Parsed, Parsed]:
+    """What the log says in a format for programs, and what its text says."""
+    head = decode.head(log)
+    found = chosen.structured(head)
+    readings = []
+    for parser in found:
+        log.seek(0)
+        readings.append(_read(parser, log, workspace))
+    structured = merged(readings)
+    if any(not isinstance(parser, StreamParser) or parser.stands_alone for parser in found):
+        return structured, Parsed()
+    return structured, _read_text(log, workspace, chosen, has_more=structured == Parsed())
+
+
+def _read_text(log: BinaryIO, workspace: Workspace, chosen: Chosen, *, has_more: bool) -> Parsed:
+    """What the text says; where it names no failure and no test, what the last parsers know (if `has_more`)."""
+    text = Parsed()
+    for parser in chosen.texts:
+        text = completed(text, _read_lines(parser, log, workspace))
+    for parser in chosen.fallbacks if has_more else ():
+        if text.failures or text.summary:
+            break
+        text = completed(text, _read_lines(parser, log, workspace))
+    return text
+
+
+def _read_lines(parser: LogParser, log: BinaryIO, workspace: Workspace) -> Parsed:
+    log.seek(0)
+    return parser.parse(decode.lines(log), workspace)
+
+
+def _read(parser: DocumentParser | StreamParser, file: BinaryIO, workspace: Workspace) -> Parsed:
+    if isinstance(parser, StreamParser):
+        return parser.parse(decode.lines(file, decode.LONGEST_RECORD), workspace)
+    return parser.parse_document(file, workspace)

@@ -1,0 +1,39 @@
+"""JSON values whose shape nobody promised: each field as the type it should have, or nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TypeAlias
+
+_DECODER = json.JSONDecoder(strict=False)
+
+Record: TypeAlias = "dict[str, object]"
+
+
+def record_of(line: str) -> Record | None:
+    """The object that a line of text holds; None where it holds anything else."""
+    if not line.lstrip().startswith("{"):
+        return None
+    try:
+        return record(_DECODER.decode(line))
+    except (ValueError, RecursionError):
+        return None
+
+
+def record(value: object) -> Record:
+    return value if isinstance(value, dict) else {}
+
+
+def records(value: object) -> Iterator[Record]:
+    """The objects of an array."""
+    return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def number(value: object) -> int | None:
+    """A position, from 1; None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

@@ -1,0 +1,68 @@
+"""Ruff's `--output-format json` (one array) and `json-lines` (an object a line), of check and of format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import BinaryIO
+
+from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.records import Record, number, record, record_of, text
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_ARRAY = re.compile(r"\[\s*(?:\]|\{)")
+_LINE = re.compile(r'\{"(?:cell|code|end_location)":')
+_KEYS = ('"end_location"', '"location"', '"filename"')
+
+
+class RuffJson:
+    """Reads findings as Ruff writes them for programs."""
+
+    tools = ("ruff", "ruff-format")
+
+    def recognises(self, head: str) -> bool:
+        at = start_of(head)
+        if at is None:
+            return False
+        is_ours = all(key in head for key in _KEYS) or head[at:].strip() == "[]"
+        return is_ours and bool(_ARRAY.match(head, at) or _LINE.match(head, at))
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        found = Gathering()
+        try:
+            for finding in _findings(file):
+                _read(finding, found, workspace)
+        except JsonCut:
+            return found.parsed(is_complete=False)
+        return found.parsed()
+
+
+def _findings(file: BinaryIO) -> Iterator[Record]:
+    first = next((line for line in lines(file, LONGEST_RECORD) if line.lstrip().startswith(("[", "{"))), "")
+    file.seek(0)
+    if first.lstrip().startswith("["):
+        yield from (record(value) for _, value in parts(pieces(file), [(EACH,)]))
+    else:
+        yield from (found for line in lines(file, LONGEST_RECORD) if (found := record_of(line)) is not None)
+
+
+def _read(finding: Record, found: Gathering, workspace: Workspace) -> None:
+    at = record(finding.get("location"))
+    code = text(finding.get("code")) or text(finding.get("name")) or None
+    said = text(finding.get("message"))
+    failure = Failure(
+        kind=FailureKind.FORMAT_FAILURE if code == "unformatted" else FailureKind.LINT_FAILURE,
+        message=said,
+        file=workspace.relative(text(finding.get("filename"))) or None,
+        line=number(at.get("row")),
+        column=number(at.get("column")),
+        evidence=f"{code} {said}" if code else said,
+        code=code,
+    )
+    if finding.get("severity") in ("warning", "info", "help"):
+        found.warn(failure)
+    else:
+        found.fail(failure)

@@ -1,0 +1,191 @@
+"""What Rust's test harness prints for one target, from `running N tests` to `test result:`.
+
+The list of failures at its end decides what failed. Sections before it hold what each failed test printed, which may
+look like anything.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, TestSummary
+
+MOST_LINES = 60  # kept of what one failed test printed
+_SECTION = re.compile(r"---- (?P<name>\S.*?) (?:stdout|stderr) ----$")
+_RESULT = re.compile(
+    r"test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; "
+    r"(?P<ignored>\d+) ignored; \d+ measured; \d+ filtered out"
+)
+_NAME = re.compile(r"    (?P<name>\S.*)$")
+_PANIC = re.compile(
+    r"thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<file>[^\s'].*?):(?P<line>\d+):(?P<column>\d+):$"
+)
+_OLD_PANIC = re.compile(r"thread '(?P<thread>[^']*)' panicked at '(?P<message>.*)")
+_OLD_PLACE = re.compile(r"(?P<message>.*)', (?P<file>[^\s,':]+):(?P<line>\d+):(?P<column>\d+)$")
+_BACKTRACE = re.compile(r"\s+at (?:\./)?(?P<file>(?!/rustc/)[^\s:]+\.rs):(?P<line>\d+):(?P<column>\d+)$")
+_NO_PANIC = re.compile(r"note: test did not panic as expected(?: at (?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+))?")
+_DOC = re.compile(r"(?P<file>\S+\.(?:rs|md)) - (?:.* )?\(line (?P<line>\d+)\)(?: - .*)?$")
+_ARROW = re.compile(r"\s*--> (?P<file>\S+?):(?P<line>\d+):(?P<column>\d+)$")
+_COMPILER = re.compile(r"error(?:\[\w+\])?: (?P<message>.+)")
+_MESSAGE_ENDS = re.compile(r"(?:stack backtrace:|note: run with|note: Some details|\s*$)")
+
+
+@dataclass(slots=True)
+class _Panic:
+    thread: str
+    message: str = ""
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    is_reading: bool = True
+
+
+@dataclass(slots=True)
+class _Section:
+    name: str
+    lines: list[str] = field(default_factory=list)
+    panics: list[_Panic] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        _read_panic(self.panics, line)
+        if len(self.lines) < MOST_LINES:
+            self.lines.append(line)
+
+
+class RustTarget:
+    """The tests of one target. It takes every line until it is over."""
+
+    def __init__(self) -> None:
+        self._sections: list[_Section] = []
+        self._shown: list[_Panic] = []  # outside of sections, with --nocapture
+        self._failed: dict[str, None] = {}
+        self._is_listing = False
+        self.summary: TestSummary | None = None
+
+    def feed(self, line: str) -> bool:
+        """Whether the target is over with this line."""
+        if found := _RESULT.match(line):
+            passed, failed, ignored = int(found["passed"]), int(found["failed"]), int(found["ignored"])
+            self.summary = TestSummary(passed + failed + ignored, passed, failed, 0, ignored)
+        elif line.startswith("---- ") and (found := _SECTION.match(line)):
+            self._begin(found["name"])
+        elif line == "failures:":
+            self._is_listing = True
+            self._failed.clear()
+        elif self._is_listing and (found := _NAME.match(line)):
+            self._failed[found["name"]] = None
+        elif self._sections:
+            self._sections[-1].add(line)
+        elif "panicked at" in line or (self._shown and self._shown[-1].is_reading):
+            _read_panic(self._shown, line)
+        return self.summary is not None
+
+    def failures(self, workspace: Workspace) -> list[Draft]:
+        """The failed tests; those of a log that was cut, as far as their sections tell."""
+        if self.summary is None and not self._failed:
+            self._failed = dict.fromkeys(section.name for section in self._sections)
+        sections = self._merged()
+        return [self._draft(name, sections.get(name) or _Section(name), workspace) for name in self._failed]
+
+    def _begin(self, name: str) -> None:
+        self._is_listing = False
+        if len(self._sections) < MOST_KEPT:
+            self._sections.append(_Section(name))
+
+    def _merged(self) -> dict[str, _Section]:
+        """Sections by test; one whose name did not fail was printed by the test before it."""
+        merged: dict[str, _Section] = {}
+        for section in self._sections:
+            name = section.name.removesuffix(" - should panic")
+            if name in self._failed or section.name in self._failed or not merged:
+                merged[name if name in self._failed else section.name] = section
+            else:
+                last = next(reversed(merged.values()))
+                last.lines += section.lines
+                last.panics += section.panics
+        return merged
+
+    def _draft(self, name: str, section: _Section, workspace: Workspace) -> Draft:
+        panic = _of_test(name, section.panics) or _of_test(name, self._shown, only_own=True)
+        draft = Draft(FailureKind.TEST_FAILURE, "", test_name=name, evidence=["\n".join(section.lines).strip()])
+        if panic is not None:
+            _place(draft, panic.file, panic.line, panic.column, workspace)
+            draft.message = panic.message
+            _leave_library(draft, section.lines, workspace)
+        if found := _first(_NO_PANIC, section.lines):
+            draft.message = found[0]
+            _place(draft, found["file"], found["line"], found["column"], workspace)
+        if doc := _DOC.match(name):
+            _place_doc(draft, doc, section.lines, workspace)
+        draft.message = draft.message.strip() or next(
+            (line.strip() for line in section.lines if line.strip()), f"{name} failed"
+        )
+        return draft
+
+
+def _read_panic(panics: list[_Panic], line: str) -> None:
+    """Panics of Rust from 1.73 name the place first, older ones last."""
+    if found := _PANIC.match(line):
+        place = found["file"], int(found["line"]), int(found["column"])
+        panics.append(_Panic(found["thread"], "", *place))
+    elif old := _OLD_PANIC.match(line):
+        panics.append(_Panic(old["thread"]))
+        _old_message(panics[-1], old["message"])
+    elif not panics or not panics[-1].is_reading:
+        return
+    elif not panics[-1].file:
+        _old_message(panics[-1], line)
+    elif _MESSAGE_ENDS.match(line):
+        panics[-1].is_reading = False
+    else:
+        panics[-1].message += line + "\n"
+
+
+def _old_message(panic: _Panic, text: str) -> None:
+    found = _OLD_PLACE.match(text)
+    panic.message += found["message"] if found else text + "\n"
+    if found:
+        panic.file, panic.line, panic.column = found["file"], int(found["line"]), int(found["column"])
+        panic.is_reading = False
+
+
+def _of_test(name: str, panics: list[_Panic], *, only_own: bool = False) -> _Panic | None:
+    """The panic of the test's own thread; else the last one of any."""
+    own = next((panic for panic in panics if panic.thread in (name, name.rpartition("::")[2])), None)
+    return own or (panics[-1] if panics and not only_own else None)
+
+
+def _leave_library(draft: Draft, lines: list[str], workspace: Workspace) -> None:
+    """A panic within the standard library is told where the project called it, if the backtrace says."""
+    if draft.file and (workspace.holds(draft.file) and not draft.file.startswith("library/")):
+        return
+    found = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)
+    if found:
+        _place(draft, found["file"], found["line"], found["column"], workspace)
+
+
+def _place_doc(draft: Draft, doc: re.Match[str], lines: list[str], workspace: Workspace) -> None:
+    """A documentation test that panicked, that did not compile, or that did and should not have."""
+    arrow, said = _first(_ARROW, lines), _first(_COMPILER, lines)
+    if arrow and said:
+        draft.message = said["message"]
+        _place(draft, arrow["file"], arrow["line"], arrow["column"], workspace)
+    if draft.file != workspace.relative(doc["file"]) or (draft.line or 0) < int(doc["line"]):
+        _place(draft, doc["file"], doc["line"], None, workspace)
+
+
+def _first(pattern: re.Pattern[str], lines: list[str]) -> re.Match[str] | None:
+    return next((found for line in lines if (found := pattern.match(line))), None)
+
+
+def _place(
+    draft: Draft, file: str | None, line: str | int | None, column: str | int | None, workspace: Workspace
+) -> None:
+    if file:
+        draft.file = workspace.relative(file)
+        draft.line = int(line) if line else None
+        draft.column = int(column) if column else None

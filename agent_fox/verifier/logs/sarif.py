@@ -1,0 +1,152 @@
+"""SARIF 2.1.0, as linters, compilers and scanners write it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import BinaryIO
+from urllib.parse import unquote
+
+from agent_fox.verifier.logs.decode import pieces
+from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.opening import stands_first
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.records import Record, number, record, records, text
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_RUN = ("runs", EACH)
+_RESULT = (*_RUN, "results", EACH)
+_TOOL = (*_RUN, "tool")
+_BASES = (*_RUN, "originalUriBaseIds")
+_ARTIFACT = (*_RUN, "artifacts", EACH)
+_RUNS = re.compile(r'"runs"\s*:')
+_COMPILERS = re.compile(r"^(?:GNU |gcc|g\+\+|clang|cl\b|MSVC|Microsoft.*Compiler|javac|rustc|swiftc)", re.IGNORECASE)
+_READ = ("ruleId", "rule", "message", "locations", "level", "kind", "suppressions", "baselineState")
+MOST_HELD = 20_000  # results, and names of files, held of one run
+
+
+class Sarif:
+    """Reads the results of every run in the document. Accepted and absent results are left out."""
+
+    tools = ("sarif",)
+
+    def recognises(self, head: str) -> bool:
+        at = start_of(head)
+        if at is None or head[at] != "{" or not stands_first(head, at):
+            return False
+        return bool(_RUNS.search(head, at)) and "sarif" in head[at:].lower()
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        wanted = (_RESULT, _TOOL, _BASES, _ARTIFACT)
+        try:
+            for path, value in parts(pieces(file), wanted, closing=_RUN):
+                reader.take(path, record(value))
+        except JsonCut:
+            reader.finish_run()
+            return reader.found.parsed(is_complete=False)
+        return reader.found.parsed()
+
+
+@dataclass(slots=True)
+class _Run:
+    """What one run holds; the parts that its results refer to may come after them."""
+
+    kind: FailureKind = FailureKind.LINT_FAILURE
+    levels: dict[str, str] = field(default_factory=dict)
+    bases: dict[str, str] = field(default_factory=dict)
+    artifacts: list[str] = field(default_factory=list)
+    results: list[Record] = field(default_factory=list)
+
+
+class _Reader:
+    """Holds the results of a run until it ends: SARIF leaves the order of its parts free."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.found = Gathering()
+        self._workspace = workspace
+        self._run = _Run()
+
+    def take(self, path: tuple[str, ...], value: Record) -> None:
+        run = self._run
+        if path == _RUN:
+            self.finish_run()
+        elif path == _TOOL:
+            run.kind, run.levels = _kind(value), _default_levels(value)
+        elif path == _BASES:
+            run.bases = {name: text(record(base).get("uri")) for name, base in value.items()}
+        elif path == _ARTIFACT and len(run.artifacts) < MOST_HELD:
+            run.artifacts.append(text(record(value.get("location")).get("uri")))
+        elif path == _RESULT and len(run.results) < MOST_HELD:
+            run.results.append({name: value[name] for name in _READ if name in value})
+
+    def finish_run(self) -> None:
+        for result in self._run.results:
+            if _counts(result):
+                self._finding(result)
+        self._run = _Run()
+
+    def _finding(self, result: Record) -> None:
+        rule = text(result.get("ruleId")) or text(record(result.get("rule")).get("id"))
+        said = _message(record(result.get("message")))
+        physical = record(next(records(result.get("locations")), {}).get("physicalLocation"))
+        region = record(physical.get("region"))
+        failure = Failure(
+            kind=self._run.kind,
+            message=first_line(said),
+            file=self._file(record(physical.get("artifactLocation"))),
+            line=number(region.get("startLine")),
+            column=number(region.get("startColumn")),
+            symbol=_symbol(result),
+            evidence=f"{rule} {said}".strip(),
+            code=rule or None,
+        )
+        if (text(result.get("level")) or self._run.levels.get(rule, "warning")) == "error":
+            self.found.fail(failure)
+        else:
+            self.found.warn(failure)
+
+    def _file(self, location: Record) -> str | None:
+        index = location.get("index")
+        uri = text(location.get("uri"))
+        if not uri and isinstance(index, int) and 0 <= index < len(self._run.artifacts):
+            uri = self._run.artifacts[index]
+        base = self._run.bases.get(text(location.get("uriBaseId")), "")
+        path = base + uri if base.startswith(("file:", "/")) else unquote(uri)
+        return self._workspace.relative(path) or None
+
+
+def _kind(tool: Record) -> FailureKind:
+    name = text(record(tool.get("driver")).get("name"))
+    return FailureKind.COMPILE_ERROR if _COMPILERS.match(name) else FailureKind.LINT_FAILURE
+
+
+def _default_levels(tool: Record) -> dict[str, str]:
+    """The level of each rule whose results do not say theirs."""
+    components = [record(tool.get("driver")), *records(tool.get("extensions"))]
+    rules = (rule for component in components for rule in records(component.get("rules")))
+    levels = ((text(rule.get("id")), text(record(rule.get("defaultConfiguration")).get("level"))) for rule in rules)
+    return {rule: level for rule, level in levels if level}
+
+
+def _counts(result: Record) -> bool:
+    """Whether a result is a finding of now that nobody has accepted."""
+    is_accepted = any(text(one.get("status")) in ("", "accepted") for one in records(result.get("suppressions")))
+    is_gone = result.get("baselineState") == "absent"
+    return not (is_accepted or is_gone or result.get("kind", "fail") != "fail")
+
+
+def _message(message: Record) -> str:
+    """The text with its placeholders filled in."""
+    said = text(message.get("text")) or text(message.get("markdown"))
+    arguments = message.get("arguments")
+    for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
+        said = said.replace(f"{{{n}}}", str(argument))
+    return said
+
+
+def _symbol(result: Record) -> str | None:
+    logical = next(records(next(records(result.get("locations")), {}).get("logicalLocations")), {})
+    return text(logical.get("fullyQualifiedName")) or text(logical.get("name")) or None

@@ -1,0 +1,125 @@
+"""From a run's end and what was read of it to its status: exit code and structured reports decide. No I/O."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agent_fox.verifier.logs.combine import completed
+from agent_fox.verifier.logs.gathering import bounded
+from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status
+
+CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
+SIGNAL_BASE = 128
+NO_TESTS_RAN = "no tests ran"
+
+_ENVIRONMENT = {
+    CANNOT_EXECUTE: "the command cannot be executed (exit code 126)",
+    NOT_FOUND: "the command was not found (exit code 127)",
+    KILLED: "the command was killed (exit code 137), perhaps for want of memory",
+}
+# What the tools themselves say with an exit code: not that something failed, but that they could not do their job.
+_RAN_NOTHING = {("pytest", 5), ("unittest", 5)}
+_COULD_NOT_RUN = {
+    *(("pytest", code) for code in (3, 4)),
+    *((tool, 2) for tool in ("eslint", "ruff", "mypy", "prettier", "ruff-format")),
+    ("black", 123),
+}
+_EMPTY = re.compile(
+    r"^(?:No test files found|No tests? (?:files )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_MISSING = re.compile(r"not found|No such file or directory|is not recognized|Permission denied|cannot execute", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a command ended. `exit_code` is None where nobody saw it; a negative one is a signal's number."""
+
+    tool: str
+    exit_code: int | None
+    has_timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Readings:
+    """What was read of one run: its structured reports, and the text of its log with its last lines."""
+
+    structured: Parsed
+    text: Parsed
+    tail: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The status of a run, and all that is known of why."""
+
+    status: Status
+    parsed: Parsed
+
+
+def outcome_of(ending: Ending, readings: Readings) -> Outcome:
+    """A run's outcome. What a test printed changes no status: a log's text only explains an exit code that failed."""
+    code = _shell_code(ending.exit_code)
+    both = completed(readings.structured, readings.text)
+    if ending.has_timed_out:
+        return _timed_out(both, readings)
+    if code == 0:
+        return _succeeded(readings, both)
+    if code in _ENVIRONMENT:
+        return _unable(code, both, readings)
+    return _failed(ending.tool, code, both, readings)
+
+
+def _shell_code(code: int | None) -> int | None:
+    return code if code is None or code >= 0 else SIGNAL_BASE - code
+
+
+def _timed_out(both: Parsed, readings: Readings) -> Outcome:
+    known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
+    if not any(failure.kind is FailureKind.TIMEOUT for failure in known):
+        known = (*known, _failure(FailureKind.TIMEOUT, "it did not end in time", readings))
+    return Outcome(Status.TIMED_OUT, replace(both, failures=known))
+
+
+def _succeeded(readings: Readings, both: Parsed) -> Outcome:
+    failures = readings.structured.failures
+    return Outcome(Status.FAILED if failures else Status.PASSED, replace(both, failures=failures))
+
+
+def _unable(code: int, both: Parsed, readings: Readings) -> Outcome:
+    known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
+    if not any(failure.kind is FailureKind.ENVIRONMENT_FAILURE for failure in known):
+        said = next((line for line in reversed(readings.tail) if _MISSING.search(line)), "") if code != KILLED else ""
+        known = (*known, _failure(FailureKind.ENVIRONMENT_FAILURE, said or _ENVIRONMENT[code], readings))
+    return Outcome(Status.ERRORED, replace(both, failures=known))
+
+
+def _failed(tool: str, code: int | None, both: Parsed, readings: Readings) -> Outcome:
+    has_run_nothing = (tool, code) in _RAN_NOTHING or (not both.failures and _is_empty(readings))
+    if not both.failures:
+        message = NO_TESTS_RAN if has_run_nothing else _generic(code)
+        both = replace(both, failures=(_failure(FailureKind.UNKNOWN, message, readings),))
+    kinds = {failure.kind for failure in both.failures}
+    is_unable = kinds == {FailureKind.ENVIRONMENT_FAILURE} or has_run_nothing
+    if kinds == {FailureKind.UNKNOWN}:
+        has_no_tests = both.summary is not None and both.summary.tests == 0
+        is_unable = is_unable or has_no_tests or code is None or (tool, code) in _COULD_NOT_RUN
+    return Outcome(Status.ERRORED if is_unable else Status.FAILED, both)
+
+
+def _is_empty(readings: Readings) -> bool:
+    return bool(_EMPTY.search("\n".join(line.strip() for line in readings.tail)))
+
+
+def _generic(code: int | None) -> str:
+    if code is None:
+        return "how it ended is not known"
+    if code > SIGNAL_BASE:
+        return f"it was ended by signal {code - SIGNAL_BASE}"
+    return f"it failed with exit code {code}"
+
+
+def _failure(kind: FailureKind, message: str, readings: Readings) -> Failure:
+    return bounded(Failure(kind, message, evidence="\n".join(readings.tail)))

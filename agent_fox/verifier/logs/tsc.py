@@ -1,0 +1,41 @@
+"""What the TypeScript compiler prints, plain and `--pretty`; vue-tsc, ts-node and ts-jest print the same lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import FailureKind, Parsed
+
+_REST = r"(?P<severity>error|warning|info|message) (?P<code>TS\d+): (?P<message>.*)$"
+PLAIN = re.compile(rf"(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): {_REST}")
+PRETTY = re.compile(rf"(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - {_REST}")
+_WHOLE = re.compile(rf"{_REST}")
+_SOURCE = re.compile(r"\s*$|\s*\d+ |\s+~+\s*$|\s")
+_BUILD_TIME = re.compile(r"\[?\d{1,2}:\d{2}:\d{2}(?: [AP]M)?\]? - ")
+
+
+class TscLog:
+    """Reads the compiler's errors. An error without a place concerns the configuration or the command line."""
+
+    tools = ("tsc", "vue-tsc", "ts-node")
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        found = Diagnostics()
+        for line in lines:
+            _take(line, found, workspace)
+        return found.parsed()
+
+
+def _take(line: str, found: Diagnostics, workspace: Workspace) -> None:
+    may_match = " TS" in line  # cheaper than a pattern, for logs of other tools
+    if may_match and (match := first_match((PLAIN, PRETTY, _WHOLE), _BUILD_TIME.sub("", line, count=1))):
+        found.begin(diagnostic(match, FailureKind.COMPILE_ERROR, workspace))
+    elif found.open is None:
+        return
+    elif _SOURCE.match(line):
+        found.add(line)
+    else:
+        found.close()

@@ -1,0 +1,102 @@
+"""Feeding an XML report to a reader, element by element, in flat memory. Document types and entities are refused."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, Protocol
+from xml.parsers import expat
+
+LARGEST_PART = 8 << 20  # bytes of one tag or comment
+_CHUNK = 1 << 16
+_START = re.compile(rb"<\?xml|<[A-Za-z_!]")
+_REFERENCE = re.compile(rb"&#(?:[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));")
+_LONGEST_REFERENCE = 12
+_MORE_AFTER_END = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
+_ENCODING = re.compile(rb"""^<\?xml[^>]*?encoding=["']([\w.:-]+)["']""")
+_DROPPED = bytes(set(range(32)) - set(b"\t\n\r"))
+
+
+class XmlCut(ValueError):
+    """What cannot be read to its end: cut off, no XML, or with a document type. The message says which."""
+
+
+class XmlReader(Protocol):
+    """Gets the elements of a document in their order."""
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None: ...
+
+    def characters(self, text: str) -> None: ...
+
+    def end(self, tag: str) -> None: ...
+
+
+def read_xml(file: BinaryIO, reader: XmlReader) -> None:
+    """Give `reader` the first document in `file`; lines before it are skipped, and whatever follows it.
+
+    Characters that XML forbids are left out, as reports of real tools hold them. Raises XmlCut; the reader has seen
+    what came before.
+    """
+    parser = expat.ParserCreate()
+    parser.buffer_text = True
+    parser.StartElementHandler = reader.start
+    parser.EndElementHandler = reader.end
+    parser.CharacterDataHandler = reader.characters
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        _feed(parser, file)
+    except expat.ExpatError as error:
+        if error.code != _MORE_AFTER_END:
+            raise XmlCut(f"it is cut off or is no XML: {error}") from error
+
+
+def _feed(parser: expat.XMLParserType, file: BinaryIO) -> None:
+    fed = 0
+    for data in _clean_chunks(file):
+        parser.Parse(data, False)
+        fed += len(data)
+        if fed - parser.CurrentByteIndex > LARGEST_PART:
+            raise XmlCut("one of its tags is larger than a report's")
+    parser.Parse(b"", True)
+
+
+def _clean_chunks(file: BinaryIO) -> Iterator[bytes]:
+    """The document's bytes, from its start on, without what XML forbids."""
+    first = file.read(_CHUNK)
+    if first[:2] in (b"\xff\xfe", b"\xfe\xff") or b"\x00" in first[:4]:  # 16 bits a letter: as it is
+        yield first
+        yield from iter(lambda: file.read(_CHUNK), b"")
+        return
+    data = _from_start(first)
+    encoding = _ENCODING.match(data)
+    recode = _as_utf8() if encoding is None or encoding[1].lower() in (b"utf-8", b"utf8") else bytes
+    rest = b""
+    while data:
+        clean, rest = _cleaned(rest + recode(data))
+        yield clean
+        data = file.read(_CHUNK)
+    yield _REFERENCE.sub(b"", rest)
+
+
+def _as_utf8() -> Callable[[bytes], bytes]:
+    """What is no UTF-8, though the report says so, becomes U+FFFD."""
+    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    return lambda data: decoder.decode(data).encode()
+
+
+def _from_start(data: bytes) -> bytes:
+    found = _START.search(data)
+    return data[found.start() :] if found else data
+
+
+def _cleaned(data: bytes) -> tuple[bytes, bytes]:
+    """Data without forbidden characters, and its end where a reference to one may be cut in two."""
+    clean = data.translate(None, _DROPPED)
+    at = clean.rfind(b"&", max(0, len(clean) - _LONGEST_REFERENCE))
+    clean, rest = (clean, b"") if at < 0 else (clean[:at], clean[at:])
+    return _REFERENCE.sub(b"", clean), rest
+
+
+def _refuse_doctype(name: str, system_id: str | None, public_id: str | None, has_subset: bool) -> None:
+    raise XmlCut(f"it declares a document type ({name}), which is refused")

@@ -1,0 +1,38 @@
+"""Logs kept under `data/`, and what a parser reads from them in a few words."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+
+from agent_fox.verifier.logs import decode
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.results import Failure, Parsed
+
+DATA = Path(__file__).parent / "data"
+
+
+def read(parser: LogParser, name: str, root: str) -> Parsed:
+    """What `parser` makes of the log `data/NAME.txt`, written in `root`."""
+    with (DATA / f"{name}.txt").open("rb") as log:
+        return parser.parse(decode.lines(log), Workspace(PurePosixPath(root)))
+
+
+def read_text(parser: LogParser, text: str, root: str = "/workspace") -> Parsed:
+    return parser.parse(text.split("\n"), Workspace(PurePosixPath(root)))
+
+
+def place(failure: Failure) -> str:
+    """`file:line:column`, as far as they are known."""
+    return ":".join(str(part) for part in (failure.file, failure.line, failure.column) if part is not None)
+
+
+def places(parsed: Parsed) -> list[str]:
+    return [place(failure) for failure in parsed.failures]
+
+
+def messages(parsed: Parsed) -> list[str]:
+    return [failure.message for failure in parsed.failures]
+
+
+def kinds(parsed: Parsed) -> set[str]:
+    return {failure.kind.value for failure in parsed.failures}

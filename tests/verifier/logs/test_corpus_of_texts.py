@@ -1,0 +1,51 @@
+"""The text logs of a shared corpus with hand-made truth, where it is at hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pytest
+
+from agent_fox.verifier.logs import decode
+from agent_fox.verifier.logs.eslint_text import EslintLog
+from agent_fox.verifier.logs.mypy import MypyLog
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.logs.pytest_text import PytestLog
+from agent_fox.verifier.logs.ruff_text import RuffLog
+from agent_fox.verifier.logs.unittest_text import UnittestLog
+from agent_fox.verifier.results import Failure, TestSummary
+
+CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
+PARSERS: dict[str, LogParser] = {
+    "eslint/stylish": EslintLog(),
+    "mypy/type-errors": MypyLog(),
+    "pytest/collection-error": PytestLog(),
+    "pytest/fail-error-skip-xfail-param": PytestLog(),
+    "pytest/no-tests-collected": PytestLog(),
+    "ruff/check-concise": RuffLog(),
+    "ruff/check-full": RuffLog(),
+    "unittest/fail-and-error": UnittestLog(),
+}
+
+pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="the corpus is not at hand")
+
+
+def said(failure: Failure) -> tuple[object, ...]:
+    return (failure.file, failure.line, failure.message, failure.test_name)
+
+
+def wanted(truth: dict[str, Any]) -> tuple[object, ...]:
+    return (truth["file"], truth["line"], truth["message"], truth.get("testName"))
+
+
+@pytest.mark.parametrize("case", PARSERS)
+def test_the_failures_and_counts_are_those_of_the_truth(case: str) -> None:
+    truth = json.loads((CORPUS / case / "expected.json").read_text())
+    with (CORPUS / case / "log.txt").open("rb") as log:
+        found = PARSERS[case].parse(decode.lines(log), Workspace(PurePosixPath(truth["workspaceRoot"])))
+    assert sorted(map(said, found.failures), key=str) == sorted(map(wanted, truth["failures"]), key=str)
+    assert len(found.warnings) == len(truth["warnings"])
+    counts = truth["testSummary"]
+    assert found.summary == (TestSummary(**{"xfailed": 0, **counts}) if counts else None)

@@ -1,0 +1,69 @@
+"""Every tool has its word, and every word its parsers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
+from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
+from agent_fox.verifier.results import Parsed
+
+WORDS = (
+    *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),
+    *("tsc", "mypy", "pytest", "unittest", "jest", "vitest", "mocha", "node-test", "eslint"),
+    *("ruff", "prettier", "black", "ruff-format", "compileall", "sarif", "junit", "tap", "npm"),
+)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_every_tool_that_people_name_has_a_parser(word: str) -> None:
+    chosen = BUILT_IN.for_tool(word)
+    assert chosen.texts or chosen.streams or word in ("sarif", "junit")
+
+
+@pytest.mark.parametrize(("word", "tool"), [("./mvnw", "maven"), (r"C:\node\GO.EXE", "go"), ("/usr/bin/gcc", "gcc")])
+def test_a_path_to_a_tool_names_it(word: str, tool: str) -> None:
+    assert canonical(word) == tool
+
+
+def test_an_alias_leads_to_a_tool_with_parsers() -> None:
+    assert all(BUILT_IN.for_tool(alias) for alias in ALIASES)
+
+
+def test_an_unknown_word_is_told_the_nearest() -> None:
+    with pytest.raises(UnknownTool, match=r"no parser for the tool 'pytets'; the nearest is 'pytest'"):
+        BUILT_IN.for_tool("pytets")
+
+
+def test_every_parser_keeps_to_its_protocol() -> None:
+    assert all(isinstance(parser, DocumentParser) for parser in BUILT_IN.documents)
+    assert all(isinstance(parser, StreamParser) for parser in BUILT_IN.streams)
+    assert all(isinstance(parser, LogParser) for parser in (*BUILT_IN.texts, *BUILT_IN.fallbacks))
+
+
+def test_a_plugins_parser_comes_before_the_built_in_ones() -> None:
+    class Own:
+        tools = ("pytest", "own")
+
+        def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+            return Parsed()
+
+    own = Own()
+    more = BUILT_IN.with_more([own])
+    assert more.for_tool("pytest").texts[0] is own
+    assert more.for_tool("own").texts == (own,)
+
+
+def test_a_report_is_known_by_what_it_holds() -> None:
+    heads = {
+        '<?xml version="1.0"?>\n<testsuites>': "JunitParser",
+        '{"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "runs": [': "Sarif",
+        '[{"filePath":"/a.js","messages":[': "EslintJson",
+        '{"Time":"2026-01-01T00:00:00Z","Action":"run","Package":"x"}': "GoJson",
+        "TAP version 13\n1..1\n": "Tap",
+        '{"reason":"compiler-message"': "CargoJson",
+    }
+    assert {head: type(BUILT_IN.for_report(head)).__name__ for head in heads} == heads
+    assert BUILT_IN.for_report("hello") is None
