@@ -58,7 +58,7 @@ def test_completing_a_commands_name_loads_no_command() -> None:
 @pytest.mark.parametrize(
     ("words", "known"),
     [
-        ("reset 01_", {"01_calc:1", "01_calc:2", "01_calc:3"}),
+        ("reset 01_", {"01_calc", "01_calc:1", "01_calc:2", "01_calc:3"}),
         ("logs 03_dep:", {"03_dep:1", "03_dep:2"}),
         ("explain 02_", {"02_top", "02_top:1", "02_top:2"}),
         ("run --spec 0", {"01_calc", "02_top", "03_dep"}),
