@@ -18,7 +18,7 @@ from agent_fox.cli.story import Story
 from agent_fox.cli.words import counted, listed
 from agent_fox.engine.account import RunAccount, RunningSession, SpecAccount, read_account
 from agent_fox.engine.watch import RunEvent
-from agent_fox.store.state import StateError
+from agent_fox.store.state import NoState, StateError
 from agent_fox.system import clock
 
 KEPT_LINES = 200
@@ -75,6 +75,8 @@ class LiveScreen:
         try:
             with reading(self.story.root) as db:
                 self.account = read_account(db)
+        except NoState:
+            return  # the run is just making it
         except StateError as error:
             self.said = str(error)
         now = clock.monotonic()
