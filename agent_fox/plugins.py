@@ -28,7 +28,7 @@ hookimpl = pluggy.HookimplMarker(GROUP)
 
 @hookspec
 def agent_fox_backends() -> Sequence[object]:  # type: ignore[empty-body]
-    """Backends (`agent_fox.session.backends.Backend`); one with a known name takes its place."""
+    """Backends (`agent_fox.session.backends.Backend`); one with a known name, other than `checks`, takes its place."""
 
 
 @hookspec

@@ -10,6 +10,7 @@ import pluggy
 
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import GuardedBackend, GuardedDialect, GuardedHandler, GuardedTracker, refuse
+from agent_fox.engine.judges import TRUSTED
 from agent_fox.engine.results import ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import BACKENDS, Backend
@@ -60,9 +61,14 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 
 
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
-    """All backends by name; a plugin's takes the place of a built-in one."""
-    built_in: dict[str, Backend] = {**BACKENDS, "checks": ChecksBackend()}
+    """All backends by name; a plugin's takes the place of a built-in one, but never of `checks`, which is trusted."""
+    built_in: dict[str, Backend] = {**BACKENDS, TRUSTED: ChecksBackend()}
     added = offered(plugins, "agent_fox_backends", is_backend)
+    for plugin, one in added:
+        if one.name == TRUSTED:
+            raise PluginError(
+                f"plugin {plugin!r} offers a backend {TRUSTED!r}, whose word on causes is believed; rename it"
+            )
     return built_in | {one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added}
 
 
