@@ -201,7 +201,8 @@ class PolicySettings(Table):
     )
     final_check: Flag = Field(default=True, description="Specs whose tree changed since their verdict are read again.")
     required_state: Literal["tested", "reviewed", "proved"] = Field(
-        default="tested", description="The evidence a requirement needs before it counts as proven."
+        default="tested",
+        description="The evidence a requirement needs to count as proven. `run` refuses all but `tested` so far.",
     )
 
 

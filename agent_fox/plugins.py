@@ -48,7 +48,7 @@ def agent_fox_result_handlers() -> Sequence[object]:  # type: ignore[empty-body]
 
 @hookspec
 def agent_fox_log_parsers() -> Sequence[object]:  # type: ignore[empty-body]
-    """Parsers of build and test logs, for the verifier."""
+    """Log parsers (`agent_fox.verifier.logs.protocol.LogParser`), asked before the built-in ones for their tools."""
 
 
 class PluginError(Exception):

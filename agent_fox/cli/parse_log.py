@@ -12,6 +12,8 @@ from click.shell_completion import CompletionItem
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.engine.extensions import parsers_of
+from agent_fox.plugins import load_plugins
 from agent_fox.verifier.logs.document import outcome_document
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
@@ -55,7 +57,7 @@ def command(
     code = None if exit_code == UNSEEN else exit_code
     run = Run(Ending(tool, code, has_timed_out), log, reports)
     try:
-        outcome = read_run(run, Workspace(_root(root)), BUILT_IN)
+        outcome = read_run(run, Workspace(_root(root)), parsers_of(load_plugins()))
     except UnknownTool as unknown:
         raise UserError(str(unknown)) from unknown
     if as_json:

@@ -9,7 +9,14 @@ from typing import TypeGuard, TypeVar
 import pluggy
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.guarded import GuardedBackend, GuardedDialect, GuardedHandler, GuardedTracker, refuse
+from agent_fox.engine.guarded import (
+    GuardedBackend,
+    GuardedDialect,
+    GuardedHandler,
+    GuardedParser,
+    GuardedTracker,
+    refuse,
+)
 from agent_fox.engine.judges import TRUSTED
 from agent_fox.engine.results import ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
@@ -19,6 +26,9 @@ from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.reader import BUILT_IN
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Tracker
+from agent_fox.verifier.logs.protocol import LogParser
+from agent_fox.verifier.logs.registry import BUILT_IN as PARSERS
+from agent_fox.verifier.logs.registry import Parsers
 
 T = TypeVar("T")
 
@@ -76,6 +86,16 @@ def dialects_of(plugins: pluggy.PluginManager) -> tuple[Dialect, ...]:
     """All dialects, plugins' first: they are asked before the built-in ones."""
     added = offered(plugins, "agent_fox_dialects", is_dialect)
     return (*(GuardedDialect(plugin, one.name, one) for plugin, one in added), *BUILT_IN)
+
+
+def is_parser(one: object) -> TypeGuard[LogParser]:
+    return isinstance(one, LogParser) and bool(one.tools) and all(isinstance(tool, str) for tool in one.tools)
+
+
+def parsers_of(plugins: pluggy.PluginManager) -> Parsers:
+    """All log parsers, plugins' before the built-in ones for the tools they name."""
+    added = offered(plugins, "agent_fox_log_parsers", is_parser)
+    return PARSERS.with_more([GuardedParser(plugin, tuple(one.tools), one) for plugin, one in added])
 
 
 def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:

@@ -5,6 +5,7 @@ The engine meets only these; a built-in part has no guard, so that a defect of o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.files import place_of
 from agent_fox.store.state import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
+from agent_fox.verifier.logs.protocol import LogParser, Workspace
+from agent_fox.verifier.results import Parsed
 
 
 def refuse(found: object, expected: str) -> TypeError:
@@ -93,6 +96,22 @@ class GuardedTracker:
                 return delivery
         except PluginError as error:
             return Unsure(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedParser:
+    """A plugin's log parser. Raises PluginError for everything that it raises, and for what is not a Parsed."""
+
+    plugin: str
+    tools: tuple[str, ...]
+    inner: LogParser
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        with blamed_on(self.plugin, f"the log parser of {', '.join(self.tools)}", is_of_the_world):
+            parsed = self.inner.parse(lines, workspace)
+            if not isinstance(parsed, Parsed):
+                raise refuse(parsed, "a Parsed")
+            return parsed
 
 
 @dataclass(frozen=True, slots=True)

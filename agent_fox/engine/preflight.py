@@ -25,6 +25,10 @@ from agent_fox.system.git_objects import Conflict
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
 
 
+REACHABLE = "tested"
+"""The strongest evidence that a run can gather so far."""
+
+
 class RunRefused(Exception):
     """The run does not start. Its text says what is wrong, where, and what to do; nothing has been changed."""
 
@@ -167,11 +171,19 @@ def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backen
     agents = list(used_agents(settings, plan))
     missing = [
         *(f"{problem.where}: {problem.what}" for problem in settings_errors(plan)),
+        *unreachable(settings),
         *missing_agents(agents, backends, root),
         *missing_provisions(settings, [agent for _, agent in agents], root),
     ]
     if missing:
         raise RunRefused("\n".join(dict.fromkeys(missing)))
+
+
+def unreachable(settings: Settings) -> Iterator[str]:
+    """Evidence that is asked for and that nothing here can give yet: a run would claim more than it knows."""
+    wanted = settings.policy.required_state
+    if wanted != REACHABLE:
+        yield f"[policy] required_state = {wanted!r} cannot be reached in this version; set it to {REACHABLE!r}"
 
 
 def missing_agents(

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
 
 import pytest
 
-from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.extensions import backends_of, parsers_of
 from agent_fox.plugins import PluginError, hookimpl, load_plugins
 from agent_fox.session.backends import CommandBackend
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.reading import Run, read_run
+from agent_fox.verifier.logs.status import Ending
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 
 class Named(CommandBackend):
@@ -38,6 +43,40 @@ def test_a_plugin_adds_a_backend_or_takes_the_place_of_one() -> None:
         plugins = load_plugins()
         plugins.register(Offering(name), name="some-plugin")
         assert backends_of(plugins)[name].name == name
+
+
+class Shouting:
+    """A plugin whose parser takes every line for a failure; with `gives`, it gives that instead of a result."""
+
+    tools = ("shout",)
+
+    def __init__(self, gives: object = None) -> None:
+        self.gives = gives
+
+    @hookimpl
+    def agent_fox_log_parsers(self) -> Sequence[object]:
+        return [self]
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> object:
+        return self.gives or Parsed(tuple(Failure(FailureKind.UNKNOWN, line) for line in lines))
+
+
+def read(folder: Path, parser: Shouting) -> list[str]:
+    plugins = load_plugins()
+    plugins.register(parser, name="some-plugin")
+    (folder / "log.txt").write_text("it broke\n")
+    run = Run(Ending("shout", 1, False), folder / "log.txt", ())
+    outcome = read_run(run, Workspace(PurePosixPath("/workspace")), parsers_of(plugins))
+    return [failure.message for failure in outcome.parsed.failures]
+
+
+def test_a_plugins_log_parser_reads_the_tools_that_it_names(tmp_path: Path) -> None:
+    assert read(tmp_path, Shouting()) == ["it broke"]
+
+
+def test_a_log_parser_that_gives_no_result_is_named(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match="some-plugin"):
+        read(tmp_path, Shouting(gives="nonsense"))
 
 
 def test_no_plugin_takes_the_place_of_the_judge_that_is_trusted() -> None:

@@ -177,3 +177,10 @@ class TestNames:
         (root / ".agent-fox" / "specs" / "02_b" / "requirements.md").write_bytes(b"\xff\xfe\x00" * 9)
         done = run(root, "--skip-broken", ends=2)
         assert "there is no such" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("wanted", ["reviewed", "proved"])
+def test_evidence_that_cannot_be_gathered_yet_is_refused_and_not_assumed(tmp_path: Path, wanted: str) -> None:
+    root = WORLD.build(tmp_path)
+    (line,) = refusal(root, AGENT_FOX__POLICY__REQUIRED_STATE=wanted)
+    assert line == f"[policy] required_state = '{wanted}' cannot be reached in this version; set it to 'tested'"
