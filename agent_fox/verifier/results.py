@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.verdict import Disposition
+
 
 class Status(StrEnum):
     """How a run ended. `errored`: it could not do its job; never a pass and never the code's failure."""
@@ -70,3 +72,119 @@ class Parsed:
     warnings: tuple[Failure, ...] = ()
     summary: TestSummary | None = None
     is_complete: bool = True
+
+
+class Tool(StrEnum):
+    """What the verifier can be asked to run: the names that clients, plans and reports know."""
+
+    FORMAT_CHECK = "run_format_check"
+    FORMAT_APPLY = "run_format_apply"
+    LINT = "run_lint"
+    COMPILE = "run_compile"
+    UNIT_TESTS = "run_unit_tests"
+    SELECTED_TEST = "run_selected_test"
+    STATIC_POLICY = "run_static_policy_checks"
+    DEPENDENCY_TREE = "run_dependency_tree"
+    SECURITY_SCAN = "run_security_scan"
+
+    @property
+    def may_change_source(self) -> bool:
+        return self is Tool.FORMAT_APPLY
+
+    @property
+    def runs_tests(self) -> bool:
+        return self in (Tool.UNIT_TESTS, Tool.SELECTED_TEST)
+
+
+class Scope(StrEnum):
+    """How much of the tests ran. Counts of different scopes are never compared."""
+
+    SELECTED = "selected"
+    MODULE = "module"
+    FULL = "full"
+
+
+class ArtifactKind(StrEnum):
+    LOG = "log"
+    REPORT = "report"
+    JUNIT_XML = "junit_xml"
+    COVERAGE = "coverage"
+    DIFF = "diff"
+    SUMMARY = "summary"
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """A file that is kept whole beside a result. `uri` names it to anybody; where it lies is the store's affair.
+
+    `name` is unique within one attempt of a run. `bytes` and `sha256` (hex) are those of what is stored, after masking.
+    """
+
+    kind: ArtifactKind
+    name: str
+    uri: str
+    bytes: int
+    sha256: str
+    is_secret_suspected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Disposed:
+    """Why one failure failed, and who can do something about it. `reason` says by which evidence."""
+
+    disposition: Disposition
+    reason: str
+    retryable_infrastructure: bool = False
+    repairable_by_agent: bool = False
+    requires_human: bool = False
+    is_proven: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationResult:
+    """What one tool of the verifier came to.
+
+    command: argv as it may be shown, without paths of this machine. started_at, completed_at: ISO 8601, UTC.
+    changed_sources: source files that changed while the command ran, relative to the workspace.
+    dispositions: one for each of `failures`, in their order; empty where nothing was looked into.
+    isolation: in words, how the command was kept apart from the machine.
+    notes: whatever a reader must know beside it, such as an earlier run on the same tree.
+    """
+
+    tool: Tool
+    status: Status
+    profile: str
+    command: tuple[str, ...]
+    summary: str
+    exit_code: int | None = None
+    seconds: float = 0.0
+    started_at: str = ""
+    completed_at: str = ""
+    module: str | None = None
+    selector: str | None = None
+    scope: Scope | None = None
+    failures: tuple[Failure, ...] = ()
+    warnings: tuple[Failure, ...] = ()
+    test_summary: TestSummary | None = None
+    artifacts: tuple[Artifact, ...] = ()
+    dispositions: tuple[Disposed, ...] = ()
+    changed_sources: tuple[str, ...] = ()
+    isolation: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def source_mutation_detected(self) -> bool:
+        return bool(self.changed_sources) and not self.tool.may_change_source
+
+    @property
+    def retryable(self) -> bool:
+        """Whether running it again, with nothing changed, may come to something else."""
+        return bool(self.dispositions) and all(one.retryable_infrastructure for one in self.dispositions)
+
+    @property
+    def repairable_by_agent(self) -> bool:
+        return any(one.repairable_by_agent for one in self.dispositions)
+
+    @property
+    def requires_human(self) -> bool:
+        return any(one.requires_human for one in self.dispositions)
