@@ -8,10 +8,10 @@ DEMO   := build/demo
 FAULT_ROUNDS ?= 50
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench mutants faults acceptance clean
+.PHONY: help run test test-mcp check bench mutants faults acceptance clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(READY) ## the main job, from nothing: a whole plan over several specs of a small project
 	@rm -rf $(DEMO) build/state && mkdir -p build
@@ -27,6 +27,9 @@ run: $(READY) ## the main job, from nothing: a whole plan over several specs of 
 
 test: $(READY) ## the tests, from nothing
 	$(PYTHON) -m pytest -n 2 --dist loadfile
+
+test-mcp: $(READY) ## other people's checks of the MCP server: conformance suite and inspector (fetched by npm)
+	$(PYTHON) -m tools.third_party
 
 check: $(READY) ## format, lint, types, architecture, docs and tests
 	$(BIN)/ruff format --check .

@@ -21,6 +21,16 @@ Ceiling = Annotated[int, Field(strict=True, ge=0)]
 Amount = Annotated[float, Field(strict=True, ge=0)]
 Seconds = Annotated[float, Field(strict=True, gt=0)]
 Text = Annotated[str, Field(min_length=1)]
+ToolName = Literal[
+    "run_static_policy_checks",
+    "run_compile",
+    "run_selected_test",
+    "run_unit_tests",
+    "run_dependency_tree",
+    "run_security_scan",
+    "run_lint",
+    "run_format_check",
+]
 NodeKey = Annotated[str, AfterValidator(lambda name: str(parse_node_name(name)))]
 
 _NO_BRANCH = re.compile(
@@ -206,18 +216,50 @@ class PolicySettings(Table):
     )
 
 
+class PlanOfSteps(Table):
+    """A verification plan of one's own: tools in the order they run; the required ones decide."""
+
+    required: list[ToolName] = Field(default=[], description="Tools that decide, such as `run_unit_tests`.")
+    optional: list[ToolName] = Field(default=[], description="Tools whose failures are warnings.")
+
+
 class VerifySettings(Table):
-    """What the backend `checks` runs."""
+    """What the backend `checks` and `agent-fox verify` run."""
 
     commands: list[Text] = Field(
         default=[],
-        description="Command lines, split into words, run without a shell. Empty: those of the spec.",
+        description="Command lines of `checks`, split into words, run without a shell. Empty: those of the spec.",
     )
     reports: list[Text] = Field(default=[], description="Globs of the JUnit XML files that the commands write.")
     untested: Literal["fail", "unknown"] = Field(
         default="fail", description="The verdict on a requirement that no test names."
     )
-    timeout: Seconds = Field(default=600.0, description="Seconds for each command.")
+    timeout: Seconds = Field(default=600.0, description="Seconds for each command of `checks`.")
+    changes: Literal["refuse", "report", "ignore"] = Field(
+        default="refuse",
+        description="A coder's change that weakens tests or checks: the session does not count, or it is only told.",
+    )
+    sandbox: Literal["auto", "require", "off"] = Field(
+        default="auto", description="bubblewrap around commands: where it is there, always or nothing runs, never."
+    )
+    plan: Text = Field(default="auto", description="The plan of `verify`; `auto` chooses by what changed.")
+    profile: Text | None = Field(default=None, description="The profile of `verify`. Unset: by the manifests.")
+    base: Text | None = Field(
+        default=None, description="What a change is compared with. Unset: where it left the main branch, else HEAD."
+    )
+    baseline: Literal["on_failure", "always", "never"] = Field(
+        default="on_failure", description="When `verify` runs the plan on the base commit too."
+    )
+    total_timeout: Seconds = Field(default=3600.0, description="Seconds for all commands of one `verify`.")
+    format_apply: Flag = Field(default=False, description="May the formatter change files that only lack format?")
+    documents: list[Text] = Field(default=[], description="More globs of files that no test reads.")
+    interfaces: list[Text] = Field(default=[], description="More globs of files that others build on.")
+    least_risk: Literal["documentation", "ordinary", "api-migration", "dependency-upgrade"] = Field(
+        default="documentation", description="The lowest risk that any change counts as."
+    )
+    keep_days: Count = Field(default=30, description="Days that artifacts are kept.")
+    keep_mib: Count = Field(default=4096, description="Mebibytes that all artifacts may take.")
+    plans: dict[str, PlanOfSteps] = Field(default={}, description="Plans of one's own, by name.")
 
 
 class WorkspaceSettings(Table):

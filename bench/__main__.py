@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench import checkout, completions, durable, plan_files, startup
+from bench import checkout, completions, durable, parsing, plan_files, redaction, source_watch, startup
 from bench.figures import Figure, table
 
 
@@ -25,11 +25,12 @@ class Sizes:
     status_nodes: int = 1_000
     files: int = 20_000
     specs: int = 500
+    log_bytes: int = 50_000_000
 
 
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
-    status_nodes=40, files=200, specs=8,
+    status_nodes=40, files=200, specs=8, log_bytes=50_000,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -43,6 +44,9 @@ BENCHES: Mapping[str, Measure] = {
     "planning": lambda sizes: plan_files.measure_planning(sizes.specs),
     "start": lambda sizes: startup.measure(sizes.start_rounds, sizes.status_nodes),
     "checkout": lambda sizes: checkout.measure(sizes.files),
+    "parsing": lambda sizes: parsing.measure(sizes.log_bytes),
+    "redaction": lambda sizes: redaction.measure(sizes.log_bytes),
+    "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 
 

@@ -28,6 +28,11 @@ LOWER = {
     "agent_fox.engine.preflight.RunRefused": Exit.INPUT,
     "agent_fox.engine.preflight.RunStuck": Exit.STUCK,
     "agent_fox.engine.reset.NothingToReset": Exit.INPUT,
+    "agent_fox.engine.verifying.NothingToVerify": Exit.INPUT,
+    "agent_fox.verifier.artifact_index.ArtifactError": Exit.INPUT,
+    "agent_fox.verifier.flaky.FlakyListDamaged": Exit.INPUT,
+    "agent_fox.verifier.plans.UnknownPlan": Exit.INPUT,
+    "agent_fox.verifier.profiles.loading.UnknownProfile": Exit.INPUT,
 }
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 

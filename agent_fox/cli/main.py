@@ -32,7 +32,9 @@ COMMANDS = {
     "issues": Entry("agent_fox.cli.issues", "List the issues that were filed, or show one."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
     "replay": Entry("agent_fox.cli.replay", "Decide about recorded verifier outputs, without running anything."),
+    "verify": Entry("agent_fox.cli.verify", "Build, test and check this checkout by a plan; say what failed, and why."),
     "parse-log": Entry("agent_fox.cli.parse_log", "Read a build or test log: what failed, where, and why."),
+    "mcp": Entry("agent_fox.cli.mcp", "Serve tools to coding agents over the Model Context Protocol."),
     "doctor": Entry("agent_fox.cli.doctor", "Check that everything this configuration needs is here."),
     "completion": Entry("agent_fox.cli.completion", "Print the completion script for a shell."),
 }

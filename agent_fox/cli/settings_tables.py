@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent_fox.config import Settings
 
-PLACEHOLDERS = {"specs": "NAME", "nodes": '"SPEC:GROUP"'}
+PLACEHOLDERS = {"specs": "NAME", "plans": "NAME", "nodes": '"SPEC:GROUP"'}
 _KINDS = {"boolean": "true or false", "integer": "whole number", "number": "number", "string": "text"}
 
 
@@ -103,6 +103,8 @@ def _kind(schema: Schema) -> str:
         return " or ".join(f'"{word}"' for word in schema.enum)
     if schema.choices:
         return " or ".join(_kind(choice) for choice in schema.choices if choice.type != "null")
+    if schema.items and schema.items.enum:
+        return "list of names"
     if schema.items:
         return f"list of ({_kind(schema.items)})" if schema.items.choices else f"list of {_kind(schema.items)}s"
     if isinstance(schema.named, Schema):

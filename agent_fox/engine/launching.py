@@ -66,6 +66,7 @@ class Workshop:
             spec_folder=str(Path(file.spec.path).parent),
             message=commit_message(planned, session),
             document=self.document(planned, db),
+            changes=self.settings.verify.changes,
         )
 
     def panel(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Panel:

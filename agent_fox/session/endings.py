@@ -12,6 +12,7 @@ from typing import IO
 
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd
+from agent_fox.session.policy_gate import look_at
 from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.snapshot import Refused, changed_source, take_work
@@ -50,11 +51,11 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str]) 
     result = read_result(Paths(order.state).result)
     if end.stopped:
         return interrupted_end(order, end.seconds)
-    bare = _named(order, end)
+    bare = _named(order, end, result)
     return _filled(bare, order, end, result, secrets)
 
 
-def _named(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+def _named(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
     if end.start_error:
         reason = f"{order.agent.backend} could not be started: {end.start_error}"
         return _plain(order, EndKind.INFRASTRUCTURE, reason, Infrastructure.MISSING_BINARY)
@@ -62,7 +63,7 @@ def _named(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
         return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
     if end.exit_status != 0:
         return _failed(order, end)
-    return _coder_ended(order, end) if order.writes else _reader_ended(order, end)
+    return _coder_ended(order, end, result) if order.writes else _reader_ended(order, end)
 
 
 def _plain(order: LaunchOrder, kind: EndKind, reason: str, what: Infrastructure | None = None) -> SessionEnd:
@@ -79,12 +80,15 @@ def _failed(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
     return _plain(order, EndKind.INFRASTRUCTURE if what else EndKind.FAILED, reason, what)
 
 
-def _coder_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
+def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
     taken = take_work(order, read_preparation(order), end.ended_at)
     if isinstance(taken, Refused):
         return _plain(order, EndKind.REFUSED, taken.reason)
+    gate = look_at(order, taken, result.summary)
+    if gate.refusal:
+        return _plain(order, EndKind.REFUSED, gate.refusal)
     reason = "ended, nothing changed" if taken.is_unchanged else "ended"
-    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken)
+    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=gate.notes)
 
 
 def _reader_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
@@ -117,7 +121,7 @@ def _filled(
         work=bare.work,
         seconds=end.seconds,
         infrastructure=bare.infrastructure,
-        notes=result.notes + lost_output,
+        notes=result.notes + lost_output + bare.notes,
     )
 
 

@@ -50,7 +50,8 @@ class LaunchOrder:
 
     `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_folder`
     the folder of all specs (relative to `repo`, empty where there is none), `message` the commit message of a
-    coder's work, `document` what a backend without a model needs to know. `launch` is safe in file and ref
+    coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
+    weakens tests (see `policy_gate`). `launch` is safe in file and ref
     names.
     """
 
@@ -75,6 +76,7 @@ class LaunchOrder:
     spec_folder: str = ""
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
+    changes: str = "refuse"
 
     @property
     def writes(self) -> bool:

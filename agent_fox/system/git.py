@@ -215,6 +215,17 @@ def is_ancestor(repo: Path, older: str, newer: str) -> bool:
     return call(repo, "merge-base", "--is-ancestor", older, newer, allowed=(0, 1, 128)).status == 0
 
 
+def merge_base(repo: Path, one: str, other: str) -> str | None:
+    """The newest commit that both contain, or None where they share none."""
+    answer = call(repo, "merge-base", "--end-of-options", one, other, allowed=(0, 1, 128))
+    return answer.text.partition("\n")[0] if answer.status == 0 else None
+
+
+def messages(repo: Path, base: str, tip: str) -> str:
+    """The messages of the commits that `tip` has and `base` has not, newest first."""
+    return call(repo, "log", "--format=%B", "--no-color", "--end-of-options", f"{base}..{tip}", "--").text
+
+
 def set_ref(repo: Path, ref: str, commit: str) -> None:
     """Make or move a reference of our own."""
     call(repo, "update-ref", "--no-deref", ref, commit)

@@ -1,48 +1,33 @@
-"""Secrets masked before anything is stored or sent. What is a secret is decided here, and nothing else is."""
+"""Secrets masked before anything is stored or sent. The stream is taken apart here; what a secret looks like is said in
+`redact_words` (by name), `redact_shapes` and `redact_keys` (by shape) and `redact_values` (known values).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+
+from agent_fox.system.redact_keys import LONGEST_KEY, KeyMask, key_begin
+from agent_fox.system.redact_shapes import shaped_secrets
+from agent_fox.system.redact_values import forms_of
+from agent_fox.system.redact_words import named_secrets
 
 MASK = "[redacted]"
 
-SHORTEST_VALUE = 6
-"""Injected values below this length are left alone: masking every `1` would leave no text to read."""
+LONGEST_LINE = 256 * 1024
+"""A longer line is handed on in pieces of up to this many bytes, never cut within a secret."""
 
-LONGEST_LINE = 64 * 1024
-"""A line without an end is handed on in pieces of this many characters."""
+_MASK = MASK.encode()
+_MARGIN = 2048
+"""Bytes that are looked at beyond a cut, so that a secret behind it is seen whole."""
 
-_SECRET_WORD = r"(?:api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passwd|credential|private[_-]?key|auth)"
-_SECRET_NAME = re.compile(_SECRET_WORD, re.IGNORECASE)
-
-_TOKENS = re.compile(
-    r"""\b(?:
-        gh[pousr]_[A-Za-z0-9]{20,255} | github_pat_[A-Za-z0-9_]{20,255}     # GitHub
-      | glpat-[A-Za-z0-9_-]{16,255}                                         # GitLab
-      | sk-(?:ant-|proj-)?[A-Za-z0-9_-]{20,255}                             # model services
-      | xox[abeprs]-[A-Za-z0-9-]{10,255}                                    # Slack
-      | (?:AKIA|ASIA)[A-Z0-9]{16}                                           # AWS key ids
-      | AIza[A-Za-z0-9_-]{35}                                               # Google
-      | (?:pypi|npm)[-_][A-Za-z0-9_-]{30,255}                               # registries
-      | eyJ[A-Za-z0-9_-]{10,4096}\.[A-Za-z0-9_-]{10,4096}\.[A-Za-z0-9_-]{10,4096}  # JSON web tokens
-    )""",
-    re.VERBOSE,
-)
-_HEADER = re.compile(
-    r"(?P<name>\b(?:proxy-)?authorization[\"']?\s*[:=]\s*[\"']?)(?P<scheme>(?:bearer|basic|token|digest)\s+)?"
-    r"(?P<value>[^\s\"',]{6,})",
+_SECRET_NAME = re.compile(
+    r"api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passwd|passphrase|credential|private[_-]?key|auth",
     re.IGNORECASE,
 )
-_ASSIGNMENT = re.compile(
-    rf"(?P<name>{_SECRET_WORD}[A-Za-z0-9_-]{{0,32}}[\"']?\s{{0,4}}(?:=|:(?!:))\s{{0,4}})"
-    r"(?P<quote>[\"']?)(?P<value>[^\s\"',;()\[\]{}]{6,})(?P=quote)",
-    re.IGNORECASE,
-)
-_URL = re.compile(r"(?P<scheme>://)(?P<user>[^\s/:@]{0,256}):(?P<secret>[^\s/@]{1,512})@", re.I)
-_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+
+Span = tuple[int, int]
 
 
 def looks_secret(name: str) -> bool:
@@ -63,70 +48,113 @@ def redact(text: str, values: Iterable[str] = ()) -> str:
 
 @dataclass
 class Redactor:
-    """Masks a stream: give it text in pieces of any size, write what it returns, and `close` it at the
-    end.
-    """
+    """Masks a stream: give it text in pieces of any size, write what it returns, and `close` it at the end."""
 
     values: tuple[str, ...] = ()
-    _held: str = ""
-    _is_in_key: bool = False
-    _exact: re.Pattern[str] | None = field(init=False, default=None)
+    _bytes: BytesRedactor = field(init=False)
 
     def __post_init__(self) -> None:
-        lines = {line.strip() for value in self.values for line in value.splitlines()}
-        longest_first = sorted((line for line in lines if len(line) >= SHORTEST_VALUE), key=len, reverse=True)
-        if longest_first:
-            self._exact = re.compile("|".join(re.escape(line) for line in longest_first))
+        self._bytes = BytesRedactor(self.values)
 
     def feed(self, text: str) -> str:
         """What can be said for sure so far: all complete lines, masked."""
-        *lines, self._held = (self._held + text).split("\n")
-        masked = "".join(self._line(line) + "\n" for line in lines)
-        return masked + self._overflow()
+        return self._bytes.feed(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
 
     def close(self) -> str:
         """The rest, masked."""
-        rest, self._held = self._held, ""
-        return self._line(rest) if rest else ""
-
-    def _overflow(self) -> str:
-        if len(self._held) <= LONGEST_LINE:
-            return ""
-        cut = max(self._held.rfind(" "), self._held.rfind(",")) + 1 or LONGEST_LINE
-        piece, self._held = self._held[:cut], self._held[cut:]
-        return self._line(piece)
-
-    def _line(self, line: str) -> str:
-        if self._is_in_key:
-            self._is_in_key = _KEY_END.search(line) is None
-            return MASK
-        begin = _KEY_BEGIN.search(line)
-        if begin is None:
-            return self._mask(line)
-        self._is_in_key = _KEY_END.search(line) is None
-        return self._mask(line[: begin.start()]) + MASK
-
-    def _mask(self, line: str) -> str:
-        if self._exact is not None:
-            line = self._exact.sub(MASK, line)
-        line = _URL.sub(rf"\g<scheme>{MASK}@", line)
-        line = _HEADER.sub(lambda m: f"{m['name']}{m['scheme'] or ''}{MASK}", line)
-        line = _TOKENS.sub(MASK, line)
-        return _ASSIGNMENT.sub(_mask_assignment, line)
+        return self._bytes.close().decode("utf-8", "surrogatepass")
 
 
-_CODE_WORDS = frozenset({"none", "null", "true", "false", "str", "string", "optional", "required"})
+@dataclass
+class BytesRedactor:
+    """The same for bytes of any encoding that holds ASCII. How the stream is cut into pieces makes no difference.
+
+    It holds back at most one line, and of a line without an end `LONGEST_LINE`.
+    """
+
+    values: tuple[str, ...] = ()
+    _held: bytearray = field(init=False, default_factory=bytearray)
+    _key: KeyMask = field(init=False, default_factory=KeyMask)
+
+    def __post_init__(self) -> None:
+        self._forms = forms_of(self.values)
+        self._margin = max([_MARGIN, *(2 * len(form) for form in self._forms)])
+
+    def feed(self, piece: bytes) -> bytes:
+        """What can be said for sure so far, masked."""
+        self._held += piece
+        if len(self._held) <= LONGEST_LINE and b"\n" not in piece:
+            return b""
+        held, masked, start = bytes(self._held), [], 0
+        while start < len(held):
+            end = held.rfind(b"\n", start, start + LONGEST_LINE) + 1
+            if not end and len(held) - start <= LONGEST_LINE:
+                break
+            end = end or self._cut(held, start)
+            masked.append(self._masked(held[start:end]))
+            start = end
+        self._held = bytearray(held[start:])
+        return b"".join(masked)
+
+    def close(self) -> bytes:
+        """The rest, masked."""
+        rest, self._held = bytes(self._held), bytearray()
+        return self._masked(rest)
+
+    def _cut(self, held: bytes, start: int) -> int:
+        """Where the piece of a line that is too long ends: behind a comma or a space, but not within a secret."""
+        window = held[start : start + LONGEST_LINE]
+        last = len(window) - self._margin
+        half = last // 2
+        cut = max(window.rfind(b",", half, last), window.rfind(b" ", half, last)) + 1 or last
+        for begin, end in self._secrets(window):
+            if begin < cut < end:
+                cut = begin if begin > half else end  # a value as long as half a piece is cut all the same
+        return start + cut
+
+    def _masked(self, text: bytes) -> bytes:
+        """Whole lines, or pieces of one."""
+        done: list[bytes] = []
+        position = 0
+        while position < len(text):
+            position = self._key.through(text, position, done)
+            end = text.find(b"\n", position) + 1 if self._key.lines_left else 0  # beside an open key: its line's rest
+            begin = key_begin(text, position, end or len(text))
+            stop = end or len(text) if begin is None else begin
+            done.append(self._without(text[position:stop]))
+            position = stop
+            if begin is not None:
+                self._key.lines_left = LONGEST_KEY
+        return b"".join(done)
+
+    def _without(self, text: bytes) -> bytes:
+        done: list[bytes] = []
+        position = 0
+        for start, end in self._secrets(text):
+            done += (text[position:start], _MASK)
+            position = end
+        return b"".join((*done, text[position:])) if done else text
+
+    def _secrets(self, text: bytes) -> list[Span]:
+        """Where secrets are, from left to right; those that overlap are one."""
+        merged: list[Span] = []
+        for start, end in sorted(self._spans(text)):
+            if merged and start < merged[-1][1]:
+                merged[-1] = (merged[-1][0], max(merged[-1][1], end))
+            else:
+                merged.append((start, end))
+        return merged
+
+    def _spans(self, text: bytes) -> Iterator[Span]:
+        for form in self._forms:
+            yield from _occurrences(text, form)
+        lowered = text.lower()
+        yield from shaped_secrets(text, lowered)
+        yield from named_secrets(text, lowered)
 
 
-def _mask_assignment(found: re.Match[str]) -> str:
-    value = found["value"]
-    is_code = not found["quote"] and (value.lower() in _CODE_WORDS or _is_plain_word(value, found["name"]))
-    if is_code or value.startswith(MASK):
-        return found[0]
-    return f"{found['name']}{found['quote']}{MASK}{found['quote']}"
-
-
-def _is_plain_word(value: str, name: str) -> bool:
-    """Source code and prose: `token: Token`, `secret = compute`, `auth: str`, `tokens: parser.next`."""
-    has_space = name.rstrip("=:").endswith(" ") or name.endswith(" ")
-    return has_space and re.fullmatch(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\.?", value) is not None
+def _occurrences(text: bytes, form: bytes) -> Iterator[Span]:
+    at = text.find(form)
+    while at >= 0:
+        yield at, at + len(form)
+        at = text.find(form, at + 1)

@@ -11,21 +11,26 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from agent_fox.core.verdict import Disposition, Verdict, Word
+from agent_fox.verifier.cases import Outcome
 from agent_fox.verifier.command_line import suites
 from agent_fox.verifier.evidence_text import capped
 from agent_fox.verifier.judging import Bench, Finding
 from agent_fox.verifier.mapping import Ownership
 from agent_fox.verifier.order import CheckOrder, OrderError, read_order
+from agent_fox.verifier.reruns import check_fails_on_base, fails_on_base, retried
+from agent_fox.verifier.running_suites import Ground, run_suite
 from agent_fox.verifier.sources import Source, read_source
-from agent_fox.verifier.suite import SuiteRun, Unattempted, run_suite
+from agent_fox.verifier.suite import Retried, SuiteRun, Unattempted
 
 _NO_COMMAND = "the spec names no test command; add its Test Commands, or [verify] commands to the configuration"
+
+_MOST_NAMED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,13 @@ class CheckReport:
 
 
 def run_checks(order: CheckOrder) -> CheckReport:
-    """Run the order's test commands and judge every expected id. Raises nothing for what the commands do."""
+    """Run the order's test commands and judge every expected id. Raises nothing for what the commands do.
+
+    Failing tests that an id rests on are run again before they are believed.
+    """
     with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
-        runs = _runs(order, Path(private))
+        ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared")
+        runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
     return CheckReport(_bench(order, runs).findings(), runs)
 
 
@@ -80,19 +89,39 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _runs(order: CheckOrder, private: Path) -> tuple[SuiteRun, ...]:
+def _runs(order: CheckOrder, ground: Ground) -> tuple[SuiteRun, ...]:
     """All configured commands; or the spec's suites, one after the other, until nothing is left untested."""
-    if not Path(order.workspace).is_dir():
+    if not ground.workspace.is_dir():
         return (_nothing_ran(f"the workspace {order.workspace} is not there"),)
     lines = order.configured or suites(order.commands)
     runs: list[SuiteRun] = []
     for number, line in enumerate(lines):
-        folder = private / str(number)
-        folder.mkdir()
-        runs.append(run_suite(line, order, folder))
+        runs.append(run_suite(line, ground, str(number)))
         if not order.configured and _is_enough(order, runs):
             break
     return tuple(runs) or (_nothing_ran(_NO_COMMAND),)
+
+
+def _rerun(order: CheckOrder, runs: tuple[SuiteRun, ...], ground: Ground) -> tuple[SuiteRun, ...]:
+    """The runs with the outcomes that count after failing tests were run again on the same tree."""
+    bench = _bench(order, runs)
+    return tuple(retried(run, bench.suspects(run), ground, str(number)) for number, run in enumerate(runs))
+
+
+def _older(order: CheckOrder, runs: tuple[SuiteRun, ...], ground: Ground) -> tuple[SuiteRun, ...]:
+    """The runs with the record of what fails on the base tree too, as far as that could excuse anything."""
+    if not (order.base and Path(order.base).is_dir()):
+        return runs
+    bench, base = _bench(order, runs), replace(ground, workspace=Path(order.base))
+    return tuple(_with_base(run, bench, base, f"{number}-base") for number, run in enumerate(runs))
+
+
+def _with_base(run: SuiteRun, bench: Bench, base: Ground, name: str) -> SuiteRun:
+    if run.kept_back is not None:
+        whole = check_fails_on_base(run, base, name)
+        return replace(run, reruns=(*run.reruns, whole)) if whole else run
+    tests = bench.foreign_failures(run)
+    return replace(run, reruns=(*run.reruns, *fails_on_base(run, tests, base, name))) if tests else run
 
 
 def _is_enough(order: CheckOrder, runs: list[SuiteRun]) -> bool:
@@ -128,19 +157,29 @@ def _row(finding: Finding) -> dict[str, Any]:
         "first_error": verdict.signal.first_error if verdict.signal else "",
         "failing_tests": verdict.failing_tests,
         "disposition": verdict.disposition.value,
+        "disposition_proven": verdict.is_proven,
+        "artifact": finding.run.log if finding.run else "",
     }
 
 
 def _run_row(run: SuiteRun) -> dict[str, Any]:
     return {
         "command": run.line,
+        "tool": run.call.tool if run.call else None,
         "exit_code": run.exit_code,
         "seconds": run.seconds,
         "tests": len(run.cases),
+        "failing": [case.id for case in run.cases if case.outcome is Outcome.FAILED][:_MOST_NAMED],
+        "reruns": [_rerun_row(one) for one in run.reruns],
         "broken": [broken.what for broken in run.broken],
         "not_attempted": run.unattempted.reason if run.unattempted else None,
         "output_tail": capped(run.output[-1_500:]),
+        "artifact": run.log,
     }
+
+
+def _rerun_row(one: Retried) -> dict[str, Any]:
+    return {"test": one.test, "tree": one.rerun.tree.value, "passed": list(one.rerun.outcomes), "note": one.note}
 
 
 def _end(number: int, frame: FrameType | None) -> None:

@@ -1,17 +1,14 @@
-"""Command lines as people write them: split without a shell, made to write a report. Runs nothing."""
+"""Command lines as people write them: split without a shell; and which of a spec's are test suites. Runs nothing."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 
 _SHELL_SIGNS = frozenset("();<>|&")
 _ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)
-_RUNNERS = frozenset({"uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi"})
-_PYTEST_NAMES = frozenset({"pytest", "py.test"})
 _NOT_A_SUITE = frozenset({"single_test", "linter", "lint", "type_check", "build"})
 
 
@@ -27,10 +24,10 @@ class Command:
     argv: tuple[str, ...]
     variables: dict[str, str]
 
-    @property
-    def pytest_at(self) -> int | None:
-        """Where in argv pytest stands, None if this is not a call of pytest."""
-        return next((i for i, _ in enumerate(self.argv) if _calls_pytest(self.argv, i)), None)
+    def shown(self, argv: tuple[str, ...]) -> str:
+        """Another `argv` as a line, with the same variables in front."""
+        variables = [f"{name}={shlex.quote(value)}" for name, value in self.variables.items()]
+        return " ".join([*variables, shlex.join(argv)])
 
 
 def split_command(line: str) -> Command:
@@ -57,33 +54,6 @@ def suites(commands: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(preferred or others))
 
 
-def with_report(command: Command, report: str) -> tuple[str, ...]:
-    """argv that also writes JUnit XML to `report`, where the tool is pytest; argv as it is for other tools.
-
-    Nothing is kept between runs, one bad file doesn't hide the others, and no failure hides the next.
-    """
-    if command.pytest_at is None:
-        return command.argv
-    added = (f"--junitxml={report}", "-o", "junit_family=xunit1", "-p", "no:cacheprovider")
-    end = command.argv.index("--") if "--" in command.argv else len(command.argv)
-    return (
-        *command.argv[:end],
-        *added,
-        "--continue-on-collection-errors",
-        "--maxfail=0",
-        *command.argv[end:],
-    )
-
-
-def reproduction(command: Command, tests: Iterable[str]) -> str:
-    """The command line that shows it again: for pytest only `tests` (node ids), else as written."""
-    wanted = list(tests)
-    if command.pytest_at is None or not wanted:
-        return command.line
-    variables = [f"{name}={shlex.quote(value)}" for name, value in command.variables.items()]
-    return " ".join([*variables, shlex.join([*command.argv[: command.pytest_at + 1], *wanted])])
-
-
 def _words(line: str) -> list[str]:
     lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
     lexer.whitespace_split = True
@@ -106,10 +76,3 @@ def _leading_variables(words: list[str]) -> dict[str, str]:
 
 def _label(label: str) -> str:
     return re.sub(r"[\s-]+", "_", label.strip().lower())
-
-
-def _calls_pytest(argv: tuple[str, ...], at: int) -> bool:
-    if PurePath(argv[at]).name not in _PYTEST_NAMES:
-        return False
-    before = argv[:at]
-    return not before or before[-1] == "-m" or before[0] == "env" or (before[0] in _RUNNERS and "run" in before)

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 OUTPUT_LIMIT = 256 * 1024  # bytes kept of what a command prints: half from its beginning, half from its end
+LOG_LIMIT = 64 * 1024 * 1024  # bytes of it kept in a log file
 GRACE = 2.0  # seconds between asking a command to end and killing it
 _CHUNK = 65_536
 
@@ -30,15 +31,20 @@ class Ended:
 
 
 class Excerpt:
-    """The beginning and the end of a stream, in bounded memory."""
+    """The beginning and the end of a stream, in bounded memory; all of it, up to a limit, in `log` if there is one."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, log: BinaryIO | None = None) -> None:
+        self._log = log
+        self._room = LOG_LIMIT
         self._half = limit // 2
         self._head = bytearray()
         self._tail = bytearray()
         self._dropped = 0
 
     def add(self, data: bytes) -> None:
+        if self._log is not None and self._room > 0:
+            self._log.write(data[: self._room])
+            self._room -= len(data)
         room = self._half - len(self._head)
         self._head += data[:room]
         self._tail += data[room:]
@@ -67,14 +73,22 @@ def private_environment(private: Path, wanted: Mapping[str, str]) -> dict[str, s
     }
 
 
-def run_command(argv: tuple[str, ...], folder: Path, environment: Mapping[str, str], timeout: float) -> Ended:
+def run_logged(argv: tuple[str, ...], folder: Path, environment: Mapping[str, str], timeout: float, log: Path) -> Ended:
+    """As `run_command`, with all that it prints in `log` too."""
+    with log.open("wb", buffering=0) as file:
+        return run_command(argv, folder, environment, timeout, file)
+
+
+def run_command(
+    argv: tuple[str, ...], folder: Path, environment: Mapping[str, str], timeout: float, log: BinaryIO | None = None
+) -> Ended:
     """Run argv in `folder` until it ends or `timeout` seconds have passed; its group ends with it."""
     started = time.monotonic()
     try:
         process = _start(argv, folder, environment)
     except (OSError, ValueError) as error:
         return Ended(None, "", 0.0, not_started=f"{argv[0]}: {getattr(error, 'strerror', None) or error}")
-    kept = Excerpt(OUTPUT_LIMIT)
+    kept = Excerpt(OUTPUT_LIMIT, log)
     reader = threading.Thread(target=_read, args=(process.stdout, kept), daemon=True)
     reader.start()
     exit_code = _wait(process, timeout)

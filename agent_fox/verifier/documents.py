@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
 from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.comparison import Comparison
-from agent_fox.verifier.report import Blocking, ReportStatus, StepOutcome, VerificationReport
+from agent_fox.verifier.comparison import Comparison, Worsened
+from agent_fox.verifier.report import Blocking, ReportStatus, Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import (
     Artifact,
     ArtifactKind,
@@ -255,6 +255,21 @@ def result_of(document: ResultDocument) -> VerificationResult:
     )
 
 
+def report_of(document: ReportDocument) -> VerificationReport:
+    """The report that a document was made of, as far as the document holds it."""
+    return VerificationReport(
+        run=document.run_id,
+        attempt=document.attempt_no,
+        profile=document.profile_id,
+        plan=document.plan,
+        why=document.plan_reason,
+        outcomes=tuple(_outcome_of(step) for step in document.steps),
+        comparison=_comparison_of(document.baseline) if document.baseline else None,
+        notes=document.notes,
+        created_at=document.created_at,
+    )
+
+
 def failure_document(failure: Failure, why: Disposed | None = None) -> FailureDocument:
     """A failure, and why it failed where that was looked into."""
     document = FailureDocument.model_validate(failure)
@@ -305,3 +320,19 @@ def _disposed_of(document: FailureDocument) -> Disposed:
 
 def _summary_of(document: TestSummaryDocument | None) -> TestSummary | None:
     return TestSummary(**document.model_dump(by_alias=False, exclude={"scope"})) if document else None
+
+
+def _outcome_of(document: StepDocument) -> StepOutcome:
+    result = result_of(document.result)
+    return StepOutcome(Step(result.tool, document.required, result.module, result.selector), result)
+
+
+def _comparison_of(document: ComparisonDocument) -> Comparison:
+    return Comparison(
+        document.base_commit,
+        tuple(_failure_of(failure) for failure in document.new),
+        tuple(_failure_of(failure) for failure in document.resolved),
+        tuple(_failure_of(failure) for failure in document.unchanged),
+        tuple(Worsened(one.step, one.reason) for one in document.worsened),
+        document.incomparable,
+    )

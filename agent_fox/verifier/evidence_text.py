@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from agent_fox.verifier.junit import Case
-from agent_fox.verifier.suite import Broken
+from agent_fox.verifier.cases import Case
+from agent_fox.verifier.suite import Broken, SuiteRun
 
 LONGEST_EVIDENCE = 1_500  # characters
+LONGEST_HEAD = 400
 CASES_SHOWN = 3
 
 _ERROR = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning|Exit|Interrupt)|[\w.]+\.[A-Z]\w+)\b")
 _TELLING = re.compile(r"^(?:E |>|\S+:\d+: )")
+_FRAME = re.compile(r"^\s+at \S")  # of a trace below the error
+_LINES_SHOWN = 12
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -21,13 +24,22 @@ def evidence_of(cases: Iterable[Case]) -> str:
     failed = list(cases)
     shown = [f"{case.id}\n{_telling(case.text or case.message)}" for case in failed[:CASES_SHOWN]]
     more = [f"... and {len(failed) - CASES_SHOWN} more"] if len(failed) > CASES_SHOWN else []
-    room = LONGEST_EVIDENCE // max(1, len(shown)) - 30
+    room = (LONGEST_EVIDENCE - LONGEST_HEAD) // max(1, len(shown)) - 30
     return capped("\n".join([*(_clip(part, room) for part in shown), *more]))
 
 
 def evidence_of_broken(broken: Broken) -> str:
     """What is broken, and the lines that show it."""
     return capped(f"{broken.what}\n{_telling(broken.text)}".rstrip())
+
+
+def headed(run: SuiteRun, error: str, body: str) -> str:
+    """Evidence under its first line: the command, its exit code, the first error, and where the whole log is kept."""
+    told = f"exit {run.exit_code}"
+    ended = "" if run.exit_code is None or told in error else f" ({told})"
+    kept = f"\nlog: {run.log}" if run.log else ""
+    head = _clip(f"`{run.line}`{ended}: {error}", LONGEST_HEAD - len(kept)) + kept
+    return capped(f"{head}\n{body}".rstrip())
 
 
 def first_error(case: Case) -> str:
@@ -38,7 +50,7 @@ def first_error(case: Case) -> str:
 
 def first_error_of_broken(broken: Broken) -> str:
     """The line that names the error, or what is broken where no line does."""
-    return _error_line(broken.text) or broken.what
+    return broken.error or _error_line(broken.text) or broken.what
 
 
 def capped(text: str) -> str:
@@ -53,7 +65,9 @@ def _clip(text: str, room: int) -> str:
 def _telling(text: str) -> str:
     lines = text.splitlines()
     told = [line for line in lines if _TELLING.match(line)]
-    return "\n".join(told or lines[-12:])
+    if told or not _ERROR.match(_CONTROL.sub("", text).lstrip()):
+        return "\n".join(told or lines[-_LINES_SHOWN:])
+    return "\n".join([line for line in lines if not _FRAME.match(line)][:_LINES_SHOWN])
 
 
 def _error_line(text: str) -> str:

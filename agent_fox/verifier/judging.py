@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_fox.core.signals import normalise_line
-from agent_fox.core.verdict import Signal, Verdict, Word
-from agent_fox.verifier.command_line import reproduction
+from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
+from agent_fox.verifier.cases import SHOWN, Case, Outcome
+from agent_fox.verifier.disposition_facts import PROOF_RUNS, RerunTree
 from agent_fox.verifier.evidence_text import (
     CASES_SHOWN,
     capped,
@@ -15,10 +16,11 @@ from agent_fox.verifier.evidence_text import (
     evidence_of_broken,
     first_error,
     first_error_of_broken,
+    headed,
 )
-from agent_fox.verifier.junit import Case, Outcome
 from agent_fox.verifier.mapping import Mapped, Ownership
 from agent_fox.verifier.order import CheckOrder
+from agent_fox.verifier.reruns import Suspects
 from agent_fox.verifier.sources import Source
 from agent_fox.verifier.suite import Broken, SuiteRun, Unattempted
 
@@ -28,15 +30,20 @@ _LONGEST_LINE = 100  # characters; all of the last lines fit into the evidence
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A verdict, and how to see it again.
-
-    `check` is the command line that was run, with its `exit_code`; `command` shows this finding alone.
-    """
+    """A verdict, and how to see it again: `command` shows this finding alone, `run` is what it rests on."""
 
     verdict: Verdict
     command: str = ""
-    check: str = ""
-    exit_code: int | None = None
+    run: SuiteRun | None = None
+
+    @property
+    def check(self) -> str:
+        """The command line that was run."""
+        return self.run.line if self.run else ""
+
+    @property
+    def exit_code(self) -> int | None:
+        return self.run.exit_code if self.run else None
 
 
 class Bench:
@@ -58,8 +65,21 @@ class Bench:
         """Whether every id was tested or failed, so that no further command could say more."""
         return all(_failed(mapped) or _is_tested(mapped) for mapped in self._mapped.values())
 
+    def suspects(self, run: SuiteRun) -> Suspects:
+        """The tests of a run that some id rests on and that are to be run again before they are believed."""
+        mine = dict.fromkeys(case for mapped in self._mapped.values() for case in _every(mapped))
+        here = [case for case in mine if self._run_of[case] is run]
+        listed = (case for case in here if case.outcome is Outcome.PASSED and case.id in self._order.flaky)
+        return Suspects(tuple(case for case in here if case.outcome is Outcome.FAILED), tuple(listed))
+
+    def foreign_failures(self, run: SuiteRun) -> tuple[Case, ...]:
+        """Failing tests of a run that hold back an id whose own tests pass."""
+        held = [mapped for mapped in self._mapped.values() if _is_tested(mapped) and not _failed_own(mapped)]
+        failed = dict.fromkeys(case for mapped in held for case in _failed(mapped))
+        return tuple(case for case in failed if self._run_of[case] is run)
+
     def _judge(self, id: str, mapped: Mapped) -> Finding:
-        failed = _failed(mapped)
+        failed = [case for case in _failed(mapped) if not self._is_older(case, mapped)]
         if failed:
             return self._fail(id, failed)
         broken = self._broken_about(id)
@@ -67,15 +87,36 @@ class Bench:
             return self._tested(id, mapped)
         return self._untold(id, mapped, broken)
 
+    def _is_older(self, case: Case, mapped: Mapped) -> bool:
+        """Whether the base tree has the failure too. A requirement's own tests have no such excuse."""
+        return case not in mapped.cases and failed_on_base(self._run_of[case], case.id)
+
     def _tested(self, id: str, mapped: Mapped) -> Finding:
         """Its tests passed, which counts where no other command failed: a check that can't run proves nothing."""
+        older: list[str] = []
         for run in self._runs:
-            if run.kept_back is not None:
+            if run.kept_back is not None and not failed_on_base(run, ""):
                 return self._fail_by_broken(id, run, run.kept_back)
+            older += [f"`{run.line}`: {run.kept_back.what}"] if run.kept_back is not None else []
         for run in self._runs:
             if run.unattempted is not None and not run.unattempted.is_silent_pass:
                 return _unknown(id, run, run.unattempted)
-        return self._pass(id, mapped)
+        return self._excused(id, mapped, older) or self._pass(id, mapped)
+
+    def _excused(self, id: str, mapped: Mapped, older: list[str]) -> Finding | None:
+        """Something failed and does not count against it: shown as the failure it is, with the proof."""
+        flaky = [case for case in mapped.cases if case.outcome is Outcome.FLAKY]
+        if flaky:
+            count = f"{PROOF_RUNS} of {PROOF_RUNS}"
+            why = f"failed, and passed {count} reruns on the same tree: {', '.join(case.id for case in flaky)}"
+            finding = self._fail(id, flaky)
+            return _proven(finding, Disposition.FLAKY, why)
+        tests = [case for case in _failed(mapped) if self._is_older(case, mapped)]
+        if not (tests or older):
+            return None
+        finding = self._fail(id, tests) if tests else self._pass(id, mapped)
+        why = f"fails on the base tree too: {', '.join([*(case.id for case in tests), *older])}"
+        return _proven(finding, Disposition.PRE_EXISTING, why)
 
     def _untold(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
         """Not tested, or not wholly: what kept it back decides."""
@@ -95,7 +136,7 @@ class Bench:
         return why.is_silent_pass and another and bool(self._order.configured)
 
     def _pass(self, id: str, mapped: Mapped) -> Finding:
-        passed = [case for case in mapped.cases if case.outcome is Outcome.PASSED]
+        passed = [case for case in mapped.cases if case.outcome in SHOWN]
         skipped = len(mapped.cases) - len(passed)
         names = ", ".join(case.id for case in passed[:CASES_SHOWN])
         note = f"{skipped} skipped" if skipped else ""
@@ -104,21 +145,23 @@ class Bench:
         return self._finding(verdict, passed)
 
     def _fail(self, id: str, failed: list[Case]) -> Finding:
-        run = self._run_of[failed[0]]
+        run, error = self._run_of[failed[0]], first_error(failed[0])
+        said = [line for case in failed[:CASES_SHOWN] if (line := _reruns(self._run_of[case], case))]
         verdict = Verdict(
             id,
             Word.FAIL,
             said="FAIL",
-            evidence=evidence_of(failed),
-            signal=Signal(run.line, normalise_line(first_error(failed[0]))),
+            evidence=headed(run, error, "\n".join([*said, evidence_of(failed)])),
+            signal=Signal(run.line, normalise_line(error)),
             failing_tests=len(failed),
         )
         return self._finding(verdict, failed)
 
     def _fail_by_broken(self, id: str, run: SuiteRun, broken: Broken) -> Finding:
-        signal = Signal(run.line, normalise_line(first_error_of_broken(broken)))
-        verdict = Verdict(id, Word.FAIL, said="FAIL", evidence=evidence_of_broken(broken), signal=signal)
-        return Finding(verdict, _reproduction(run, [broken.file] if broken.file else []), run.line, run.exit_code)
+        error = first_error_of_broken(broken)
+        evidence = headed(run, error, evidence_of_broken(broken))
+        verdict = Verdict(id, Word.FAIL, said="FAIL", evidence=evidence, signal=Signal(run.line, normalise_line(error)))
+        return Finding(verdict, run.reproduction_of_file(broken.file), run)
 
     def _fail_absent(self, id: str, mapped: Mapped) -> Finding:
         names = ", ".join(claim.text for claim in mapped.absent)
@@ -131,12 +174,12 @@ class Bench:
 
     def _by_all_runs(self, verdict: Verdict) -> Finding:
         lines = "; ".join(run.line for run in self._runs)
-        return Finding(verdict, lines, lines, self._runs[-1].exit_code if self._runs else None)
+        return Finding(verdict, lines, replace(self._runs[-1], line=lines) if self._runs else None)
 
     def _finding(self, verdict: Verdict, cases: list[Case]) -> Finding:
         run = self._run_of[cases[0]]
-        tests = dict.fromkeys(case.id for case in cases if self._run_of[case] is run)
-        return Finding(verdict, _reproduction(run, list(tests)[:CASES_SHOWN]), run.line, run.exit_code)
+        tests = dict.fromkeys(case for case in cases if self._run_of[case] is run)
+        return Finding(verdict, run.reproduction(list(tests)[:CASES_SHOWN]), run)
 
     def _broken_about(self, id: str) -> tuple[SuiteRun, Broken] | None:
         return next(((run, broken) for run, broken in self._all_broken() if self._is_about(id, broken)), None)
@@ -152,10 +195,23 @@ class Bench:
         return ((run, broken) for run in self._runs for broken in run.broken)
 
 
+def failed_on_base(run: SuiteRun, test: str) -> bool:
+    """Whether it is on record that the test (or, without a name, the command) fails on the base tree too."""
+    records = (one for one in run.reruns if one.test == test and one.rerun.tree is RerunTree.BASE)
+    return any(one.rerun.outcomes == (False,) for one in records)
+
+
+def _every(mapped: Mapped) -> dict[Case, None]:
+    return dict.fromkeys((*mapped.cases, *mapped.of_parent))
+
+
 def _failed(mapped: Mapped) -> list[Case]:
     """A requirement's failing tests; one that is about its parent fails each of the parent's criteria."""
-    every = dict.fromkeys((*mapped.cases, *mapped.of_parent))
-    return [case for case in every if case.outcome is Outcome.FAILED]
+    return [case for case in _every(mapped) if case.outcome is Outcome.FAILED]
+
+
+def _failed_own(mapped: Mapped) -> bool:
+    return any(case.outcome is Outcome.FAILED for case in mapped.cases)
 
 
 def _is_tested(mapped: Mapped) -> bool:
@@ -166,7 +222,7 @@ def _is_tested(mapped: Mapped) -> bool:
     if any(case.outcome is Outcome.EXPECTED_FAILURE for case in mapped.cases):
         return False
     wanted = [cases for _, cases in mapped.claims] or [mapped.named]
-    return all(any(case.outcome is Outcome.PASSED for case in cases) for cases in wanted)
+    return all(any(case.outcome in SHOWN for case in cases) for cases in wanted)
 
 
 def _why_untested(id: str, mapped: Mapped) -> str:
@@ -183,16 +239,30 @@ def _names(mapped: Mapped, outcome: Outcome) -> str:
     return ", ".join([case.id for case in mapped.cases if case.outcome is outcome][:CASES_SHOWN])
 
 
+def _proven(finding: Finding, disposition: Disposition, why: str) -> Finding:
+    verdict = finding.verdict
+    evidence = capped(f"{why}\n{verdict.evidence}")
+    proven = replace(verdict, word=Word.FAIL, said="FAIL", evidence=evidence, disposition=disposition, is_proven=True)
+    return replace(finding, verdict=proven)
+
+
+def _reruns(run: SuiteRun, case: Case) -> str:
+    """What running a test again came to, in words; empty if it was not run again."""
+    record = next((one for one in run.reruns if one.test == case.id and one.rerun.tree is RerunTree.SAME), None)
+    if record is None:
+        return ""
+    passed = sum(outcome is True for outcome in record.rerun.outcomes)
+    note = f"; {record.note}" if record.note else ""
+    return f"{case.name}: run again on the same tree, passed {passed} of {len(record.rerun.outcomes)} times{note}"
+
+
 def _unknown(id: str, run: SuiteRun, why: Unattempted) -> Finding:
-    evidence = capped("\n".join([f"`{run.line}`: {why.reason}" if run.line else why.reason, *_last_lines(run.output)]))
+    body = "\n".join(_last_lines(run.output))
+    evidence = headed(run, why.reason, body) if run.line else capped(why.reason)
     verdict = Verdict(id, Word.UNKNOWN, said="UNKNOWN", evidence=evidence, disposition=why.disposition)
-    return Finding(verdict, run.line, run.line, run.exit_code)
+    return Finding(verdict, run.line, run)
 
 
 def _last_lines(output: str) -> list[str]:
     lines = [line.rstrip() for line in output.splitlines() if line.strip()]
     return [line[:_LONGEST_LINE] for line in lines[-_LAST_LINES:]]
-
-
-def _reproduction(run: SuiteRun, tests: list[str]) -> str:
-    return reproduction(run.command, tests) if run.command is not None else run.line

@@ -9,13 +9,16 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from agent_fox.core.spec import Trace
-from agent_fox.verifier.junit import Case
+from agent_fox.verifier.cases import Case
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Naming, Source
 
 _BETWEEN_CLAIMS = re.compile(r"[,;]\s*(?![^\[]*\])|<br\s*/?>|\s+and\s+")
 _CODE = re.compile(r"`([^`]+)`")
 _PATH = re.compile(r"^(?:[\w.*+-]+/)*[\w.*+-]*\.[A-Za-z]{1,5}$|^(?:[\w.*+-]+/)+$|^(?=.*test)(?:[\w.*+-]+/)+[\w.*+-]+$")
+_TITLED = re.compile(r"\.[cm]?[jt]sx?$")  # files whose tests are named by titles
+_JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*$")
+_BETWEEN_TITLES = " > "
 _NAME = re.compile(r"^[A-Za-z_*][\w*]*(?:\[.*\])?(?:\(\))?$")
 
 
@@ -37,9 +40,10 @@ class Claim:
     def _is_in(self, case: Case) -> bool:
         if not self.path:
             return True
-        file = case.file or case.classname.replace(".", "/")
-        wanted = self.path if case.file else re.sub(r"\.\w+$", "", self.path)
-        return _path_ends_with(file, wanted)
+        if case.file:
+            return _path_ends_with(case.file, self.path)
+        package, wanted = "/".join(case.classes), re.sub(r"\.\w+$", "", self.path)
+        return bool(package) and (_path_ends_with(package, wanted) or _path_ends_with(wanted, package))
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +84,32 @@ def read_claims(cells: Iterable[str]) -> tuple[tuple[Claim, ...], tuple[str, ...
 
 def _words(cell: str) -> list[str]:
     """The references of a cell: what stands in backticks, or everything where nothing does."""
-    parts = [part for code in _CODE.findall(cell) or [cell] for part in _BETWEEN_CLAIMS.split(code)]
+    codes = _CODE.findall(cell) or [cell]
+    parts = [part for code in codes for part in ([code] if _BETWEEN_TITLES in code else _BETWEEN_CLAIMS.split(code))]
     words = (part.strip("` ").removeprefix("**").removesuffix("**").removesuffix("()") for part in parts)
     return [word for word in words if re.search(r"\w", word)]
 
 
 def _claim(word: str) -> Claim | None:
-    head, *rest = _node_id_parts(word)
-    is_path = bool(_PATH.match(head))
-    names = tuple(rest) if is_path else (head, *rest)
+    head, *rest = _parts(word)
+    is_path = bool(_PATH.match(head)) and not _JAVA_CLASS.match(head)
+    names = (*(() if is_path else head.split(".") if _JAVA_CLASS.match(head) else (head,)), *rest)
+    if is_path and _TITLED.search(head):
+        return Claim(word, head, tuple(title.strip(" `'\"") for title in names))
+    if not is_path and _BETWEEN_TITLES in word:
+        return Claim(word, "", names)
     if not all(_NAME.match(name) for name in names):
         return None
-    if not is_path and not re.search(r"test|_|::", word, re.IGNORECASE):
+    if not is_path and not re.search(r"test|_|::|#", word, re.IGNORECASE):
         return None
     return Claim(word, head if is_path else "", names)
 
 
-def _node_id_parts(word: str) -> list[str]:
-    """Split `a.py::B::test_c[x::y]` at the double colons that are outside the brackets."""
-    return re.split(r"::(?![^\[]*\])", word)
+def _parts(word: str) -> list[str]:
+    """`cart.test.js > Cart > adds`, `CartTest#adds`, `a.py::B::test_c[x::y]`: split outside of brackets."""
+    if _BETWEEN_TITLES in word:
+        return word.split(_BETWEEN_TITLES)
+    return re.split(r"(?:::|#(?=\w))(?![^\[]*\])", word)
 
 
 def _ends_with(places: tuple[str, ...], full_name: str, wanted: tuple[str, ...]) -> bool:
@@ -166,7 +177,7 @@ class Ownership:
             words = self._naming.in_name("_".join((*case.classes, case.function)))
             source = sources.get(case.file)
             if source is not None:
-                words |= self._naming.in_text(source.said.get((*case.classes, case.function), ""))
+                words |= self._naming.in_text(source.said_of(case.classes, case.function))
             for id in self._about(words):
                 named.setdefault(id, []).append(case)
         return {id: tuple(found) for id, found in named.items()}

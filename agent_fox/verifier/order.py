@@ -42,6 +42,9 @@ class CheckOrder:
     test_specs: test spec entry (`TS-04-1`) -> ids it is about, beside those that `traceability` names.
     timeout: seconds for one command.
     environment: variables for the commands, beside PATH, LANG, HOME and TMPDIR.
+    base: the folder of a clean checkout of the base commit; empty for none. Commands run in it too, and leave files.
+    flaky: ids of tests that are run again before they are believed either way.
+    artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
     expected: dict[str, str]
@@ -54,6 +57,11 @@ class CheckOrder:
     untested: Untested = Untested.FAIL
     timeout: float = DEFAULT_TIMEOUT
     environment: dict[str, str] = field(default_factory=dict)
+    base: str = ""
+    flaky: tuple[str, ...] = ()
+    artifacts: str = ""
+    run: str = "checks"
+    attempt: int = 1
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 

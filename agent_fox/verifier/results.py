@@ -86,6 +86,7 @@ class Tool(StrEnum):
     STATIC_POLICY = "run_static_policy_checks"
     DEPENDENCY_TREE = "run_dependency_tree"
     SECURITY_SCAN = "run_security_scan"
+    SUMMARIZE = "summarize_build_log"
 
     @property
     def may_change_source(self) -> bool:

@@ -8,7 +8,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_fox.verifier.comments import said_above
+
 LARGEST_SOURCE = 2 * 1024 * 1024  # bytes; a larger file is no test a person wrote
+
+_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=\d)|(?<=\d)(?=[A-Z])")
+_NUMBER_FIRST = re.compile(r"^(\d+)_([a-z]+)_(\d.*)$")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -17,12 +22,17 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef
 class Source:
     """One test file. `said` maps a test's place (`("TestCart", "test_total")`) to what is written about it.
 
-    What a class says holds for each of its tests. `text` is the whole file, for one that can't be parsed.
+    What a class says holds for each of its tests. `text` is the whole file, for one that can't be parsed. Of other
+    languages than Python, `said` has the comments right above a test, by its name alone.
     """
 
     path: str
     text: str
     said: dict[tuple[str, ...], str] = field(default_factory=dict)
+
+    def said_of(self, classes: tuple[str, ...], name: str) -> str:
+        place = (*classes, name) if self.path.endswith(".py") else (name,)
+        return self.said.get(place, "")
 
 
 class Naming:
@@ -33,13 +43,13 @@ class Naming:
 
     def __init__(self, ids: Iterable[str]) -> None:
         known = sorted({id for id in ids if re.search(r"[A-Za-z]", id)}, key=len, reverse=True)
-        self._by_name = {_flat(id): id for id in known}
+        self._by_name = {name: id for id in reversed(known) for name in _names_of(id)}
         self._by_text = {id.upper(): id for id in known}
-        self._name = _any_of(self._by_name, r"(?<![0-9a-z])", r"(?![0-9a-z])")
+        self._name = _any_of(sorted(self._by_name, key=len, reverse=True), r"(?<![0-9a-z])", r"(?![0-9a-z])")
         self._text = _any_of(self._by_text, r"(?<![\w-])", r"(?![\w-]|\.\w)")
 
     def in_name(self, name: str) -> frozenset[str]:
-        """Ids in a test's name: `test_04_req_1_1_rejects` names `04-REQ-1.1`."""
+        """Ids in a test's name: `test_04_req_1_1_rejects` and `TestReq04_1_1Rejects` name `04-REQ-1.1`."""
         return frozenset(self._by_name[found] for found in self._name(_flat(name)))
 
     def in_text(self, text: str) -> frozenset[str]:
@@ -55,7 +65,7 @@ def read_source(workspace: Path, path: str) -> Source | None:
     if place.stat().st_size > LARGEST_SOURCE:
         return None
     text = place.read_text("utf-8", "replace")
-    return Source(path, text, _said(text) if place.suffix == ".py" else {})
+    return Source(path, text, _said(text) if place.suffix == ".py" else said_above(text, place.suffix))
 
 
 def _said(text: str) -> dict[tuple[str, ...], str]:
@@ -106,7 +116,13 @@ def _strings(expression: ast.expr) -> str:
 
 
 def _flat(text: str) -> str:
-    return re.sub(r"[^0-9a-z]+", "_", text.lower()).strip("_")
+    return re.sub(r"[^0-9a-z]+", "_", _HUMPS.sub("_", text).lower()).strip("_")
+
+
+def _names_of(id: str) -> tuple[str, ...]:
+    """An id as names have it: `04_req_1_1`, and `req_04_1_1` where a name can't begin with a digit."""
+    flat = _flat(id)
+    return (flat, *((_NUMBER_FIRST.sub(r"\2_\1_\3", flat),) if _NUMBER_FIRST.match(flat) else ()))
 
 
 def _any_of(words: Iterable[str], before: str, after: str) -> Callable[[str], list[str]]:

@@ -23,7 +23,7 @@ def test_every_figure_is_taken_beside_its_floor_and_nothing_is_left_behind(tmp_p
     assert done.returncode == 0, done.stderr
     for told in ("verifier's result", "completion, plan of", "state file after", "saving a plan", "memory at"):
         assert told in done.stdout
-    for told in ("planning 8 specs", "agent-fox --help", "agent-fox status", "verifier's checkout"):
+    for told in ("planning 8 specs", "agent-fox --help", "agent-fox status", "verifier's checkout", "JUnit XML"):
         assert told in done.stdout
     assert list(tmp_path.iterdir()) == []
 

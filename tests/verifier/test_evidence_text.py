@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.cases import Case
 from agent_fox.verifier.evidence_text import (
     LONGEST_EVIDENCE,
     capped,
@@ -12,7 +13,6 @@ from agent_fox.verifier.evidence_text import (
     first_error,
     first_error_of_broken,
 )
-from agent_fox.verifier.junit import Case
 from agent_fox.verifier.suite import Broken
 
 
@@ -33,7 +33,7 @@ from agent_fox.verifier.suite import Broken
     ],
 )
 def test_the_first_error_is_the_line_that_names_it(message: str, text: str, error: str) -> None:
-    assert first_error(Case("a", "b", message=message, text=text)) == error
+    assert first_error(Case(("a",), "b", message=message, text=text)) == error
 
 
 def test_what_is_broken_is_named_by_its_error_or_by_what_it_is() -> None:
@@ -44,10 +44,16 @@ def test_what_is_broken_is_named_by_its_error_or_by_what_it_is() -> None:
 
 def test_evidence_shows_assertions_not_the_whole_trace() -> None:
     text = "def test_b():\n    one = 1\n>   assert one == 2\nE   assert 1 == 2\n\na.py:3: AssertionError"
-    shown = evidence_of([Case("a", "test_b", "a.py", message="assert 1 == 2", text=text)])
+    shown = evidence_of([Case((), "test_b", "a.py", message="assert 1 == 2", text=text)])
     assert shown == "a.py::test_b\n>   assert one == 2\nE   assert 1 == 2\na.py:3: AssertionError"
 
 
+def test_where_the_error_stands_above_its_trace_the_frames_are_left_out() -> None:
+    frames = "\n".join(f"    at run (node:internal/{n})" for n in range(20))
+    shown = evidence_of([Case((), "adds", "a.js", text=f"Error: no\n\nExpected: 2\n{frames}")])
+    assert shown == "a.js::adds\nError: no\n\nExpected: 2"
+
+
 def test_evidence_is_capped_and_free_of_control_characters() -> None:
-    assert len(evidence_of([Case("a", str(n), text="x" * 9_000) for n in range(9)])) <= LONGEST_EVIDENCE
+    assert len(evidence_of([Case(("a",), str(n), text="x" * 9_000) for n in range(9)])) <= LONGEST_EVIDENCE
     assert capped("\x1b[31mred\x1b[0m\x07 and plain") == "red and plain"

@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.core.spec import Trace
-from agent_fox.verifier.junit import Case
+from agent_fox.verifier.cases import Case
 from agent_fox.verifier.mapping import Claim, Ownership, read_claims
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Naming
 
-CART = Case("tests.unit.test_cart.TestCart", "test_total[2]", "tests/unit/test_cart.py")
-OTHER = Case("tests.unit.test_mycart", "test_total", "tests/unit/test_mycart.py")
+CART = Case(("TestCart",), "test_total[2]", "tests/unit/test_cart.py")
+OTHER = Case((), "test_total", "tests/unit/test_mycart.py")
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_claim_names_no_test_by_a_likeness(text: str) -> None:
 
 
 def test_a_claim_finds_a_test_whose_report_leaves_out_files() -> None:
-    assert _claim("tests/unit/test_cart.py").names_case(Case("tests.unit.test_cart", "test_x"))
+    assert _claim("tests/unit/test_cart.py").names_case(Case(("tests", "unit", "test_cart"), "test_x"))
 
 
 def test_the_cells_of_a_table_are_read_as_people_write_them() -> None:
@@ -88,6 +88,39 @@ def test_a_test_name_names_whole_ids_only(name: str, found: set[str]) -> None:
 )
 def test_prose_names_whole_ids_only(text: str, found: set[str]) -> None:
     assert Naming(["04-REQ-1", "04-REQ-1.1", "04-REQ-1.E1", "1.1"]).in_text(text) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("TestReq04_1_1", {"04-REQ-1.1"}),
+        ("test04Req1_1Rejects", {"04-REQ-1.1"}),
+        ("req04_1E1IsKept", {"04-REQ-1.E1"}),
+        ("Cart_04-REQ-1.10 adds", {"04-REQ-1.10"}),
+        ("TestReq04_1_12", set()),
+        ("TestReq104_1_1", set()),
+    ],
+)
+def test_names_in_the_manner_of_other_languages_name_ids_too(name: str, found: set[str]) -> None:
+    assert Naming(["04-REQ-1.1", "04-REQ-1.10", "04-REQ-1.E1"]).in_name(name) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "case"),
+    [
+        ("CartTest#total", Case(("com", "shop", "CartTest"), "total()", "src/test/java/com/shop/CartTest.java")),
+        ("com.shop.CartTest#total", Case(("com", "shop", "CartTest"), "total")),
+        ("src/test/java/com/shop/CartTest.java", Case(("com", "shop", "CartTest"), "total")),
+        ("pkg/cart_test.go::TestTotal", Case(("TestTotal",), "empty", "pkg/cart_test.go")),
+        ("tests/cart.rs::totals", Case((), "totals", "tests/cart.rs")),
+        ("`cart.test.js > Cart > adds, and keeps`", Case(("Cart",), "adds, and keeps", "src/cart.test.js")),
+        ("src/cart.test.ts::adds two", Case(("Cart",), "adds two", "src/cart.test.ts")),
+        ("Cart > adds", Case(("Cart",), "adds")),
+    ],
+)
+def test_tests_of_other_languages_are_claimed_as_people_write_them(text: str, case: Case) -> None:
+    assert _claim(text).names_case(case)
+    assert not _claim(text).names_case(Case(("Basket",), "other", "src/basket.test.js"))
 
 
 def test_nothing_to_look_for_is_found_nowhere() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from agent_fox.verifier.sources import read_source
 
 SOURCE = '''
@@ -41,3 +43,28 @@ def test_a_broken_file_keeps_its_text_and_one_outside_is_not_read(tmp_path: Path
     (tmp_path / "inner").mkdir()
     assert read_source(tmp_path / "inner", "../test_a.py") is None
     assert read_source(tmp_path, "gone.py") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.test.ts", "// 04-REQ-1.1\nit('adds', () => {});\n// 04-REQ-1.2\n\nit('other', () => {});\n"),
+        ("a_test.go", "// 04-REQ-1.1\nfunc TestX(t *testing.T) {\n"),
+        ("a.rs", "    /// 04-REQ-1.1\n    #[test]\n    fn adds() {\n"),
+        ("A.java", '    @DisplayName("04-REQ-1.1")\n    @Test\n    void adds() {\n'),
+    ],
+)
+def test_comments_right_above_a_test_speak_for_it(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    source = read_source(tmp_path, name)
+    assert source is not None
+    test = "TestX" if name.endswith(".go") else "adds"
+    assert "04-REQ-1.1" in source.said_of((), test)
+    assert source.said_of((), "other") == ""
+
+
+def test_a_name_that_stands_twice_is_told_by_no_comment(tmp_path: Path) -> None:
+    (tmp_path / "a.js").write_text("// 04-REQ-1.1\ntest('adds', f);\ntest('adds', g);\n")
+    source = read_source(tmp_path, "a.js")
+    assert source is not None
+    assert source.said == {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import FailureKind
 
@@ -24,6 +24,7 @@ _HEAD = re.compile(
     rf"{_SEVERITY} *(?P<message>.*)"
 )
 _SPOT = re.compile(rf":\d+: *{_SEVERITY}|\) ?: (?:fatal )?(?:error|warning|note)")
+_NUMBER = re.compile(r":\d+:|\) ?: ")  # cheaper than what follows
 _MSVC = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*)\((?P<line>\d+)(?:,(?P<column>\d+))?\) ?: "
     r"(?:(?P<error>(?:fatal )?error)|(?P<warning>warning)|(?P<note>note))(?P<number> [A-Z]+\d+)?: (?P<message>.*)"
@@ -42,7 +43,7 @@ _ENDS = re.compile(
     r"\d+ (?:warnings?|errors?)(?: and \d+ errors?)? generated|compilation terminated|Kompilierung beendet"
     r"|compilation terminée|コンパイルを停止|[\w./+-]*make(?:\[\d+\])?: |\[\s*\d+%\] |\[\d+/\d+\] |FAILED: |collect2"
 )
-_CODE = re.compile(r" \[(?P<code>-W[^\]\s]*|-f[^\]\s]*|-pedantic)\]$")
+_CODE = re.compile(r" \[(?P<code>-W[^\]\s]*|-f[^\]\s]*|-pedantic|[a-z]+(?:-[\w.]+)+(?:,[\w.-]+)*)\]$")
 _REQUIRED = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): +(?:recursively )?requ(?:ired|is)"
 )
@@ -52,18 +53,17 @@ _INCLUDED = re.compile(
 _CONTEXT = re.compile(r"\S.*?: (?:In|At|in|Dans|Auf|関数|En|В) ?.*[:内]$")
 
 
-class CompilerReader:
+class CompilerReader(DraftReader):
     """Takes the lines of C and C++ compilers out of a build's log."""
 
     def __init__(self, findings: Findings, folders: Folders) -> None:
-        self._findings = findings
+        super().__init__(findings)
         self._folders = folders
-        self._open: Draft | None = None
         self._asked: tuple[str, int, int] | None = None  # where the code was used that an outside header fails in
 
     def feed(self, line: str) -> bool:
         """Whether the line was a compiler's."""
-        if _SPOT.search(line) and (found := _HEAD.match(line) or _MSVC.match(line)):
+        if _NUMBER.search(line) and _SPOT.search(line) and (found := _HEAD.match(line) or _MSVC.match(line)):
             self._located(found, line)
         elif ": " in line[:80] and (driver := _DRIVER.match(line)):
             self._driver(driver, line)
@@ -76,16 +76,6 @@ class CompilerReader:
         else:
             return self._continue(self._open, line)
         return True
-
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
 
     def _located(self, found: re.Match[str], line: str) -> None:
         if found["note"]:
@@ -101,7 +91,7 @@ class CompilerReader:
         message, code = _message(found["message"])
         number = (found.groupdict().get("number") or "").strip()
         return Draft(
-            kind=FailureKind.COMPILE_ERROR,
+            kind=_kind(code or ""),
             message=message,
             file=self._folders.relative(found["file"]),
             line=int(found["line"]),
@@ -144,6 +134,14 @@ class CompilerReader:
             return False
         draft.add(line)
         return line[:1] in " \t"
+
+
+def _kind(code: str) -> FailureKind:
+    """What clang-format and clang-tidy find goes by the names of their checks."""
+    if code == "-Wclang-format-violations":
+        return FailureKind.FORMAT_FAILURE
+    is_check = code and not code.startswith(("-", "clang-diagnostic-error"))
+    return FailureKind.LINT_FAILURE if is_check else FailureKind.COMPILE_ERROR
 
 
 def _message(text: str) -> tuple[str, str | None]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.nextest import NextestReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rust_tests import RustTarget
 from agent_fox.verifier.logs.rustc import RustcReader
@@ -43,16 +44,13 @@ _ENVIRONMENT = re.compile(
 _SCRIPT = re.compile(r"failed to run custom build (?:command|script)")
 
 
-class CargoLog:
+class CargoLog(LineLog):
     """Reads what cargo and rustc print for people."""
 
-    tools = ("cargo", "rustc", "clippy")
+    tools = ("cargo", "rustc", "clippy", "nextest")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.feed(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -61,15 +59,20 @@ class _Reader:
         self._findings = Findings()
         self._compiler = RustcReader(self._findings, workspace)
         self._target: RustTarget | None = None
+        self._nextest: NextestReader | None = None
         self._summaries: list[TestSummary] = []
 
-    def feed(self, line: str) -> None:
-        if self._target is not None:
+    def take(self, line: str) -> None:
+        if self._nextest is not None:
+            self._nextest.take(line)
+        elif self._target is not None:
             if self._target.feed(line):
                 self._end_target(self._target)
         elif line.startswith("running ") and _RUNNING.match(line):
             self._compiler.finish()
             self._target = RustTarget()
+        elif line[:1] == " " and NextestReader.begins(line):
+            self._nextest = NextestReader(self._workspace)
         elif line.startswith("error: ") and (found := _UNBUILT.match(line)):
             self._compiler.finish()
             self._unbuilt(found["message"], line)
@@ -83,7 +86,9 @@ class _Reader:
     def parsed(self) -> Parsed:
         self._compiler.finish()
         self._settle(is_over=True)
-        is_complete = self._target is None
+        is_complete = self._target is None and (self._nextest is None or self._nextest.summary is not None)
+        for draft in self._nextest.failures() if self._nextest else ():
+            self._findings.keep(draft)
         if self._target is not None:
             self._end_target(self._target)
         return self._findings.parsed(self._summary(), is_complete=is_complete)
@@ -118,6 +123,8 @@ class _Reader:
             self._compiler.bare[-1].add(line)
 
     def _summary(self) -> TestSummary | None:
+        if self._nextest is not None:
+            return self._nextest.summary
         if not self._summaries:
             return None
         rows = [(one.tests, one.passed, one.failures, one.errors, one.skipped) for one in self._summaries]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
@@ -23,13 +23,12 @@ _ENVIRONMENT = re.compile(
 )
 
 
-class CmakeReader:
+class CmakeReader(DraftReader):
     """Takes CMake's own messages out of a build's log."""
 
     def __init__(self, findings: Findings, workspace: Workspace) -> None:
-        self._findings = findings
+        super().__init__(findings)
         self._workspace = workspace
-        self._open: Draft | None = None
         self._is_trace = False
         self._is_first = True  # paragraph of the message
         self._is_blank = False  # the line before
@@ -51,16 +50,10 @@ class CmakeReader:
             self._is_blank, self._is_first = True, False
         return True
 
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
     def finish(self) -> None:
         if self._open is not None:
             self._open.kind = _kind("\n".join(self._open.evidence))
-            self._findings.keep(self._open)
-        self._open = None
+        super().finish()
 
     def _begin(self, found: re.Match[str], line: str) -> None:
         self.finish()

@@ -48,6 +48,8 @@ def _new_failures(better: Parsed, other: Parsed) -> Iterable[Failure]:
     places = {_place(failure) for failure in better.failures}
     messages = {failure.message for failure in better.failures}
     kinds = {failure.kind for failure in better.failures} | ({FailureKind.UNKNOWN} if better.failures else set())
+    if FailureKind.LINT_FAILURE in kinds:
+        kinds.add(FailureKind.COMPILE_ERROR)  # compilers that lint say that they could not compile
     names = {name for failure in better.failures if (name := _short(failure))}
     knows_tests = better.is_complete and any(f.kind is FailureKind.TEST_FAILURE for f in better.failures)
     for failure in other.failures:

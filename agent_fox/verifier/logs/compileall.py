@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from agent_fox.verifier.logs.diagnostics import Diagnostics
+from agent_fox.verifier.logs.diagnostics import DiagnosticReader
 from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.results import Failure, FailureKind
 
 _NAMED = re.compile(r"\*\*\* Error compiling ['\"](?P<file>.+?)['\"]\.\.\.")
 _COMPILING = re.compile(r"Compiling ['\"](?P<file>.+?)['\"]\.\.\.")
@@ -18,28 +18,22 @@ _OLD_PLACE = re.compile(r"\((?P<file>[^()]+), line (?P<line>\d+)\)$")
 _UNLISTED = re.compile(r"(?P<message>Can't list .+)$")
 
 
-class CompileallLog:
+class CompileallLog(LineLog):
     tools = ("compileall", "py_compile")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.found.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
-class _Reader:
-    def __init__(self, workspace: Workspace) -> None:
-        self.found = Diagnostics()
-        self._workspace = workspace
-        self._file: str | None = None
+class _Reader(DiagnosticReader):
+    _file: str | None = None
 
     def take(self, line: str) -> None:
         if match := _NAMED.match(line) or _COMPILING.match(line):
             self.found.close()
-            self._file = self._workspace.relative(match["file"])
+            self._file = self.workspace.relative(match["file"])
         elif match := _PLACE.match(line):
-            self._begin(line, self._workspace.relative(match["file"]), int(match["line"]))
+            self._begin(line, self.workspace.relative(match["file"]), int(match["line"]))
         elif match := _MESSAGE.match(line):
             self._end(match)
         elif match := _UNLISTED.match(line):

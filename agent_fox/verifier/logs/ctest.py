@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import re
 
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
+from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
 
 _RESULT = re.compile(
     r"\s*\d+/\d+ Test +#\d+: (?P<name>\S[^\n]*) \.+(?P<how> +Passed|[^*\n]{0,60}\*\*\*[A-Za-z -]+(?:\(Disabled\))?)"
-    r":? +[\d.]+ sec"
+    r":?(?: [A-Za-z]\w*)? +[\d.]+ sec"
 )
 _ENDS = re.compile(r"\s+Start +\d+: |\d+% tests passed|\s*\d+/\d+ Test ")
 _KINDS = {"Timeout": FailureKind.TIMEOUT, "Not Run": FailureKind.ENVIRONMENT_FAILURE}
 _SKIPPED = ("Skipped", "Not Run (Disabled)")
 
 
-class CtestReader:
+class CtestReader(DraftReader):
     """Takes CTest's lines out of a build's log; a failed test's output is evidence."""
 
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
+    def __init__(self, findings: Findings, workspace: Workspace) -> None:
+        super().__init__(findings)
+        self._workspace = workspace
         self._counts = Counts()
         self._has_tests = False
-        self._open: Draft | None = None
 
     def feed(self, line: str) -> bool:
         """Whether the line was CTest's. Output of a failed test belongs to other readers too: it may name a place."""
@@ -36,18 +38,14 @@ class CtestReader:
         if _ENDS.match(line):
             self.finish()
             return True
-        self._open.add(line)
+        self._explain(self._open, line)
         return True
 
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
+    def _explain(self, draft: Draft, line: str) -> None:
+        """What a failed test printed may name the place of an assertion."""
+        draft.add(line)
+        if draft.file is None and draft.kind is FailureKind.TEST_FAILURE and (place := c_place(line, self._workspace)):
+            draft.file, draft.line, draft.message = place.file, place.line, line.strip()
 
     def summary(self) -> TestSummary | None:
         return self._counts.summary() if self._has_tests else None

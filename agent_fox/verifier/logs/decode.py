@@ -13,6 +13,7 @@ LONGEST_LINE = 8_000  # characters kept of a line that people read
 LONGEST_RECORD = 4_000_000  # characters kept of a line that programs read
 HEAD = 1 << 16  # bytes that tell what a log is
 TAIL = 1 << 14
+LONGEST_ESCAPE = 64
 
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -45,8 +46,10 @@ def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[str]:
         whole = (rest + text).replace("\r\n", "\n")
         held = "\r" if whole.endswith("\r") else ""  # perhaps the first half of a line end
         *ended, rest = whole.removesuffix(held).replace("\r", "\n").split("\n")
-        for line in ended:
-            yield line if len(line) <= longest else line[:longest]
+        if max(map(len, ended), default=0) <= longest:
+            yield from ended
+        else:
+            yield from (line[:longest] for line in ended)
         rest = rest[:longest] + held
     if rest.rstrip("\r"):
         yield rest.rstrip("\r")[:longest]
@@ -54,7 +57,7 @@ def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[str]:
 
 def pieces(file: BinaryIO) -> Iterator[str]:
     """The decoded text in pieces of any length, colours removed."""
-    start = file.read(4)
+    start = _beginning(file)
     encoding, mark = _encoding(start + _peek(file))
     chunks = _chunks(file, start[mark:] if mark <= len(start) else b"")
     if encoding == "utf-8":
@@ -80,6 +83,14 @@ def tail(file: BinaryIO, most: int) -> list[str]:
     return last[-most:]
 
 
+def _beginning(file: BinaryIO) -> bytes:
+    """The first bytes, as many as the longest mark has: a pipe may give them one by one."""
+    start = b""
+    while len(start) < 4 and (more := file.read(4 - len(start))):
+        start += more
+    return start
+
+
 def _peek(file: BinaryIO) -> bytes:
     """What follows, without taking it; nothing where the file cannot go back."""
     if not file.seekable():
@@ -103,14 +114,22 @@ def _encoding(start: bytes) -> tuple[str, int]:
 
 
 def _chunks(file: BinaryIO, rest: bytes) -> Iterator[bytes]:
-    """Chunks that end with a line where they can, so that no letter or escape sequence is torn."""
+    """Chunks that end with a line, so that no letter or escape sequence is torn; a line longer than one is cut."""
     while data := file.read(CHUNK):
         data = rest + data
-        at = data.rfind(b"\n") + 1 or _letter_end(data)
+        at = data.rfind(b"\n") + 1
+        if not at and len(data) >= CHUNK:
+            at = _escape_start(data) or _letter_end(data)
         rest = data[at:]
-        yield data[:at]
+        if at:
+            yield data[:at]
     if rest:
         yield rest
+
+
+def _escape_start(data: bytes) -> int:
+    """Where an escape sequence begins that may go on beyond the end of `data`; 0 if none does."""
+    return max(0, data.rfind(b"\x1b", max(1, len(data) - LONGEST_ESCAPE)))
 
 
 def _letter_end(data: bytes) -> int:

@@ -65,5 +65,16 @@ class Diagnostics:
         return self.findings.parsed()
 
 
+class DiagnosticReader:
+    """A reader of one log whose failures are all diagnostics."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.found = Diagnostics()
+
+    def parsed(self) -> Parsed:
+        return self.found.parsed()
+
+
 def first_match(patterns: Iterable[re.Pattern[str]], line: str) -> re.Match[str] | None:
     return next((found for pattern in patterns if (found := pattern.match(line))), None)

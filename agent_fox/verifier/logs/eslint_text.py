@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
+from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
@@ -29,29 +29,25 @@ _VERSION = re.compile(r"ESLint: \d")
 _TOO_MANY = re.compile(r"ESLint found too many warnings")
 
 
-class EslintLog:
+class EslintLog(LineLog):
     """Reads problems. Warnings fail the run only where eslint says that they are too many."""
 
     tools = ("eslint",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
-class _Reader:
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._found = Diagnostics()
-        self._file = ""
-        self._is_crash = False
-        self._has_too_many = False
+class _Reader(DiagnosticReader):
+    _file = ""
+    _is_crash = False
+    _has_too_many = False
 
     def take(self, line: str) -> None:
+        if self.found.gathering.is_full and self.found.gathering.is_warned and line[:1] != "E":
+            return
         if self._is_crash and line.strip() and not _VERSION.match(line):
-            self._found.findings.fall_back(Failure(FailureKind.UNKNOWN, line.strip(), evidence=line))
+            self.found.findings.fall_back(Failure(FailureKind.UNKNOWN, line.strip(), evidence=line))
             self._is_crash = False
         elif line[:1].isspace():
             if match := first_match((_WITH_RULE, _BARE), line):
@@ -62,10 +58,10 @@ class _Reader:
             self._heading(line)
 
     def _problem(self, match: re.Match[str], file: str) -> None:
-        draft = diagnostic(match, FailureKind.LINT_FAILURE, self._workspace)
-        draft.file = self._workspace.relative(file) or None
+        draft = diagnostic(match, FailureKind.LINT_FAILURE, self.workspace)
+        draft.file = self.workspace.relative(file) or None
         draft.message = draft.message.removesuffix(".")  # as stylish prints it
-        self._found.begin(draft)
+        self.found.begin(draft)
 
     def _heading(self, line: str) -> None:
         self._file = line
@@ -74,8 +70,8 @@ class _Reader:
 
     def parsed(self) -> Parsed:
         if self._has_too_many:
-            self._found.close()
-            for warning in self._found.gathering.warnings.values():
-                self._found.gathering.fail(warning)
-            self._found.gathering.warnings.clear()
-        return self._found.parsed()
+            self.found.close()
+            for warning in self.found.gathering.warnings.values():
+                self.found.gathering.fail(warning)
+            self.found.gathering.warnings.clear()
+        return self.found.parsed()

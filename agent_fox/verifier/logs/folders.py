@@ -12,7 +12,10 @@ _ENTERS = re.compile(
     r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
 )
 _LEAVES = re.compile(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
-_SOURCE = re.compile(r"[\w./+~-]*[\w+-]\.(?:c|cc|cpp|cxx|c\+\+|C|m|mm|s|S|f90|f)(?:\.o(?:bj)?)?(?![\w.])")
+_SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
+_NAMED = _SUFFIXES | {"o", "obj"}
+_OF_TARGET = re.compile(r"CMakeFiles/[^/]+\.dir/")
+_AROUND = "'\"`(),;"
 
 
 class Folders:
@@ -36,10 +39,16 @@ class Folders:
 
     def note_sources(self, line: str) -> None:
         """Remember the sources of a command line, by their names."""
-        for found in _SOURCE.finditer(line):
-            if len(self._sources) < MOST_SOURCES:
-                path = re.sub(r"\.o(?:bj)?$", "", found[0].rpartition(".dir/")[2])
-                self._sources.setdefault(posixpath.basename(path), self.relative(path))
+        if len(self._sources) >= MOST_SOURCES:
+            return
+        for word in line.split():
+            if "." in word and word.rpartition(".")[2].strip(_AROUND) in _NAMED:
+                self._note_source(word.strip(_AROUND).removesuffix(".o").removesuffix(".obj"))
+
+    def _note_source(self, path: str) -> None:
+        name = path.rpartition("/")[2]
+        if name not in self._sources and name.rpartition(".")[2] in _SUFFIXES:
+            self._sources[name] = self.relative(_OF_TARGET.sub("", path))
 
     def source(self, name: str) -> str:
         """The path of a source that the linker names without a folder; the name itself where no command told."""

@@ -26,6 +26,7 @@ _GOFMT_DIFF = re.compile(r"diff (?:-u )?(?P<file>\S.*?)\.orig \S")
 _GOFMT_UNREADABLE = re.compile(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.go):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)$"
 )
+_RUST_LISTED = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.rs)$")
 _RUSTFMT = re.compile(r"Diff in (?P<file>\S.*?)(?: at line |:)(?P<line>\d+):?$")
 
 
@@ -80,7 +81,7 @@ class RustfmtLog:
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         findings = Findings()
         for line in lines:
-            if match := _RUSTFMT.match(line):
+            if (match := _RUSTFMT.match(line)) or (match := _RUST_LISTED.match(line)):
                 draft = diagnostic(match, FailureKind.FORMAT_FAILURE, workspace)
                 draft.message = "would be reformatted"
                 findings.keep(draft)

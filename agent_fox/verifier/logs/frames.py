@@ -19,6 +19,11 @@ _JAVA_FRAME = re.compile(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:j
 _RUST_PLACE = re.compile(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
 _GO_PLACE = re.compile(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
 _GO_TRACE = re.compile(r"Error Trace:\s+(\S+\.go):(\d+)")
+_C_PLACE = re.compile(
+    r"^(?:(?:\d+: )?[\w.+/-]+: )?(?:\d+: )?((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.(?:c|cc|cpp|cxx|h|hh|hpp)):(\d+): "
+    r"(?=.*Assertion|Failure|FAILED|ERROR: )",
+    re.MULTILINE,
+)
 _NOT_OURS = re.compile(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|lib/python\d[\d.]*|\.cargo/registry)/"
     r"|^(?:node:|internal/|<|/rustc/|native$|webpack-internal:)"
@@ -67,6 +72,12 @@ def go_place(text: str, workspace: Workspace) -> Place | None:
     return Place(workspace.relative(found[1]), int(found[2])) if found else None
 
 
+def c_place(text: str, workspace: Workspace) -> Place | None:
+    """The place that a failed assertion names, of C itself or of GoogleTest, Catch2, doctest and Check."""
+    found = (Place(workspace.relative(m[1]), int(m[2])) for m in _C_PLACE.finditer(text) if _is_ours(m[1], workspace))
+    return next(found, None)
+
+
 def java_place(text: str, test_class: str, module: str = "") -> Place | None:
     """The frame in the test's class; without one, the first frame that is no library's.
 
@@ -90,7 +101,7 @@ def java_file(class_name: str, file: str, module: str = "") -> str:
 
 def any_place(text: str, workspace: Workspace) -> Place | None:
     """The place that a text of unknown origin names most clearly."""
-    kinds = (rust_place, python_place, javascript_place, go_place)
+    kinds = (rust_place, python_place, javascript_place, go_place, c_place)
     return next((place for find in kinds if (place := find(text, workspace))), None)
 
 

@@ -49,6 +49,11 @@ class Gathering:
         """Whether another failure would not be kept."""
         return len(self.failures) >= MOST_KEPT
 
+    @property
+    def is_warned(self) -> bool:
+        """Whether another warning would not be kept."""
+        return len(self.warnings) >= MOST_KEPT
+
     def parsed(self, summary: TestSummary | None = None, *, is_complete: bool = True) -> Parsed:
         return Parsed(tuple(self.failures.values()), tuple(self.warnings.values()), summary, is_complete)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
@@ -64,6 +65,7 @@ class GoBuildReader:
         self._workspace = workspace
         self._package = ""
         self._open: Draft | None = None
+        self.told: set[str] = set()  # packages whose errors were shown
 
     def feed(self, line: str) -> bool:
         """Whether the line was the go command's."""
@@ -101,8 +103,10 @@ class GoBuildReader:
         if self._package and "/vendor/" not in file:
             self._packages.lies(self._package, file.rpartition("/")[0])
         message, code = _message(found["message"])
+        if len(self.told) < MOST_KEPT:
+            self.told.add(self._package)
         self._open = Draft(
-            kind=_kind(message, code, is_vet=bool(self._package) and not found["vet"]),
+            kind=build_kind(message, code, is_vet=bool(self._package) and not found["vet"]),
             message=message,
             file=file,
             line=int(found["line"]),
@@ -136,7 +140,8 @@ def _message(text: str) -> tuple[str, str | None]:
     return (text[: found.start()], found["code"]) if found else (text, None)
 
 
-def _kind(message: str, code: str | None, *, is_vet: bool) -> FailureKind:
+def build_kind(message: str, code: str | None = None, *, is_vet: bool) -> FailureKind:
+    """`is_vet`: whether the line stands below a package's name, as vet's do, and the compiler's."""
     if _DEPENDENCY.search(message):
         return FailureKind.DEPENDENCY_RESOLUTION_FAILURE
     is_lint = (is_vet and _VET.match(message)) or (code and code not in ("typecheck", "compile"))

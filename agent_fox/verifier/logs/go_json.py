@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
+from agent_fox.verifier.logs.go_build import build_kind
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
@@ -20,9 +21,6 @@ MOST_LINES = 200  # of a test's output: its beginning, and as many of its end
 _OURS = re.compile(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
 _TEXT_RUN = re.compile(r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t)", re.MULTILINE)
 _BUILD_LINE = re.compile(r"^((?:[A-Za-z]:)?[^\s:][^:]*\.go):(\d+)(?::(\d+))?: (?:vet: )?(\S.*)$")
-_DEPENDENCY = re.compile(
-    r"no required module provides|cannot find (?:module|package)|is not in (?:GOROOT|std)|missing go\.sum entry"
-)
 _FRAMING = re.compile(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):)")
 _NOTHING_SAID = re.compile(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
 
@@ -30,7 +28,7 @@ _NOTHING_SAID = re.compile(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
 class GoJson:
     """Reads the events. A parent of sub-tests is neither counted nor a failure where one of them failed."""
 
-    tools = ("go",)
+    tools = ("go", "gotestsum")
     stands_alone = True
 
     def recognises(self, head: str) -> bool:
@@ -53,18 +51,23 @@ class _Test:
     """A test that runs: what it printed, its beginning and its end."""
 
     first: list[str] = field(default_factory=list)
-    last: deque[str] = field(default_factory=lambda: deque(maxlen=MOST_LINES))
+    last: deque[str] | None = None
     has_run: bool = False
     has_failed_child: bool = False
     has_children: bool = False
 
     def add(self, output: str) -> None:
-        if _FRAMING.match(output):
+        if ("--- " in output or "=== " in output) and _FRAMING.match(output):
             return
-        (self.first if len(self.first) < MOST_LINES else self.last).append(output.rstrip("\n"))
+        if len(self.first) < MOST_LINES:
+            self.first.append(output.rstrip("\n"))
+            return
+        if self.last is None:
+            self.last = deque(maxlen=MOST_LINES)
+        self.last.append(output.rstrip("\n"))
 
     def lines(self) -> list[str]:
-        return [*self.first, *self.last]
+        return [*self.first, *(self.last or ())]
 
 
 @dataclass(slots=True)
@@ -85,14 +88,17 @@ class _Reader:
         self._failures: list[Failure] = []
         self._counts = Counts()
         self._has_tests = False
+        self._is_below_package = False  # the compiler and vet name a package before what is wrong with it
 
     def take(self, event: Record) -> None:
         action, name = text(event.get("Action")), text(event.get("Package"))
+        package = self._packages.get(name)
         if action == "build-output":
             self.build_line(text(event.get("Output")).rstrip("\n"))
-        elif name:
+        elif package is None and name:
             self._folders.see(name)
-            package = self._packages.setdefault(name, _Package())
+            package = self._packages[name] = _Package()
+        if package is not None:
             self._in_package(name, package, action, event)
 
     def _in_package(self, name: str, package: _Package, action: str, event: Record) -> None:
@@ -101,11 +107,17 @@ class _Reader:
             case "run":
                 self._start(package, test)
             case "output":
-                package.tests.setdefault(test, _Test()).add(text(event.get("Output")))
+                self._say(package, test, text(event.get("Output")))
             case "pass" | "fail" | "skip" if test:
                 self._end_test(name, package, test, action)
             case "pass" | "fail" | "skip":
                 self._end_package(name, package, action, text(event.get("FailedBuild")))
+
+    def _say(self, package: _Package, test: str, output: str) -> None:
+        says = package.tests.get(test)
+        if says is None:
+            says = package.tests[test] = _Test()
+        says.add(output)
 
     def _start(self, package: _Package, test: str) -> None:
         package.tests[test] = _Test(has_run=True)
@@ -164,13 +176,13 @@ class _Reader:
 
     def build_line(self, line: str) -> None:
         """A line of the compiler: `folder/file.go:3:5: undefined: x`, from where Go was started."""
+        self._is_below_package = self._is_below_package or line.startswith("# ")
         found = _BUILD_LINE.match(line)
         if not found or "too many errors" in line:
             return
-        is_missing = _DEPENDENCY.search(found[4])
         self._found.fail(
             Failure(
-                kind=FailureKind.DEPENDENCY_RESOLUTION_FAILURE if is_missing else FailureKind.COMPILE_ERROR,
+                kind=build_kind(found[4], is_vet=self._is_below_package and "vet: " not in line),
                 message=found[4],
                 file=self._workspace.relative(found[1]),
                 line=int(found[2]),
@@ -188,7 +200,7 @@ class _Reader:
 
 
 def _parents(test: str) -> Iterable[str]:
-    return (test[:at] for at, letter in enumerate(test) if letter == "/")
+    return (test[:at] for at, letter in enumerate(test) if letter == "/") if "/" in test else ()
 
 
 def _failure(lines: list[str], test: str | None, workspace: Workspace) -> Failure:

@@ -13,6 +13,7 @@ MOST_LINES = 400  # kept of one trace
 _BEGINS = re.compile(
     r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
 )
+_FIRST = "pfruSW"
 _TIMEOUT = re.compile(r"panic: test timed out after ")
 _RUNNING = re.compile(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
 _FUNCTION = re.compile(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
@@ -29,7 +30,7 @@ class Panic:
 
     @staticmethod
     def begins(line: str) -> bool:
-        return bool(_BEGINS.match(line))
+        return line[:1] in _FIRST and bool(_BEGINS.match(line))
 
     def takes(self, line: str) -> bool:
         """Whether the line still belongs to it."""

@@ -15,6 +15,7 @@ from agent_fox.verifier.results import FailureKind, TestSummary
 
 _RESULT = re.compile(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
 _GLUED = re.compile(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
+_RUNS = "=== RUN   "
 _NOW = re.compile(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
 _LOGGED = re.compile(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
 _MORE = re.compile(r" {8,}|\t")
@@ -73,17 +74,19 @@ class GoTestReader:
         """Whether the line was about a test."""
         if self._panic is not None and self._panic.takes(line):
             return True
-        if "=== " in line[:5] and (found := _NOW.match(line)):
-            self._now(found["what"], found["name"])
+        if line.startswith(_RUNS):
+            self._now("RUN", line[len(_RUNS) :])
+        elif "=== " in line[:5] and (found := _NOW.match(line)):
+            self._now(*found.groups())
         elif "--- " in line and (found := _RESULT.match(line) or _GLUED.search(line)):
             return self._result(found)
-        elif line[:4] == "    " and (found := _LOGGED.match(line)):
+        elif line[:4] == "    " and ".go:" in line and (found := _LOGGED.match(line)):
             self._log(len(found["indent"]) - 4, line)
         elif self._current is not None and self._current.lines and _MORE.match(line):
             self._current.add(line)
         elif Panic.begins(line):
             self._panic = Panic(line)
-        elif _EXITED.match(line):
+        elif line[:1] in "es" and _EXITED.match(line):
             self._exit = line
         elif self._current is not None and self._current.outcome == "FAIL" and line not in ("FAIL", "PASS"):
             self._current.add(line)
@@ -121,14 +124,13 @@ class GoTestReader:
         self._current = self._named(name) if what != "PAUSE" else None
 
     def _result(self, found: re.Match[str]) -> bool:
-        name = found["name"]
+        name, outcome = found["name"], found["how"]
         if name not in self._tests and name in self._before.unfinished:
             self._return(self._before)
         if self._is_streamed and name not in self._tests:
             return False  # a test printed it: Go says first that it runs one
         test = self._named(name)
-        test.outcome = found["how"]
-        test.depth = len(found.groupdict().get("indent") or "")
+        test.outcome, test.depth = outcome, found.start("how") - len("--- ") if found.re is _RESULT else 0
         if not test.lines or not self._is_streamed:
             self._current = test
         return True
@@ -142,9 +144,12 @@ class GoTestReader:
             self._tests[name].outcome = ""
 
     def _named(self, name: str) -> _Test:
-        if name not in self._tests and len(self._tests) < 100 * MOST_KEPT:
-            self._tests[name] = _Test(name)
-        return self._tests.get(name) or _Test(name)
+        test = self._tests.get(name)
+        if test is None:
+            test = _Test(name)
+            if len(self._tests) < 100 * MOST_KEPT:
+                self._tests[name] = test
+        return test
 
     def _log(self, depth: int, line: str) -> None:
         """Without `-v`, a log is indented below its test's result."""
@@ -202,4 +207,4 @@ class GoTestReader:
 
 
 def _parents(name: str) -> list[str]:
-    return [name[:at] for at, letter in enumerate(name) if letter == "/"]
+    return [name[:at] for at, letter in enumerate(name) if letter == "/"] if "/" in name else []

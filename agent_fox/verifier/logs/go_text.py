@@ -22,7 +22,7 @@ _BUILD_FAILED = re.compile(r"\[(?:build|setup) failed\]")
 class GoLog:
     """Reads what the go command prints for people."""
 
-    tools = ("go", "gotest", "govet", "golangci-lint", "staticcheck")
+    tools = ("go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck")
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         findings, packages = Findings(), Packages()
@@ -33,6 +33,8 @@ class GoLog:
             if ended:
                 packages.see(ended["package"])
                 build.end_package()
+                if _BUILD_FAILED.search(ended["note"] or "") and ended["package"] in build.told:
+                    continue
                 if _BUILD_FAILED.search(ended["note"] or ""):
                     findings.fall_back(_unbuilt(ended["package"], line), on_kind=True)
                 else:

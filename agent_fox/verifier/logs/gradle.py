@@ -7,13 +7,13 @@ indented, or not shown: a line about a failed test begins at the margin.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
 from agent_fox.verifier.logs.gradle_tests import TestDraft, test_draft
 from agent_fox.verifier.logs.javac import JavacReader
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.maven_checks import check_draft
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
@@ -29,16 +29,13 @@ _PMD = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<ru
 _SOURCE = re.compile(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
 
 
-class GradleLog:
+class GradleLog(LineLog):
     """Reads what `gradle` prints, from the plain console or the rich one."""
 
     tools = ("gradle", "gradlew")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.feed(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -54,7 +51,7 @@ class _Reader:
         self._sources: dict[str, str] = {}
         self._is_over = False
 
-    def feed(self, line: str) -> None:
+    def take(self, line: str) -> None:
         if line[:1] in ":>" and (found := _TASK.match(line)):
             self._enter(found)
         elif self._test is not None and self._test.takes(line):
@@ -93,7 +90,7 @@ class _Reader:
         return test
 
     def _other(self, line: str) -> None:
-        if line[:1] in "/N" or line[1:2] == ":":
+        if (line[:1] in "/N" or line[1:2] == ":") and "." in line:
             self._remember(line)
         if self._problems.feed(line):
             self._compiler.feed(line.removeprefix("  "))  # new versions print the compiler's errors here again
@@ -101,7 +98,7 @@ class _Reader:
             self._counts.append((int(found["tests"]), int(found["failed"] or 0), int(found["skipped"] or 0)))
         elif line.startswith(("BUILD SUCCESSFUL", "BUILD FAILED")):
             self._is_over = True
-        elif not self._violation(line):
+        elif not (("[ant:" in line or ":\t" in line) and self._violation(line)):
             self._compiler.feed(line)
 
     def _violation(self, line: str) -> bool:

@@ -55,9 +55,9 @@ class JavacReader:
 
     def feed(self, line: str) -> bool:
         """Whether the line was the compiler's."""
-        if (found := _HEAD.match(line)) or (found := _KOTLIN.match(line)):
+        if ":" in line and (found := _placed(line)):
             self._begin(self._located(found, line))
-        elif found := _BARE.match(line):
+        elif ": " in line[:16] and (found := _BARE.match(line)):
             self._begin(self._bare(found, line))
         elif self._open is None:
             return False
@@ -100,6 +100,11 @@ class JavacReader:
             draft.column = len(caret[1]) + 1
         elif draft.symbol is None and (symbol := _SYMBOL.match(line)):
             draft.symbol = " ".join(symbol["symbol"].split())
+
+
+def _placed(line: str) -> re.Match[str] | None:
+    found = _HEAD.match(line) if ".j" in line or ".aj" in line else None
+    return found or (_KOTLIN.match(line) if line[1:3] == ": " else None)
 
 
 def invalid_environment(message: str) -> bool:

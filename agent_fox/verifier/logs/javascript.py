@@ -17,6 +17,7 @@ _PATH = r"(?P<file>(?:file://)?(?:/|\./|[A-Za-z]:[\\/])?[^\s:()][^:()\n]*\.\w+)"
 _BABEL = re.compile(rf"\w*Error: {_PATH}: .*?\((?P<line>\d+):(?P<column>\d+)\)")
 _LOADER = re.compile(rf"\s*(?:At file|File): {_PATH}:(?P<line>\d+):(?P<column>\d+)$")
 _ESBUILD = re.compile(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+): ERROR: .*)$")
+_OXC = re.compile(rf"\s*[╭,┌]─+\[ ?{_PATH}:(?P<line>\d+):(?P<column>\d+) ?\]$")
 _NODE = re.compile(rf"\s*{_PATH}:(?P<line>\d+)$")
 _FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
 
@@ -37,9 +38,9 @@ def thrown_at(text: str, workspace: Workspace) -> Place | None:
 def loader_place(text: str, workspace: Workspace) -> Place | None:
     """The place of what could not be parsed. Most loaders count columns from 0."""
     for line in text.split("\n"):
-        for pattern in (*_FROM_ZERO, _NODE):
+        for pattern in (*_FROM_ZERO, _OXC, _NODE):
             found = pattern.match(line.strip() if pattern is not _NODE else line)
             if found and found["file"] and workspace.holds(found["file"]) and "node_modules" not in found["file"]:
-                column = int(found["column"]) + 1 if pattern is not _NODE else None
+                column = int(found["column"]) + (pattern in _FROM_ZERO) if pattern is not _NODE else None
                 return Place(workspace.relative(found["file"]), int(found["line"]), column)
     return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.logs.diagnostics import diagnostic
@@ -11,15 +11,18 @@ from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.tsc import PLAIN, PRETTY
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 _MARKS = ("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests", "● ", "Jest:")
-_SUITE = re.compile(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*?)(?: \([\d.]+ m?s\))?$")
+_FIRST, _SECOND = "PFTSNJ●", "PF›"  # letters of the marks: cheaper to look at than the marks
+_SUITE = re.compile(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*)$")
+_TIME = re.compile(r" \([\d.]+ m?s\)$")
 _TITLE = re.compile(r"  ● (?P<title>\S.*)$")
-_NOT_A_TEST = re.compile(r"Console$|Cannot log after tests|process\.exit called")
 _BROKEN_SUITE = "Test suite failed to run"
+_NOT_A_TEST = re.compile(r"Console$|Cannot log after tests|process\.exit called")
 _CONFIGURATION = re.compile(r"● (?P<message>(?:Validation Error|Multiple configurations).*)$")
 _END = re.compile(r"Test Suites: |Snapshot Summary$| › \d+ snapshots? |Summary of all failing tests$")
 _TESTS = re.compile(r"Tests: +(?P<counts>\d.*\d total)$")
@@ -70,16 +73,13 @@ class _Block:
         )
 
 
-class JestLog:
+class JestLog(LineLog):
     """Reads failed tests and suites that did not load, with the place in the project where each was thrown."""
 
     tools = ("jest",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -93,20 +93,28 @@ class _Reader:
         self._counts: dict[str, int] | None = None
 
     def take(self, line: str) -> None:
-        if line.startswith(_MARKS) and (suite := _SUITE.match(line)):
-            self._close()
-            self._file = suite["file"] if suite["outcome"] == "FAIL" else ""
-        elif line.startswith(_MARKS) and _END.match(line):
-            self._close()
-            self._is_repeating = self._is_repeating or line.startswith("Summary of all")
-        elif self._file and line.startswith("  ● ") and (title := _TITLE.match(line)):
+        if (line[:1] in _FIRST or line[1:2] in _SECOND) and line.startswith(_MARKS) and self._mark(line):
+            return
+        if self._file and line.startswith("  ● ") and (title := _TITLE.match(line)):
             self._close()
             if not _NOT_A_TEST.match(title["title"]):
                 self._open = _Block(title["title"].strip(), self._file)
         elif self._open is not None:
             self._open.shown.add(line)
-        elif line.startswith(_MARKS):
+
+    def _mark(self, line: str) -> bool:
+        """Whether the line, which begins like one of jest's own, is no test's."""
+        if suite := _SUITE.match(line):
+            self._close()
+            self._file = _TIME.sub("", suite["file"]) if suite["outcome"] == "FAIL" else ""
+        elif _END.match(line):
+            self._close()
+            self._is_repeating = self._is_repeating or line.startswith("Summary of all")
+        elif self._open is None:
             self._outside(line)
+        else:
+            return False
+        return True
 
     def _outside(self, line: str) -> None:
         if tests := _TESTS.match(line):
@@ -119,9 +127,13 @@ class _Reader:
         """Where many suites ran, jest shows every failure again at the end."""
         if self._open is not None and not self._is_repeating:
             self._broken_suites += self._open.is_of_suite
-            for failure in self._open.failures(self._workspace):
-                self._findings.gathering.fail(failure)
+            if not self._findings.gathering.is_full:
+                self._keep(self._open)
         self._open = None
+
+    def _keep(self, block: _Block) -> None:
+        for failure in block.failures(self._workspace):
+            self._findings.gathering.fail(failure)
 
     def parsed(self) -> Parsed:
         self._close()

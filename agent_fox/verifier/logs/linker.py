@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agent_fox.verifier.logs.drafts import Draft, Findings
+from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import Failure, FailureKind
 
@@ -19,7 +19,6 @@ _LINE = re.compile(
     r"(?P<message>(?:undefined reference|multiple definition|référence indéfinie|Nicht definierter Verweis"
     r"|définitions? multiples?).*)"
 )
-_WORDS = re.compile(r"undefined ref|multiple def|référence ind|Nicht definierter|définition")
 _LLD = re.compile(
     r"(?:error: )?(?P<message>(?:undefined symbol|duplicate symbol|undefined reference"
     r"|unable to find library|cannot open) ?:? ?.*)"
@@ -43,17 +42,16 @@ _MISSING = re.compile(
 )
 
 
-class LinkerReader:
+class LinkerReader(DraftReader):
     """Takes a linker's lines out of a build's log."""
 
     def __init__(self, findings: Findings, folders: Folders) -> None:
-        self._findings = findings
+        super().__init__(findings)
         self._folders = folders
-        self._open: Draft | None = None
 
     def feed(self, line: str) -> bool:
         """Whether the line was a linker's."""
-        prefixed = _LINKER.match(line) if _NAMES.search(line) else None
+        prefixed = _LINKER.match(line) if ("ld" in line or "collect2" in line) and _NAMES.search(line) else None
         rest = prefixed["rest"] if prefixed else line
         if self._placed(rest, line):
             return True
@@ -62,19 +60,9 @@ class LinkerReader:
             return True
         return self._follow(line)
 
-    @property
-    def is_open(self) -> bool:
-        """Whether lines may still follow that belong to the last message."""
-        return self._open is not None
-
-    def finish(self) -> None:
-        if self._open is not None:
-            self._findings.keep(self._open)
-        self._open = None
-
     def _placed(self, rest: str, line: str) -> bool:
         """A message with an object's section or a source line before it, whatever its language."""
-        found = _SECTION.match(rest) if ":(" in rest else _LINE.match(rest) if _WORDS.search(rest) else None
+        found = _SECTION.match(rest) if ":(" in rest else _LINE.match(rest) if "éf" in rest or "efin" in rest else None
         if not found or _WARNING.match(found["message"]):
             return bool(found)
         message = found["message"].partition("; ")[0]
@@ -94,7 +82,7 @@ class LinkerReader:
 
     def _follow(self, line: str) -> bool:
         """Lines after the first: where lld and Apple's linker say that a symbol was used."""
-        if apple := _APPLE.match(line):
+        if "referenced from" in line and (apple := _APPLE.match(line)):
             self._begin(_draft("undefined symbol: " + apple["symbol"], line))
             return True
         if self._open is None or not line.lstrip().startswith(">>>"):

@@ -7,11 +7,11 @@ error of a compiler counts only where a compiler's goal failed: a test may have 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.maven_checks import check_draft, format_draft
 from agent_fox.verifier.logs.maven_problems import kind_of, pom_problem, without_help
 from agent_fox.verifier.logs.protocol import Workspace
@@ -43,16 +43,13 @@ _PLAIN = re.compile(
 _CRASHED = re.compile(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
 
 
-class MavenLog:
+class MavenLog(LineLog):
     """Reads what `mvn` prints, quiet or not."""
 
     tools = ("maven", "mvn", "mvnw", "mvnd")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.feed(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -72,10 +69,12 @@ class _Reader:
         self._has_begun = False  # and says when it is over, unless it is told to be quiet
         self._is_over = False
 
-    def feed(self, line: str) -> None:
+    def take(self, line: str) -> None:
+        if self._tests.is_printing and not _is_notable(line):
+            return
         if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
             line = line[glued.start() :]
-        found = _LEVEL.match(line)
+        found = _LEVEL.match(line) if "[" in line[:40] else None
         level, text = (found[1], line[found.end() :]) if found else ("", line)
         if level == "INFO":
             self._note(text)
@@ -109,13 +108,13 @@ class _Reader:
 
     def _note(self, text: str) -> None:
         """Where the build is: which module, which goal, in which folder."""
-        if found := _GOAL_BEGINS.match(text):
+        if text[:1] in "-><" and (found := _GOAL_BEGINS.match(text)):
             self._tests.goal_begins()
             self._module_of.setdefault(found["artifact"], self._tests.module)
-        elif found := _MODULE.match(text):
+        elif text.startswith("Building") and (found := _MODULE.match(text)):
             self._tests.next_module()
             self._is_many = self._is_many or int(found["of"] or 1) > 1
-        elif found := _FOLDER.match(text):
+        elif text.startswith(("skip non", "  from ")) and (found := _FOLDER.match(text)):
             folder = found["resources"] or found["pom"].rstrip("/") or "."
             self._remember(self._tests.module, folder)
         elif text.startswith(("BUILD SUCCESS", "BUILD FAILURE")):
@@ -235,6 +234,12 @@ class _Reader:
             self._findings.keep(goal)
         else:
             self._findings.fall_back(goal.failure(), on_kind=True)
+
+
+def _is_notable(line: str) -> bool:
+    """Whether a line may be Maven's own while a test prints: cheaper than the patterns."""
+    is_of_test = "Tests run:" in line or "<<< " in line or "Running " in line
+    return is_of_test or "INFO]" in line or "ERROR]" in line or "[WARN" in line or "DEBUG]" in line or "FATAL]" in line
 
 
 def _without_slash(path: str) -> str:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.javascript import exception_of, thrown_at
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.node import node_failure
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
@@ -60,7 +61,7 @@ class _Block:
         )
 
 
-class MochaLog:
+class MochaLog(LineLog):
     """Reads the list at the end, and what kept mocha from loading its files.
 
     The list begins after the last count of passing tests: what a test printed comes before it.
@@ -68,11 +69,8 @@ class MochaLog:
 
     tools = ("mocha",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -85,13 +83,19 @@ class _Reader:
         self._has_no_tests = False
 
     def take(self, line: str) -> None:
-        if passing := _PASSING.match(line):
+        if " passing" in line and (passing := _PASSING.match(line)):
             self._counts, self._blocks = {"passing": int(passing["count"])}, []
+        elif line.startswith("ERROR: Coverage") and (covered := too_little(line)):
+            self._findings.fall_back(covered)
         elif self._crash is not None:
             self._crash.add(line)
         elif self._counts:
             self._list(line)
-        elif crash := _CRASH.match(line):
+        elif "un: " in line or "ROR: " in line or "No test files" in line:
+            self._refuse(line)
+
+    def _refuse(self, line: str) -> None:
+        if crash := _CRASH.match(line):
             self._crash = Excerpt()
             self._crash.add(crash["rest"])
         elif refused := _REFUSED.match(line):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
-from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic
+from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic
 from agent_fox.verifier.logs.drafts import Draft
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record_of, text
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
+from agent_fox.verifier.results import Failure, FailureKind
 
 INDENT = 4  # columns before a source line in --pretty
 _LINE = re.compile(
@@ -18,31 +18,27 @@ _LINE = re.compile(
 )
 _CODE = re.compile(r"  \[(?P<code>[a-z][a-z0-9-]*)\]$")
 _CARET = re.compile(r"\s+\^~*\s*$")
-_SOURCE = re.compile(r"\s")
 _END = re.compile(r"(?:Found \d+ errors? in|Success: no issues|\s*$)")
+_MAY_END = "FS \t"
 _USAGE = re.compile(r"d?mypy: (?:error: )?(?P<message>.+)$")
 
 
-class MypyLog:
+class MypyLog(LineLog):
     tools = ("mypy", "dmypy")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.found.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
-class _Reader:
-    def __init__(self, workspace: Workspace) -> None:
-        self.found = Diagnostics()
-        self._workspace = workspace
-        self._is_wrapped = False
+class _Reader(DiagnosticReader):
+    _is_wrapped = False
 
     def take(self, line: str) -> None:
+        if self.found.gathering.is_full:
+            return
         if line.startswith('{"file": ') and (record := record_of(line)):
             self._begin_json(record, line)
-        elif usage := _USAGE.match(line):
+        elif "mypy: " in line and (usage := _USAGE.match(line)):
             self.found.findings.fall_back(Failure(FailureKind.UNKNOWN, usage["message"], evidence=line))
         elif (": error: " in line or ": note: " in line or ": warning: " in line) and (match := _LINE.match(line)):
             self._begin(match)
@@ -51,7 +47,7 @@ class _Reader:
 
     def _begin_json(self, record: Record, line: str) -> None:
         if text(record.get("severity")) != "note":
-            self.found.begin(_from_json(record, self._workspace, line))
+            self.found.begin(_from_json(record, self.workspace, line))
             self.found.close()
 
     def _begin(self, match: re.Match[str]) -> None:
@@ -59,23 +55,25 @@ class _Reader:
             self.found.add(match.string)
             self._is_wrapped = False
             return
-        draft = diagnostic(match, FailureKind.LINT_FAILURE, self._workspace)
+        draft = diagnostic(match, FailureKind.LINT_FAILURE, self.workspace)
         self.found.begin(draft)
         self._is_wrapped = not _take_code(draft)
 
     def _continue(self, draft: Draft, line: str) -> None:
         """`--pretty` breaks long messages, and shows the source and a caret below them."""
-        if _END.match(line):
+        if line[:1] in _MAY_END and _END.match(line):
             self.found.close()
             return
         draft.add(line)
-        if _SOURCE.match(line):
+        if line[:1].isspace():
             self._is_wrapped = False
             if draft.column is None and _CARET.match(line):
                 draft.column = max(line.index("^") - INDENT, 0) + 1
         elif self._is_wrapped:
             draft.message = f"{draft.message} {line.rstrip()}"
             self._is_wrapped = not _take_code(draft)
+        else:
+            self.found.close()
 
 
 def _take_code(draft: Draft) -> bool:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import broken_file, is_file, test_path
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
@@ -18,19 +18,17 @@ _LINE = re.compile(r"^( *)([✖✔▶﹣⚠]) (.*?)(?: \((\d[\d.]*)ms\)(?: # (.*
 _TOTAL = re.compile(r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo) (\d+)$")
 _AGAIN = re.compile(r"^✖ failing tests:$")
 _AT = re.compile(r"^test at (.+):(\d+):(\d+)$")
+_OF_INNER = re.compile(r"'?\d+ subtests? failed'?$")
 _NAMED = re.compile(r"^\[?([A-Za-z_$][\w$.]*)(?: \[\w+\])?: (.*)$")
 
 
-class NodeSpec:
+class NodeSpec(LineLog):
     """Reads the tree for names and counts, and the list at the end for what went wrong."""
 
     tools = ("node-test",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader()
-        for line in lines:
-            reader.take(line)
-        return reader.parsed(workspace)
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -45,12 +43,18 @@ class _Broken:
     is_excused: bool = False
 
     @property
+    def is_parent(self) -> bool:
+        """Whether only tests inside of it failed."""
+        return bool(_OF_INNER.match(first_line("\n".join(self.said))))
+
+    @property
     def name(self) -> str:
         return self.path[-1]
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._counts = Counts()
         self._groups: list[str] = []
         self._broken: list[_Broken] = []
@@ -66,7 +70,7 @@ class _Reader:
             self._is_again, self._open = True, None
         elif found := _AT.match(line) if self._is_again else None:
             self._at, self._open = Place(found[1], int(found[2]), int(found[3])), None
-        elif found := _LINE.match(line):
+        elif (found := _LINE.match(line)) and (found[4] or found[2] == "▶"):
             self._take_test(len(found[1]) // 2, found[2], found[3], found[4] is not None, found[5])
         elif _TOTAL.match(line):
             self._has_totals, self._open = True, None
@@ -110,12 +114,15 @@ class _Reader:
         elif self._open and len(self._open.said) < MOST_LINES:
             self._open.said.append(line)
 
-    def parsed(self, workspace: Workspace) -> Parsed:
+    def parsed(self) -> Parsed:
         found = Gathering()
         for again in self._again:
             self._complete(again)
+        if not self._has_totals:
+            self._broken = [broken for broken in self._broken if not broken.is_parent]
+            self._counts.failures = len(self._broken)
         for broken in self._broken:
-            found.fail(_failure(broken, workspace))
+            found.fail(_failure(broken, self._workspace))
         has_read = any((self._counts.passed, self._counts.failures, self._counts.skipped, self._has_totals))
         return found.parsed(self._counts.summary() if has_read else None, is_complete=self._has_totals)
 

@@ -70,7 +70,7 @@ class Summary:
     def take(self, line: str) -> None:
         if errors := _COLLECTION_ERRORS.match(line):
             self.collection_errors = int(errors["count"])
-        elif (outcome := _OUTCOME.match(line)) and len(self.entries) < MOST_KEPT:
+        elif len(self.entries) < MOST_KEPT and (outcome := _OUTCOME.match(line)):
             node, message = _node_and_message(outcome["node"])
             self.entries.append(Entry(outcome["outcome"], node, message))
 

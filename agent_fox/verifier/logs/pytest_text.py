@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
 from agent_fox.verifier.logs.pytest_summary import Entry, Summary
@@ -26,7 +28,7 @@ _VERBOSE = re.compile(
     r"(?:\[gw\d+\] (?:\[ *\d+%\] )?(?P<early>FAILED|ERROR) (?P<early_node>\S.*)"
     r"|(?P<node>\S(?:(?!::).)*::.*?) (?P<outcome>FAILED|ERROR)(?: +\[ *\d+%\])?)$"
 )
-_NOTABLE = re.compile(r"FAILED|ERROR|error: |ImportError while|\+ Timeout \+|Fatal Python")
+_NOTABLE = ("FAILED", "ERROR", "error: ", "ImportError while", "+ Timeout +", "Fatal Python", "FAIL Req")
 _TB_LINE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<message>.+)$")
 _CONFTEST = re.compile(r"ImportError while loading conftest '(?P<file>.+)'\.$")
 _USAGE = re.compile(r"(?:ERROR: (?!usage:)(?P<error>.+)|(?:\S+: )?error: (?P<usage>.+))$")
@@ -35,7 +37,7 @@ _STUCK = re.compile(r"(?:.* )?\++ Timeout \++$")
 _CRASHED = re.compile(r"Fatal Python error: ")
 
 
-class PytestLog:
+class PytestLog(LineLog):
     """Reads failures with their places, errors of collection, and the counts of the last line.
 
     The short summary decides which failures there are: what a test printed may look like a block.
@@ -43,11 +45,8 @@ class PytestLog:
 
     tools = ("pytest",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -64,17 +63,24 @@ class _Reader:
     crash: Excerpt = field(default_factory=Excerpt)
     usage: list[Failure] = field(default_factory=list)
     conftest: Block | None = None
+    _root: str = ""
+    _of_root: str = ""
+
+    def __post_init__(self) -> None:
+        self._root = f"{self.workspace.root}/"
+        self._of_root = self._root[0]
 
     def take(self, line: str) -> None:
-        if self.section and line.startswith(self._root):
+        first = line[:1]
+        if first in self._of_root and self.section and line.startswith(self._root):
             self._keep_line(line)
-        if line.startswith(_INTERNAL):
+        if first == "I" and line.startswith(_INTERNAL):
             self.internal.add(line.removeprefix(_INTERNAL))
-        elif self.summary.total(line):
+        elif " in " in line and self.summary.total(line):
             self.section = self.section if self.section in _BLOCKS else "end"
-        elif line[:1] == "=" and (section := _SECTION.match(line)):
+        elif first == "=" and (section := _SECTION.match(line)):
             self._enter(section["name"])
-        elif line[:1] == "_" and self.section in (*_BLOCKS, _SUMMARY, "end") and (title := _TITLE.match(line)):
+        elif first == "_" and self.section in (*_BLOCKS, _SUMMARY, "end") and (title := _TITLE.match(line)):
             self._begin(title["title"].strip())
         elif self.section == _SUMMARY:
             self.summary.take(line)
@@ -101,10 +107,6 @@ class _Reader:
         if self.open is not None:
             self.open.add(line)
 
-    @property
-    def _root(self) -> str:
-        return f"{self.workspace.root}/"
-
     def _keep_line(self, line: str) -> None:
         """`--tb=line` shows no titles, and absolute paths, which blocks do not."""
         if (short := _TB_LINE.match(line)) and len(self.by_line) < MOST_KEPT and self.workspace.holds(short["file"]):
@@ -114,18 +116,20 @@ class _Reader:
         """Progress, and what keeps pytest from running at all."""
         if self.conftest is not None:
             self.conftest.add(line)
-        elif not _NOTABLE.search(line):
+        elif not any(map(line.__contains__, _NOTABLE)):
             return
         elif conftest := _CONFTEST.match(line):
             self.conftest = Block(f"ERROR collecting {conftest['file']}")
         elif _STUCK.match(line) or _CRASHED.match(line):
             self.section = "crash"
             self.crash.add(line)
-        elif (verbose := _VERBOSE.match(line.rstrip())) and len(self.verbose) < MOST_KEPT:
+        elif len(self.verbose) < MOST_KEPT and (verbose := _VERBOSE.match(line.rstrip())):
             node = verbose["early_node"] or verbose["node"]
             self.verbose.append(Entry(verbose["early"] or verbose["outcome"], node.strip()))
-        elif (usage := _USAGE.match(line)) and len(self.usage) < MOST_KEPT:
+        elif len(self.usage) < MOST_KEPT and (usage := _USAGE.match(line)):
             self.usage.append(Failure(FailureKind.UNKNOWN, usage["error"] or usage["usage"], evidence=line))
+        elif covered := too_little(line):
+            self.findings.fall_back(covered)
 
     def parsed(self) -> Parsed:
         for failure in (*distinct(self._failures()), *self._breakdowns()):

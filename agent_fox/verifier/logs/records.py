@@ -13,12 +13,13 @@ Record: TypeAlias = "dict[str, object]"
 
 def record_of(line: str) -> Record | None:
     """The object that a line of text holds; None where it holds anything else."""
-    if not line.lstrip().startswith("{"):
+    if not (line := line.strip()).startswith("{"):
         return None
     try:
-        return record(_DECODER.decode(line))
+        value, end = _DECODER.raw_decode(line)
     except (ValueError, RecursionError):
         return None
+    return record(value) if end == len(line) else None
 
 
 def record(value: object) -> Record:
@@ -28,6 +29,11 @@ def record(value: object) -> Record:
 def records(value: object) -> Iterator[Record]:
     """The objects of an array."""
     return (one for one in value if isinstance(one, dict)) if isinstance(value, list) else iter(())
+
+
+def texts(value: object) -> list[str]:
+    """The texts of an array."""
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def text(value: object) -> str:

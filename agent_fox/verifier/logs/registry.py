@@ -6,9 +6,11 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent_fox.verifier.logs import findings_json
 from agent_fox.verifier.logs.c_build import CBuildLog
 from agent_fox.verifier.logs.cargo_json import CargoJson
 from agent_fox.verifier.logs.cargo_text import CargoLog
+from agent_fox.verifier.logs.checkstyle_xml import CheckstyleXml
 from agent_fox.verifier.logs.compileall import CompileallLog
 from agent_fox.verifier.logs.dependencies import DependencyLog
 from agent_fox.verifier.logs.environment import EnvironmentLog
@@ -18,12 +20,15 @@ from agent_fox.verifier.logs.flake8 import Flake8Log
 from agent_fox.verifier.logs.formatters import BlackLog, GofmtLog, IsortLog, RustfmtLog
 from agent_fox.verifier.logs.go_json import GoJson
 from agent_fox.verifier.logs.go_text import GoLog
+from agent_fox.verifier.logs.gotestsum import GotestsumLog
 from agent_fox.verifier.logs.gradle import GradleLog
 from agent_fox.verifier.logs.javac import JavacLog
 from agent_fox.verifier.logs.jest import JestLog
+from agent_fox.verifier.logs.jest_json import JestJson
 from agent_fox.verifier.logs.junit import JunitParser
 from agent_fox.verifier.logs.maven import MavenLog
 from agent_fox.verifier.logs.mocha import MochaLog
+from agent_fox.verifier.logs.mocha_json import MochaJson
 from agent_fox.verifier.logs.mypy import MypyLog
 from agent_fox.verifier.logs.node import NodeLog
 from agent_fox.verifier.logs.node_spec import NodeSpec
@@ -50,6 +55,9 @@ ALIASES = {
     "go test": "go",
     "cargo test": "cargo",
     "cargo-clippy": "clippy",
+    "cargo-nextest": "nextest",
+    "cargo fmt": "cargo-fmt",
+    "go vet": "govet",
     "py.test": "pytest",
     "python -m unittest": "unittest",
     "ruff-check": "ruff",
@@ -62,7 +70,7 @@ ALIASES = {
 # Wrappers that run another tool: the log is the other tool's, whichever it is.
 _SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier")
 _WRAPPED = {"npm": _SCRIPTS, "pnpm": _SCRIPTS, "yarn": _SCRIPTS, "npx": _SCRIPTS, "node": ("node-test",)}
-_ANY_TOOL = ("junit", "sarif")
+_ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
 Parser = DocumentParser | StreamParser | LogParser
 
@@ -146,13 +154,23 @@ def _fits(tools: Sequence[str], wanted: set[str], *, any_tool: bool = False) -> 
 
 
 BUILT_IN = Parsers(
-    documents=(JunitParser(), Sarif(), EslintJson(), RuffJson()),
+    documents=(
+        JunitParser(),
+        Sarif(),
+        CheckstyleXml(),
+        *findings_json.ALL,
+        EslintJson(),
+        RuffJson(),
+        JestJson(),
+        MochaJson(),
+    ),
     streams=(GoJson(), CargoJson(), Tap()),
     texts=(
         MavenLog(),
         GradleLog(),
         JavacLog(),
         CBuildLog(),
+        GotestsumLog(),
         GoLog(),
         CargoLog(),
         TscLog(),

@@ -89,7 +89,7 @@ class RustTarget:
         if self.summary is None and not self._failed:
             self._failed = dict.fromkeys(section.name for section in self._sections)
         sections = self._merged()
-        return [self._draft(name, sections.get(name) or _Section(name), workspace) for name in self._failed]
+        return [self.draft(name, sections.get(name) or _Section(name), workspace) for name in self._failed]
 
     def _begin(self, name: str) -> None:
         self._is_listing = False
@@ -109,7 +109,7 @@ class RustTarget:
                 last.panics += section.panics
         return merged
 
-    def _draft(self, name: str, section: _Section, workspace: Workspace) -> Draft:
+    def draft(self, name: str, section: _Section, workspace: Workspace) -> Draft:
         panic = _of_test(name, section.panics) or _of_test(name, self._shown, only_own=True)
         draft = Draft(FailureKind.TEST_FAILURE, "", test_name=name, evidence=["\n".join(section.lines).strip()])
         if panic is not None:
@@ -125,6 +125,14 @@ class RustTarget:
             (line.strip() for line in section.lines if line.strip()), f"{name} failed"
         )
         return draft
+
+
+def draft_of(name: str, lines: list[str], workspace: Workspace) -> Draft:
+    """A failed test of which only its name and output are known."""
+    target, section = RustTarget(), _Section(name)
+    for line in lines:
+        section.add(line)
+    return target.draft(name, section, workspace)
 
 
 def _read_panic(panics: list[_Panic], line: str) -> None:

@@ -57,6 +57,11 @@ class SurefireReader:
     def is_in_test(self) -> bool:
         return bool(self._running)
 
+    @property
+    def is_printing(self) -> bool:
+        """Whether only a test can have printed the next line, unless that is marked as another's."""
+        return self._open is None and bool(self._running)
+
     def next_module(self) -> None:
         self.module += 1
         self.goal_begins()
@@ -84,7 +89,7 @@ class SurefireReader:
         return True
 
     def _result(self, level: str, text: str) -> bool:
-        if not self._list and not _MARKS.match(text):
+        if not self._list and ((": " not in text and text.rstrip()[-1:] != ":") or not _MARKS.match(text)):
             return False
         if _RESULTS.match(text):
             self._is_in_results = True

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from agent_fox.verifier.logs.frames import Place, any_place, first_line
-from agent_fox.verifier.logs.gathering import Counts, Gathering
+from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import broken_file, error_line, is_file, kind_of_broken_file, test_path
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.tap_yaml import Fields, exception_of, fields_of, message_of, place_of
@@ -18,17 +18,21 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 MOST_LINES = 120  # of what is said about one test
 _STEP = 4  # columns a sub-test is indented by
 _STARTS = re.compile(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
+_OPEN_QUOTE = re.compile(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
+_CLOSES_QUOTE = re.compile(r'(?<!\\)"\s*$')
 _TEST = re.compile(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
 _SUBTEST = re.compile(r"^((?: {4})*)# Subtest(?:: (.*))?$")
 _DIRECTIVE = re.compile(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
 _TIME = re.compile(r"\s+# (?:time|duration_ms)[ =]\S+")
+_COMMENT = re.compile(r"^\s*# ?")
+_SPEC = re.compile(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
 _PLAN = re.compile(r"^1\.\.(\d+)")
 _BAIL = re.compile(r"^\s*Bail out!\s*(.*)$")
 _BATS = re.compile(r"in (?:test )?file ([^,\n]+), line (\d+)")
 _PERL = re.compile(r"\bat (\S+) line (\d+)\.")
 
 
-class Tap:
+class Tap(LineLog):
     """Reads test lines. A parent is neither counted nor a failure where one of its sub-tests failed."""
 
     tools = ("tap", "node-test", "mocha", "vitest", "jest", "bats", "prove")
@@ -36,13 +40,12 @@ class Tap:
 
     def recognises(self, head: str) -> bool:
         found = _STARTS.search(head)
-        return found is not None and stands_first(head, found.start())
+        if found is None or stands_first(head, found.start()):
+            return found is not None
+        return found[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -70,6 +73,9 @@ class _Reader:
         self._braced: list[_Test] = []
         self._test: _Test | None = None
         self._yaml_indent: int | None = None
+        self._indentation = ""
+        self._is_dull = False  # the block is of a test that passed
+        self._is_quoting = False  # a value in quotes goes on over lines of any indentation
         self._between: deque[str] = deque(maxlen=MOST_LINES)
         self._top = 0
         self._planned: int | None = None
@@ -80,22 +86,35 @@ class _Reader:
             return
         if "ok" in line and (found := _TEST.match(line)):
             self._take_test(len(found[1]) // _STEP, not found[2], found[3])
-        elif found := _SUBTEST.match(line):
+        elif "# Subtest" in line and (found := _SUBTEST.match(line)):
             self._settle()
             self._groups[len(found[1]) // _STEP] = _plain(found[2] or "")
-        elif line.strip() == "---" and self._test:
+        elif self._test and line.endswith("---") and line.strip() == "---":
             self._yaml_indent = len(line) - len(line.lstrip())
-        elif line.strip() == "}" and self._braced:
+            self._indentation, self._is_dull = " " * self._yaml_indent, self._test.is_ok
+        elif self._braced and line.strip() == "}":
             self._close_brace()
-        elif found := _BAIL.match(line):
+        elif line.startswith("TAP version") and self._planned is None:
+            self._restart()
+        elif "Bail" in line and (found := _BAIL.match(line)):
             self._bail(found[1])
-        elif found := _PLAN.match(line):
+        elif line.startswith("1..") and (found := _PLAN.match(line)):
             self._planned = int(found[1])
         else:
             self._take_other(line)
 
+    def _restart(self) -> None:
+        """What came before the first line of TAP was printed by something else."""
+        self._settle()
+        self._found, self._counts, self._top, self._seen, self._groups = Gathering(), Counts(), 0, {}, {}
+
     def _take_yaml(self, line: str) -> bool:
         """Whether the line belongs to the YAML block, which also ends where its indentation does."""
+        if self._is_quoting:
+            self._quote(line)
+            return True
+        if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
+            return True
         said = line.lstrip()
         indent = len(line) - len(said)
         if indent == self._yaml_indent and said.rstrip() == "...":
@@ -106,13 +125,19 @@ class _Reader:
             return False
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
             self._test.yaml.append(line)
+            self._is_quoting = bool(_OPEN_QUOTE.match(line))
         return True
+
+    def _quote(self, line: str) -> None:
+        self._is_quoting = not _CLOSES_QUOTE.search(line)
+        if self._test and len(self._test.yaml[-1]) < LONGEST_EVIDENCE:
+            self._test.yaml[-1] += f"\\n{line}"
 
     def _take_test(self, depth: int, is_ok: bool, rest: str) -> None:
         self._settle()
         is_open = rest.endswith("{")
-        is_excused = bool(_DIRECTIVE.search(rest))
-        name = _plain(_TIME.sub("", rest.removesuffix("{")).strip())
+        is_excused = "#" in rest and bool(_DIRECTIVE.search(rest))
+        name = _plain(_TIME.sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
         test = _Test(depth, name, is_ok, is_excused, list(self._between))
         self._between.clear()
@@ -128,6 +153,8 @@ class _Reader:
     def _take_children(self, depth: int) -> tuple[bool, bool]:
         """Whether there were sub-tests below `depth`, and whether one failed; the next test starts without."""
         deeper = [level for level in self._seen if level > depth]
+        if not deeper:
+            return False, False
         failed = [self._seen.pop(level) for level in deeper]
         return bool(deeper), any(failed)
 
@@ -141,7 +168,7 @@ class _Reader:
         self._settle()
 
     def _take_other(self, line: str) -> None:
-        said = re.sub(r"^\s*# ?", "", line)
+        said = _COMMENT.sub("", line)
         if self._test and len(self._test.after) < MOST_LINES:
             self._test.after.append(said)
         else:
@@ -155,7 +182,7 @@ class _Reader:
 
     def _settle(self) -> None:
         """Count the last test, and keep it if it failed by itself."""
-        test, self._test, self._yaml_indent = self._test, None, None
+        test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
         if test is None:
             return
         fails = not (test.is_ok or test.is_excused)
@@ -235,5 +262,7 @@ def _crash(lines: list[str], workspace: Workspace) -> Failure | None:
 
 def _plain(text: str) -> str:
     """Without TAP's escapes, nor a directive."""
+    if "#" not in text:
+        return text
     directive = _DIRECTIVE.search(text)
     return (text[: directive.start() + 1].rstrip(" #") if directive else text).replace("\\#", "#")

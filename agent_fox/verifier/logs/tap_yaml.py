@@ -76,5 +76,5 @@ def _position(fields: Fields, workspace: Workspace) -> Place | None:
 def _unquoted(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":
         inner = value[1:-1]
-        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"')
+        return inner.replace("''", "'") if value[0] == "'" else inner.replace('\\"', '"').replace("\\n", "\n")
     return value

@@ -30,6 +30,8 @@ class TscLog:
 
 
 def _take(line: str, found: Diagnostics, workspace: Workspace) -> None:
+    if found.gathering.is_full:
+        return
     may_match = " TS" in line  # cheaper than a pattern, for logs of other tools
     if may_match and (match := first_match((PLAIN, PRETTY, _WHOLE), _BUILD_TIME.sub("", line, count=1))):
         found.begin(diagnostic(match, FailureKind.COMPILE_ERROR, workspace))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.pytest_blocks import distinct, exception_of
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
@@ -89,7 +89,7 @@ class _Block:
         )
 
 
-class UnittestLog:
+class UnittestLog(LineLog):
     """Reads failures, with one for each failed sub-test, and the counts at the end.
 
     The failures are shown last, and their number is known: what a test printed before them is none of them.
@@ -97,15 +97,13 @@ class UnittestLog:
 
     tools = ("unittest", "django")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader()
-        for line in lines:
-            reader.take(line)
-        return reader.parsed(workspace)
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
-    def __init__(self) -> None:
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._blocks: list[_Block] = []
         self._open: _Block | None = None
         self._before = ""
@@ -130,9 +128,9 @@ class _Reader:
         self._blocks.append(block)
         del self._blocks[: -2 * MOST_KEPT]
 
-    def parsed(self, workspace: Workspace) -> Parsed:
+    def parsed(self) -> Parsed:
         findings, blocks = Findings(), self._believable()
-        for failure in distinct(block.failure(workspace) for block in blocks):
+        for failure in distinct(block.failure(self._workspace) for block in blocks):
             findings.gathering.fail(failure)
         summary = self._summary(blocks)
         if self._counts and self._counts.get("unexpected successes"):

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, loader_place
+from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
@@ -66,16 +68,13 @@ class _Block:
         return loader_place(self.shown.text, workspace)
 
 
-class VitestLog:
+class VitestLog(LineLog):
     """Reads the errors at the end, which name tests, suites that did not load, and what nothing caught."""
 
     tools = ("vitest",)
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            reader.take(line)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> LineReader:
+        return _Reader(workspace)
 
 
 class _Reader:
@@ -99,7 +98,9 @@ class _Reader:
             self._count(tests)
         elif self._open is not None:
             self._open.shown.add(line)
-        elif failed := _NOTHING.match(line):
+        elif line.startswith("ERROR: Coverage") and (covered := too_little(line)):
+            self._findings.fall_back(covered)
+        elif line[:1] == "N" and (failed := _NOTHING.match(line)):
             self._findings.fall_back(Failure(FailureKind.UNKNOWN, failed["message"], evidence=line))
             self._summary = TestSummary()
 
@@ -120,7 +121,7 @@ class _Reader:
     def _close(self) -> None:
         if self._open is not None and self._open.shown.text.strip():
             self._broken_suites += self._open.is_of_suite
-            for failure in self._open.failures(self._workspace):
+            for failure in () if self._findings.gathering.is_full else self._open.failures(self._workspace):
                 self._findings.gathering.fail(failure)
         self._open = None
 

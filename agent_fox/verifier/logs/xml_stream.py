@@ -33,10 +33,16 @@ class XmlReader(Protocol):
 
 
 def read_xml(file: BinaryIO, reader: XmlReader) -> None:
-    """Give `reader` the first document in `file`; lines before it are skipped, and whatever follows it.
+    """Give `reader` the first document in `file`. Raises XmlCut; the reader has seen what came before."""
+    for _ in feed_xml(file, reader):
+        pass
 
-    Characters that XML forbids are left out, as reports of real tools hold them. Raises XmlCut; the reader has seen
-    what came before.
+
+def feed_xml(file: BinaryIO, reader: XmlReader) -> Iterator[None]:
+    """Give `reader` the first document in `file`, and stop after each chunk of it.
+
+    Lines before it are skipped, and whatever follows it. Characters that XML forbids are left out, as reports of real
+    tools hold them. Raises XmlCut; the reader has seen what came before.
     """
     parser = expat.ParserCreate()
     parser.buffer_text = True
@@ -45,20 +51,22 @@ def read_xml(file: BinaryIO, reader: XmlReader) -> None:
     parser.CharacterDataHandler = reader.characters
     parser.StartDoctypeDeclHandler = _refuse_doctype
     try:
-        _feed(parser, file)
+        yield from _feed(parser, file)
     except expat.ExpatError as error:
         if error.code != _MORE_AFTER_END:
             raise XmlCut(f"it is cut off or is no XML: {error}") from error
 
 
-def _feed(parser: expat.XMLParserType, file: BinaryIO) -> None:
+def _feed(parser: expat.XMLParserType, file: BinaryIO) -> Iterator[None]:
     fed = 0
     for data in _clean_chunks(file):
         parser.Parse(data, False)
         fed += len(data)
         if fed - parser.CurrentByteIndex > LARGEST_PART:
             raise XmlCut("one of its tags is larger than a report's")
+        yield
     parser.Parse(b"", True)
+    yield
 
 
 def _clean_chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -1,0 +1,207 @@
+"""What a person decides about a verifier before it may be asked anything: options, their variables, and the result."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tomllib
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from pydantic import BaseModel, ConfigDict
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.place import here
+from agent_fox.system.redact import secret_values
+from agent_fox.system.sandbox import SandboxMode
+from agent_fox.system.toml_tables import Toml
+from agent_fox.verifier.context import DEFAULT_SECONDS, RunContext
+from agent_fox.verifier.profiles.detect import detect
+from agent_fox.verifier.profiles.loading import UnknownProfile, load_profile
+from agent_fox.verifier.profiles.model import NetworkProfile, Profile
+from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
+from agent_fox.verifier.profiles.request import Refused
+from agent_fox.verifier.toolbox import Verifier
+
+PREFIX = "AGENT_FOX_VERIFIER_"
+NARROWING = Path(".agent-fox") / "verifier.toml"
+_MOST_CHANGES = 10
+T = TypeVar("T")
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+class VerifierOptions(BaseModel):
+    """The options as given. `root`, `artifacts` and `profile` unset: worked out from where the command was started."""
+
+    model_config = ConfigDict(frozen=True)
+
+    root: Path | None
+    artifacts: Path | None
+    profile: str | None
+    run: str
+    attempt: int
+    modules: tuple[str, ...]
+    sandbox: str
+    max_seconds: float
+    allow_format_apply: bool
+    base: str
+    network: str
+    accepted: str | None
+
+
+_OPTIONS = (
+    click.option(
+        "--root", type=_FOLDER, envvar=f"{PREFIX}ROOT", help="The workspace. Unset: the root of this repository."
+    ),
+    click.option(
+        "--artifacts",
+        type=click.Path(file_okay=False, path_type=Path),
+        envvar=f"{PREFIX}ARTIFACTS",
+        help="Folder for logs and reports. Unset: one for this workspace below `$XDG_STATE_HOME/agent-fox`.",
+    ),
+    click.option("--profile", metavar="ID", envvar=f"{PREFIX}PROFILE", help="The profile. Unset: as detected."),
+    click.option("--run", default="local", show_default=True, envvar=f"{PREFIX}RUN", help="Name of the run."),
+    click.option(
+        "--attempt",
+        default=1,
+        show_default=True,
+        type=click.IntRange(1),
+        envvar=f"{PREFIX}ATTEMPT",
+        help="Number of the attempt in the run.",
+    ),
+    click.option(
+        "--module",
+        "modules",
+        multiple=True,
+        envvar=f"{PREFIX}MODULES",
+        help="A module that may be asked for; repeatable. Unset: every module that is found.",
+    ),
+    click.option(
+        "--sandbox",
+        type=click.Choice([mode.value for mode in SandboxMode]),
+        default=SandboxMode.AUTO.value,
+        show_default=True,
+        envvar=f"{PREFIX}SANDBOX",
+        help="`auto`: where there is one; `require`: or nothing runs; `off`: never.",
+    ),
+    click.option(
+        "--max-seconds",
+        type=click.FloatRange(1),
+        default=DEFAULT_SECONDS,
+        show_default=True,
+        envvar=f"{PREFIX}MAX_SECONDS",
+        help="How long all commands together may take.",
+    ),
+    click.option(
+        "--allow-format-apply",
+        is_flag=True,
+        envvar=f"{PREFIX}ALLOW_FORMAT_APPLY",
+        help="Let the formatter change source files.",
+    ),
+    click.option(
+        "--network",
+        type=click.Choice([network.value for network in NetworkProfile]),
+        default=NetworkProfile.NONE.value,
+        show_default=True,
+        envvar=f"{PREFIX}NETWORK",
+        help="`package-readonly` lets a separate step fetch dependencies; commands never have a network.",
+    ),
+    click.option(
+        "--accept-profile",
+        "accepted",
+        metavar="FINGERPRINT",
+        envvar=f"{PREFIX}ACCEPT_PROFILE",
+        help=f"The fingerprint of a profile that {NARROWING.as_posix()} changes, once you have seen how.",
+    ),
+    click.option(
+        "--base",
+        default="",
+        metavar="COMMIT",
+        envvar=f"{PREFIX}BASE",
+        help="The commit the change under check began at.",
+    ),
+)
+
+
+def verifier_options(command: Callable[..., T]) -> Callable[..., T]:
+    """Add the options to a command, which gets them together as `options`."""
+
+    @wraps(command)
+    def with_options(**given: object) -> T:
+        chosen = VerifierOptions.model_validate({name: given.pop(name) for name in VerifierOptions.model_fields})
+        return command(options=chosen, **given)
+
+    for option in reversed(_OPTIONS):
+        option(with_options)
+    return with_options
+
+
+def verifier_of(options: VerifierOptions) -> Verifier:
+    """The verifier that they describe. Raises UserError."""
+    root = (options.root or here()).resolve()
+    artifacts = options.artifacts or _state_folder(root)
+    artifacts.mkdir(parents=True, exist_ok=True)
+    context = RunContext(
+        run=options.run,
+        attempt=options.attempt,
+        root=root,
+        artifacts=artifacts.resolve(),
+        profile=_profile(options, root),
+        modules=options.modules,
+        sandbox=SandboxMode(options.sandbox),
+        seconds=options.max_seconds,
+        allow_format_apply=options.allow_format_apply,
+        secrets=secret_values(os.environ),
+        base=options.base,
+    )
+    return Verifier(context)
+
+
+def _profile(options: VerifierOptions, root: Path) -> Profile:
+    """The built-in profile as far as the person allows it, and the repository does not ask for less."""
+    try:
+        built_in = load_profile(options.profile or _recommended(root))
+        policy = built_in.policy.model_copy(update={"allow_source_mutation": options.allow_format_apply})
+        allowed = Allowed(NetworkProfile(options.network), options.allow_format_apply)
+        own = narrowed(built_in.model_copy(update={"policy": policy}), {}, allowed)
+        return _confirmed(own, narrowed(own, _asked_by(root), allowed), options.accepted)
+    except (UnknownProfile, Refused) as refused:
+        raise UserError(str(refused)) from refused
+
+
+def _asked_by(root: Path) -> Toml:
+    """How the repository narrows its profile. Whoever writes the workspace writes this, so that it can only narrow."""
+    file = root / NARROWING
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise UserError(f"{file}: this cannot be read as TOML: {error}") from error
+
+
+def _confirmed(own: Profile, asked: Profile, accepted: str | None) -> Profile:
+    """`asked`, if nothing differs or a person has seen what does."""
+    changes = difference(own, asked)
+    if not changes or accepted == fingerprint(asked):
+        return asked
+    more = f"; and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
+    shown = "; ".join(changes[:_MOST_CHANGES]) + more
+    raise UserError(
+        f"{NARROWING} changes the profile {own.id}: {shown}. If that is right: --accept-profile {fingerprint(asked)}"
+    )
+
+
+def _recommended(root: Path) -> str:
+    found = detect(root).recommended
+    if found is None:
+        raise UserError(f"{root}: no build system was found; name a profile by --profile")
+    return found.profile
+
+
+def _state_folder(root: Path) -> Path:
+    """Outside the workspace, so that nothing that runs in it can reach what is kept of its runs."""
+    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
+    return Path(state) / "agent-fox" / "verifier" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]

@@ -1,0 +1,75 @@
+"""`agent-fox verify`: a checkout built, tested and checked by a plan, without any agent. Its words: `verified`."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import click
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.verified import Screen
+from agent_fox.config import load
+from agent_fox.engine.extensions import parsers_of
+from agent_fox.engine.verifying import Checkout, Wish, verification
+from agent_fox.plugins import load_plugins
+from agent_fox.verifier.documents import report_document
+from agent_fox.verifier.plan_run import Listener
+from agent_fox.verifier.pull_request import verification_section
+from agent_fox.verifier.report import ReportStatus, VerificationReport
+
+
+@click.command("verify", short_help="Build, test and check this checkout by a plan; say what failed, and why.")
+@click.option("--plan", metavar="NAME", help="A plan by name; `auto` chooses by what changed.")
+@click.option("--base", metavar="REF", help="The commit or branch that the change is compared with.")
+@click.option("--profile", metavar="ID", help="The profile to use. Unset: by the manifests.")
+@click.option("--module", metavar="DIR", help="One module of the project only.")
+@click.option("--reason", default="", metavar="TEXT", help="Why tests were changed; commit messages count too.")
+@click.option("--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Run the plan on the base too?")
+@click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), help="bubblewrap around every command?")
+@click.option("--format-apply/--no-format-apply", default=None, help="May the formatter change source files?")
+@click.option("--markdown", "as_markdown", is_flag=True, help="Print a Verification section for a pull request.")
+@json_option
+def command(
+    plan: str | None,
+    base: str | None,
+    profile: str | None,
+    module: str | None,
+    reason: str,
+    baseline: str | None,
+    sandbox: str | None,
+    format_apply: bool | None,
+    as_markdown: bool,
+    as_json: bool,
+) -> Exit:
+    """Run a verification plan on this checkout, without any agent, and say what failed, where, and whose it is.
+
+    Commands come from profiles and manifests, run without a shell, and in a sandbox where bubblewrap is there. Exits 0
+    where everything required passed, 2 where something failed or could not be told.
+    """
+    wish = Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply)
+    screen = Screen(is_silent=as_json or as_markdown)
+    report = _report(wish, screen)
+    if as_json:
+        print_json(report_document(report).model_dump(mode="json"))
+    elif as_markdown:
+        click.echo(verification_section(report), nl=False)
+    else:
+        screen.sums_up(report)
+    return Exit.DONE if report.status is ReportStatus.PASSED else Exit.UNPROVEN
+
+
+def _report(wish: Wish, screen: Screen) -> VerificationReport:
+    root, stop = here(), threading.Event()
+    checkout = Checkout(root, load(root, os.environ), os.environ, parsers_of(load_plugins()))
+    try:
+        ready = verification(checkout, wish, Listener(screen.begins, screen.runs, screen.ended), stop)
+        screen.opens(ready.plan, ready.profiles)
+        return ready.report()
+    except KeyboardInterrupt:
+        stop.set()
+        raise
+    finally:
+        screen.closes()

@@ -1,0 +1,72 @@
+"""Private keys in text form, which go over many lines: the block from BEGIN to END, and one that breaks off."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LONGEST_KEY = 400
+"""Lines after which a private key without an end is over."""
+
+_MASK = b"[redacted]"
+_MARK = re.compile(rb"KEY(?: BLOCK)?-----")  # quick to find; both of those below end in it
+_LONGEST_MARK = 80
+_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_REST = re.compile(rb"[^\"'<>\n]*")
+"""What of the first line belongs to a key that does not end there: a report goes on behind a quote or bracket."""
+
+_BODY = re.compile(rb"[A-Za-z0-9+/=]{16,}+")
+_SHORT_OR_HEADER = re.compile(rb"\s*[A-Za-z0-9+/=]{0,15}\s*\Z|[A-Z][A-Za-z-]{2,20}: ")
+
+
+@dataclass
+class KeyMask:
+    """Whether the text is within a key, from one piece of it to the next."""
+
+    lines_left: int = 0
+
+    def through(self, text: bytes, position: int, done: list[bytes]) -> int:
+        """Appends what of the text belongs to the key, masked, and answers where the rest begins.
+
+        While the key goes on in the next line, that rest ends with the line.
+        """
+        end = position
+        while position == end < len(text) and self.lines_left:
+            end = text.find(b"\n", position) + 1 or len(text)
+            position = self._line(text, position, end, done)
+        return position
+
+    def _line(self, text: bytes, start: int, end: int, done: list[bytes]) -> int:
+        self.lines_left -= 1
+        last = _END.search(text, start, end)
+        if last is not None:
+            self.lines_left = 0
+            done.append(_MASK)
+            return last.end()
+        if _BEGIN.match(text, start, end):
+            done.append(_MASK)
+            rest = _REST.match(text, start, end)
+            return rest.end() if rest else end
+        return self._body(text, start, end, done)
+
+    def _body(self, text: bytes, start: int, end: int, done: list[bytes]) -> int:
+        line = text[start:end]
+        masked = _BODY.sub(_MASK, line)
+        if masked != line:
+            done.append(masked)
+        elif _SHORT_OR_HEADER.match(line):
+            done.append(_MASK + line[len(line.rstrip()) :] if line.strip() else line)
+        else:
+            self.lines_left = 0
+            return start
+        return end
+
+
+def key_begin(text: bytes, position: int, end: int) -> int | None:
+    """Where the first private key between two places begins."""
+    for mark in _MARK.finditer(text, position, end):
+        begin = _BEGIN.search(text, max(position, mark.start() - _LONGEST_MARK), mark.end())
+        if begin is not None:
+            return begin.start()
+    return None

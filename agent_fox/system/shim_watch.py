@@ -1,0 +1,146 @@
+"""Part of the shim: watching one process from its start to its end, and keeping what it prints within bounds."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import selectors
+import signal
+import time
+from collections.abc import Callable, Mapping
+
+from agent_fox.system.shim_tree import Child, Tree
+
+CONTROL = 0
+CHUNK = 1 << 16
+LOOK_EVERY = 0.1
+"""Seconds between two looks at what a process with bounds takes."""
+LONGEST_DRAINING = 1.0
+"""Seconds that are waited for output after the last process of the tree is dead."""
+
+
+class Capture:
+    """One stream in a file: the first and the last half of `limit` bytes; what lies between is only counted."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        self.descriptor = os.open(path, flags, 0o600)
+        self.head_left, self.tail_limit = limit // 2, limit - limit // 2
+        self.tail = bytearray()
+        self.bytes = 0
+        self.after_head = 0
+        self.error = ""
+
+    def feed(self, data: bytes) -> None:
+        self.bytes += len(data)
+        head, rest = data[: self.head_left], data[self.head_left :]
+        self.head_left -= len(head)
+        self.write(head)
+        self.after_head += len(rest)
+        self.tail += rest
+        if len(self.tail) > 2 * self.tail_limit:
+            del self.tail[: -self.tail_limit]
+
+    def write(self, data: bytes) -> None:
+        try:
+            while data:
+                data = data[os.write(self.descriptor, data) :]
+        except OSError as error:  # a full disk must not end the session's supervision
+            self.error = str(error)
+
+    @property
+    def left_out(self) -> int:
+        return max(0, self.after_head - self.tail_limit)
+
+    def close(self) -> None:
+        if self.left_out:
+            self.write(b"\n[... %d bytes left out ...]\n" % self.left_out)
+        self.write(bytes(self.tail[-self.tail_limit :]))
+        with contextlib.suppress(OSError):
+            os.fsync(self.descriptor)
+        os.close(self.descriptor)
+
+
+class Supervision:
+    """One process from its start to its end."""
+
+    def __init__(self, child: Child, time_limit: float, grace: float, woken: int, bounds: Mapping[str, int]) -> None:
+        self.tree = Tree(child)
+        self.grace = grace
+        self.bounds = bounds
+        self.deadline: float = time.monotonic() + time_limit
+        self.kill_at: float | None = None
+        self.why = ""
+        self.is_lost = self.is_killed_for_loss = False
+        self.selector = selectors.DefaultSelector()
+        self.watch(CONTROL, self.hear)
+        self.watch(woken, lambda: os.read(woken, CHUNK))
+
+    def watch_output(self, stream: int, capture: Capture) -> None:
+        def read() -> None:
+            data = os.read(stream, CHUNK)
+            capture.feed(data)
+            if not data:
+                self.selector.unregister(stream)
+
+        self.watch(stream, read)
+
+    def watch(self, descriptor: int, on_data: Callable[[], object]) -> None:
+        self.selector.register(descriptor, selectors.EVENT_READ, on_data)
+
+    def hear(self) -> None:
+        """A word from the orchestrator, or its silence for ever."""
+        if os.read(CONTROL, CHUNK):
+            self.end_politely("stopped")
+        else:
+            self.is_lost = True
+            self.selector.unregister(CONTROL)
+
+    def end_politely(self, why: str) -> None:
+        if not self.why:
+            self.why, self.kill_at = why, time.monotonic() + self.grace
+            self.tree.terminate()
+
+    def run(self) -> None:
+        """Return when the child has ended, whoever ended it."""
+        while not self.tree.has_child_ended():
+            for key, _ in self.selector.select(self.patience()):
+                key.data()
+            if not self.tree.has_child_ended():
+                self.press()
+
+    def patience(self) -> float:
+        until = self.deadline if self.kill_at is None else self.kill_at
+        longest = LOOK_EVERY if self.bounds else 60.0
+        return 0.05 if self.is_lost else max(0.0, min(until - time.monotonic(), longest))
+
+    def press(self) -> None:
+        now = time.monotonic()
+        if self.is_lost:
+            self.is_killed_for_loss = True
+            self.tree.kill()
+        elif self.kill_at is not None and now >= self.kill_at:
+            self.tree.kill()
+            self.kill_at = now + 0.05
+        elif now >= self.deadline:
+            self.end_politely("timed out")
+        elif self.bounds and (exceeded := self.tree.exceeded(self.bounds)):
+            self.why, self.kill_at = exceeded, now
+            self.tree.kill()
+
+    def drain(self, descriptors: set[int]) -> None:
+        """Take what is still in the pipes; whoever else holds them open is not waited for long."""
+        give_up = time.monotonic() + LONGEST_DRAINING
+        while time.monotonic() < give_up and descriptors & set(self.selector.get_map()):
+            for key, _ in self.selector.select(0.05):
+                if key.fd in descriptors:
+                    key.data()
+
+
+def wakened_by_signals() -> int:
+    """The reading end of a pipe that every signal writes to."""
+    woken, wakes = os.pipe()
+    os.set_blocking(woken, False)
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    return woken

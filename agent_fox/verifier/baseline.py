@@ -1,0 +1,131 @@
+"""The same plan on the base commit, so that what was broken before can be told apart. Cached by tree and profile.
+
+What was broken before is shown, and never excuses a requirement's own tests (`docs/semantics.md`, "Judging").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import zip_longest
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from agent_fox.system import git, git_objects
+from agent_fox.verifier.comparison import Comparison, compare
+from agent_fox.verifier.context import RunContext
+from agent_fox.verifier.disposing import Surroundings, facts_of
+from agent_fox.verifier.disposition_facts import Rerun, RerunTree
+from agent_fox.verifier.dispositions import dispose
+from agent_fox.verifier.documents import VERSION, ResultDocument, result_document, result_of
+from agent_fox.verifier.profiles.narrowing import fingerprint
+from agent_fox.verifier.profiles.request import Refused, Request
+from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
+from agent_fox.verifier.results import Disposed, Failure, Status, Tool, VerificationResult
+from agent_fox.verifier.second_looks import end_of
+from agent_fox.verifier.toolbox import Verifier
+
+BORROWED = ("node_modules", ".venv", "venv", "vendor")
+"""Folders of dependencies that git does not hold: a checkout of the base commit is lent those of the workspace."""
+
+_RESULTS = TypeAdapter(tuple[ResultDocument, ...])
+_NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY)
+
+
+def compared(report: VerificationReport, context: RunContext, cache: Path) -> VerificationReport:
+    """The report beside the same steps on `context.base`, whose results are taken from `cache` if they are there.
+
+    Raises GitError where the base commit cannot be read.
+    """
+    steps = [outcome.step for outcome in report.outcomes if outcome.step.tool not in _NOT_FOR_THE_BASE]
+    after = [outcome.result for outcome in report.outcomes if outcome.step.tool not in _NOT_FOR_THE_BASE]
+    before = results_on_base(context, steps, cache)
+    comparison = compare(context.base, before, after)
+    outcomes = tuple(_disposed_again(outcome, comparison, context) for outcome in report.outcomes)
+    return replace(report, outcomes=outcomes, comparison=comparison)
+
+
+def _disposed_again(outcome: StepOutcome, comparison: Comparison, context: RunContext) -> StepOutcome:
+    """The outcome with what failed on the base commit too disposed of as such; it is shown, and still a failure."""
+    known = set(comparison.unchanged)
+    result = outcome.result
+    pairs = zip_longest(result.failures, result.dispositions)
+    dispositions = tuple(
+        _pre_existing(failure, result, context) if failure in known else why for failure, why in pairs if why
+    )
+    return replace(outcome, result=replace(result, dispositions=dispositions))
+
+
+def _pre_existing(failure: Failure, result: VerificationResult, context: RunContext) -> Disposed:
+    reruns = {failure.test_name or "": (Rerun(RerunTree.BASE, (False,)),)}
+    return dispose(facts_of(failure, result, end_of(result), Surroundings(context.files_changed, reruns=reruns)))
+
+
+def results_on_base(context: RunContext, steps: Sequence[Step], cache: Path) -> tuple[VerificationResult, ...]:
+    """Each step's result on the base commit. Only results that say something about the code are cached."""
+    file = cache / f"{_key(context, steps)}.json"
+    known = _read(file)
+    if known is not None:
+        return known
+    with checkout(context.root, context.base) as folder:
+        borrowed = _borrow(context.root, folder)
+        own = replace(context, root=folder, run=f"{context.run}-base", base="", readable=(*context.readable, *borrowed))
+        verifier = Verifier(own)
+        results = tuple(_run(verifier, step) for step in steps)
+    if all(result.status in (Status.PASSED, Status.FAILED) for result in results):
+        _write(file, results)
+    return results
+
+
+@contextmanager
+def checkout(repo: Path, commit: str) -> Iterator[Path]:
+    """The files of a commit in a folder of their own, without a git folder; removed afterwards. Raises GitError."""
+    with tempfile.TemporaryDirectory(prefix="agent-fox-base-") as made:
+        folder = Path(made) / "tree"
+        folder.mkdir()
+        with git_objects.store(repo, folder) as store:
+            store.read_tree(commit)
+            store.call("checkout-index", "--all", "--force")
+        yield folder
+
+
+def _borrow(workspace: Path, folder: Path) -> tuple[Path, ...]:
+    """Link what the base commit lacks because git never held it; where the links lead."""
+    lent = [name for name in BORROWED if (workspace / name).is_dir() and not (folder / name).exists()]
+    for name in lent:
+        (folder / name).symlink_to((workspace / name).resolve())
+    return tuple((workspace / name).resolve() for name in lent)
+
+
+def _run(verifier: Verifier, step: Step) -> VerificationResult:
+    request = Request(step.tool, step.module, step.selector)
+    try:
+        return verifier.run(request)
+    except Refused as refused:
+        return verifier.refusal(request, refused)
+
+
+def _key(context: RunContext, steps: Sequence[Step]) -> str:
+    """Whatever another result could come from: the tree, the profile, the steps, the isolation, our own version."""
+    tree = git.tree_of(context.root, context.base)
+    told = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
+    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+
+
+def _read(file: Path) -> tuple[VerificationResult, ...] | None:
+    try:
+        return tuple(result_of(document) for document in _RESULTS.validate_json(file.read_bytes()))
+    except (FileNotFoundError, ValidationError):  # a damaged cache is no cache
+        return None
+
+
+def _write(file: Path, results: Sequence[VerificationResult]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    part = file.with_name(f"{file.name}.{os.getpid()}")
+    part.write_bytes(_RESULTS.dump_json(tuple(result_document(result) for result in results)))
+    part.replace(file)

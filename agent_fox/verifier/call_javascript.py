@@ -1,0 +1,71 @@
+"""Node's test runner, Jest, Vitest and Mocha: how they are asked for a report, and for some of their tests alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from agent_fox.verifier.calls import Call
+from agent_fox.verifier.cases import Case
+
+_NODE_REPORTER = Path(__file__).parent / "reporters" / "node_junit.mjs"
+_SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\/-]")
+
+
+def node_report(call: Call, report: Path) -> Call:
+    """A second reporter beside the one that people read. In a script of npm it comes by the environment."""
+    own = (f"--test-reporter={_NODE_REPORTER.as_uri()}", f"--test-reporter-destination={report}")
+    if any(word.startswith("--test-reporter") for word in (*call.argv, *call.script.split())):
+        options = (*_destination(call), *own)
+    else:
+        options = ("--test-reporter=spec", "--test-reporter-destination=stdout", *own)
+    if not call.script:
+        return call.with_options(*options)
+    return replace(call, variables={**call.variables, "NODE_OPTIONS": " ".join(options)})
+
+
+def _destination(call: Call) -> tuple[str, ...]:
+    has_one = any(word.startswith("--test-reporter-destination") for word in (*call.argv, *call.script.split()))
+    return () if has_one else ("--test-reporter-destination=stdout",)
+
+
+def node_tests(call: Call, tests: Sequence[Case]) -> Call | None:
+    """Only where Node is called itself: arguments of a script come too late for it."""
+    if call.script:
+        return None
+    return call.with_options(*(f"--test-name-pattern={_escaped(test.name)}$" for test in tests))
+
+
+def jest_report(call: Call, report: Path) -> Call:
+    return call.with_more("--json", f"--outputFile={report}")
+
+
+def vitest_report(call: Call, report: Path) -> Call:
+    has_reporter = any(word.startswith("--reporter") for word in (*call.argv, *call.script.split()))
+    shown = () if has_reporter else ("--reporter=default",)
+    return call.with_more(*shown, "--reporter=junit", f"--outputFile.junit={report}")
+
+
+def mocha_report(call: Call, report: Path) -> Call:
+    """Mocha has one reporter at a time: what people read is left out."""
+    return call.with_more("--reporter", "xunit", "--reporter-option", f"output={report}")
+
+
+def titled_tests(call: Call, tests: Sequence[Case]) -> Call:
+    """By the titles around a test and its own: Jest's and Vitest's `-t`."""
+    return call.with_more("-t", _titles(tests))
+
+
+def mocha_tests(call: Call, tests: Sequence[Case]) -> Call:
+    return call.with_more("--grep", _titles(tests))
+
+
+def _titles(tests: Sequence[Case]) -> str:
+    names = (_escaped(" ".join((*test.classes, test.name))) for test in tests)
+    return f"^({'|'.join(names)})$"
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", text)

@@ -1,0 +1,45 @@
+"""The change that is under check: what differs between its base commit and the files of a workspace.
+
+Commits are given by their full ids. The files are looked at with a git folder and an object store of our own: neither a
+hook, a filter nor a setting of the workspace is run, and nothing is written to it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from agent_fox.system import git_objects
+from agent_fox.system.git_objects import Store
+from agent_fox.verifier.policy.git_change import change_of
+from agent_fox.verifier.policy.values import Change
+
+
+def changed_paths(root: Path, base: str) -> tuple[str, ...]:
+    """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError."""
+    with _looking_at(root) as store:
+        return tuple(change.path for change in _changes(store, base))
+
+
+def change_since(root: Path, base: str) -> Change:
+    """The change with the contents of both sides; links to other repositories left out. Raises GitError."""
+    with _looking_at(root) as store:
+        return change_of(store, _changes(store, base))
+
+
+def _changes(store: Store, base: str) -> list[git_objects.Change]:
+    store.read_tree(base)
+    store.add_all()
+    return store.changes(base, store.write_tree())
+
+
+@contextmanager
+def _looking_at(root: Path) -> Iterator[Store]:
+    """A store whose new objects go to a folder that is thrown away: looking leaves nothing behind."""
+    with git_objects.store(root, root) as store, tempfile.TemporaryDirectory(prefix="agent-fox-objects-") as objects:
+        known = store.variables["GIT_OBJECT_DIRECTORY"]
+        places = {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
+        yield replace(store, variables={**store.variables, **places})

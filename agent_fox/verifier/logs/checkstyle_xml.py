@@ -1,0 +1,81 @@
+"""Checkstyle's XML, which many other linters write too, and PMD's: files with what was found in them."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO
+
+from agent_fox.verifier.logs.diagnostics import is_mild, position
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.opening import stands_first
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
+from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+_STARTS = re.compile(r"^[ \t\ufeff]*(?:<\?xml|<checkstyle\b|<pmd\b)", re.MULTILINE)
+_ROOT = re.compile(r"<(?:checkstyle|pmd)\b")
+_LONGEST = 2_000  # characters kept of a violation's text
+
+
+class CheckstyleXml:
+    """Reads errors as failures; warnings and information are warnings."""
+
+    tools = ("checkstyle", "pmd")
+
+    def recognises(self, head: str) -> bool:
+        found = _STARTS.search(head)
+        return found is not None and bool(_ROOT.search(head, found.start())) and stands_first(head, found.start())
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        reader = _Reader(workspace)
+        try:
+            read_xml(file, reader)
+        except XmlCut:
+            return reader.found.parsed(is_complete=False)
+        return reader.found.parsed(is_complete=reader.is_ours)
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self.found = Gathering()
+        self.is_ours = False
+        self._workspace = workspace
+        self._file = ""
+        self._violation: dict[str, str] | None = None
+        self._text = ""
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag in ("checkstyle", "pmd"):
+            self.is_ours = True
+        elif tag == "file":
+            self._file = self._workspace.relative(attributes.get("name", ""))
+        elif tag == "error" and self._file:
+            self._keep(attributes, attributes.get("message", ""), attributes.get("line", ""))
+        elif tag == "violation":
+            self._violation, self._text = attributes, ""
+
+    def characters(self, text: str) -> None:
+        if self._violation is not None and len(self._text) < _LONGEST:
+            self._text += text
+
+    def end(self, tag: str) -> None:
+        if tag == "violation" and self._violation is not None:
+            self._keep(self._violation, self._text.strip(), self._violation.get("beginline", ""))
+            self._violation = None
+
+    def _keep(self, attributes: dict[str, str], message: str, line: str) -> None:
+        rule = attributes.get("rule") or attributes.get("source", "").rpartition(".")[2].removesuffix("Check")
+        column = attributes.get("column") or attributes.get("begincolumn", "")
+        failure = Failure(
+            FailureKind.LINT_FAILURE,
+            message,
+            file=self._file or None,
+            line=position(line if line.isdecimal() else None),
+            column=position(column if column.isdecimal() else None),
+            evidence=f"{message} ({rule})" if rule else message,
+            code=rule or None,
+        )
+        if is_mild(attributes.get("severity")):
+            self.found.warn(failure)
+        else:
+            self.found.fail(failure)

@@ -1,0 +1,22 @@
+"""What test runners and coverage tools say when too little was covered. The tests may all have passed."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.results import Failure, FailureKind
+
+_MARKS = ("coverage", "Coverage", "threshold")
+_TOO_LITTLE = re.compile(
+    r"(?:FAIL |ERROR: |Jest: |Error: |\[ERROR\] )?(?P<message>Required test coverage of \S+ not reached.*"
+    r"|Coverage failure: total of .*"
+    r"|Coverage for \w+ \([\d.]+%\) does not meet .*threshold.*"
+    r"|\"?[\w ./-]*\"? ?coverage threshold for .* not met.*"
+    r"|[Cc]overage total of \S+ .*(?:below|under) .*)$"
+)
+
+
+def too_little(line: str) -> Failure | None:
+    """The failure that a line tells of, where it is about a threshold of coverage."""
+    found = _TOO_LITTLE.match(line.strip()) if any(mark in line for mark in _MARKS) else None
+    return Failure(FailureKind.UNKNOWN, found["message"].strip(), evidence=line) if found else None

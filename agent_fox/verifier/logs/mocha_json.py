@@ -1,0 +1,69 @@
+"""What mocha's `json` reporter writes: counts, and the tests that failed."""
+
+from __future__ import annotations
+
+import re
+from typing import BinaryIO
+
+from agent_fox.verifier.logs.decode import pieces
+from agent_fox.verifier.logs.frames import first_line
+from agent_fox.verifier.logs.gathering import Gathering
+from agent_fox.verifier.logs.javascript import exception_of, thrown_at
+from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
+from agent_fox.verifier.logs.opening import stands_first
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.records import Record, number, record, text
+from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+_STATS, _FAILURES = ("stats",), ("failures", EACH)
+_BEGINS = re.compile(r'\{\s*"stats"\s*:\s*\{\s*"suites"')
+
+
+class MochaJson:
+    """Reads the counts, and the failures with what was thrown."""
+
+    tools = ("mocha",)
+
+    def recognises(self, head: str) -> bool:
+        at = start_of(head)
+        return at is not None and bool(_BEGINS.match(head, at)) and stands_first(head, at)
+
+    def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
+        found, summary, is_complete = Gathering(), None, True
+        try:
+            for path, value in parts(pieces(file), (_STATS, _FAILURES)):
+                if path == _STATS:
+                    summary = _summary(record(value))
+                else:
+                    found.fail(_failure(record(value), workspace))
+        except JsonCut:
+            is_complete = False
+        return found.parsed(summary, is_complete=is_complete)
+
+
+def _summary(stats: Record) -> TestSummary:
+    """A hook that failed is a failure beside the tests."""
+    passed, failed, skipped = (number(stats.get(word)) or 0 for word in ("passes", "failures", "pending"))
+    return TestSummary(passed + failed + skipped, passed, failed, 0, skipped)
+
+
+def _failure(test: Record, workspace: Workspace) -> Failure:
+    thrown = record(test.get("err"))
+    said = text(thrown.get("stack")) or text(thrown.get("message"))
+    place, message = thrown_at(said, workspace), first_line(said) or "the test failed"
+    return Failure(
+        FailureKind.TEST_FAILURE,
+        message,
+        file=place.file if place else workspace.relative(text(test.get("file"))) or None,
+        line=place.line if place else None,
+        column=place.column if place else None,
+        test_name=_name(text(test.get("fullTitle")), text(test.get("title"))),
+        evidence=said,
+        exception=exception_of(message) or text(thrown.get("name")) or None,
+    )
+
+
+def _name(full: str, title: str) -> str | None:
+    """mocha joins the titles of groups by spaces: only the last can be told apart."""
+    groups = full.removesuffix(title).strip()
+    return " > ".join(part for part in (groups, title) if part) or None

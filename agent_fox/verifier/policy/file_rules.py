@@ -1,0 +1,82 @@
+"""Rules about whole files: golden files, data of tests, hooks that Python runs at its start, equality made up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
+from agent_fox.verifier.policy.lines import TextChange, is_only_moved
+from agent_fox.verifier.policy.values import Change, FileChange, PolicyFinding, Rule, Severity
+
+_GOLDEN_FOLDERS = frozenset(
+    {"golden", "goldens", "__snapshots__", "snapshots", "snapshot", "expected", "approved", "cassettes"}
+)
+_GOLDEN_NAMES = re.compile(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|stderr)$|.*\.expected\.\w+$")
+_STARTUP = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
+_FORGED = (
+    re.compile(
+        r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL
+    ),
+    re.compile(r"boolean equals\s*\([^)]*\)\s*\{\s*return true\s*;"),
+    re.compile(r"fn eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}"),
+    re.compile(r"\bequals\s*\([^)]*\)\s*\{\s*return true\s*;?\s*\}"),
+)
+
+
+def findings_about_files(change: Change, texts: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+    for path, file in sorted(change.files.items()):
+        if is_golden(path):
+            yield from _golden(path, file, change)
+        elif file.after is None and _is_data(path) and not is_only_moved(path, file, change):
+            message = "data of tests is deleted"
+            remedy = "Put the file back, or say in the summary why no test needs it any more."
+            yield PolicyFinding(Rule.FIXTURE_DELETED, Severity.NEEDS_REASON, path, None, None, message, remedy=remedy)
+        if file.after is not None and file.before != file.after and _STARTUP.search(path):
+            message = "Python runs this file before everything else"
+            remedy = "Take the file away: nothing may run before the tests."
+            yield PolicyFinding(Rule.STARTUP_HOOK, Severity.BLOCK, path, None, None, message, remedy=remedy)
+    for text in texts:
+        yield from _forged(text)
+
+
+def is_golden(path: str) -> bool:
+    """Whether a file holds what tests expect, so that editing it edits the tests."""
+    pure = PurePosixPath(path)
+    if language_of(path, {}) is not None:
+        return False
+    return _GOLDEN_NAMES.match(pure.name) is not None or not _GOLDEN_FOLDERS.isdisjoint(pure.parts[:-1])
+
+
+def _is_data(path: str) -> bool:
+    return belongs_to_tests(path) and language_of(path, {}) is None and not path.endswith((".md", ".txt~", ".gitkeep"))
+
+
+def _golden(path: str, file: FileChange, change: Change) -> Iterator[PolicyFinding]:
+    if file.before is None or is_only_moved(path, file, change) or _only_grew(file):
+        return
+    is_gone = file.after is None
+    message = "what tests expect is deleted" if is_gone else "what tests expect is changed"
+    remedy = "Say in the summary why the old content was wrong, or repair the code."
+    yield PolicyFinding(Rule.GOLDEN_CHANGED, Severity.NEEDS_REASON, path, None, None, message, remedy=remedy)
+
+
+def _only_grew(file: FileChange) -> bool:
+    """Whether all lines are still there, in order: new snapshots beside the old ones."""
+    left = iter((file.after or b"").splitlines())
+    return all(any(line == other for other in left) for line in (file.before or b"").splitlines())
+
+
+def _forged(text: TextChange) -> Iterator[PolicyFinding]:
+    for pattern in _FORGED:
+        found = next((one for one in pattern.finditer(text.after) if one[0] not in text.before), None)
+        if found is not None:
+            line = text.after.count("\n", 0, found.start()) + 1
+            shown = " ".join(found[0].split())
+            message = "an object that is equal to everything passes every assertion"
+            remedy = "Compare what the objects hold."
+            yield PolicyFinding(
+                *(Rule.FORGED_EQUALITY, Severity.BLOCK, text.path, line, None, message), after=shown, remedy=remedy
+            )
+            return

@@ -1,0 +1,123 @@
+"""All tests of a change on both sides, read, expanded and matched. What a match means is judged elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Protocol, cast
+
+from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
+from agent_fox.verifier.policy.expanding import Expansion
+from agent_fox.verifier.policy.reading import Assertion, Function, Reading, Unreadable
+from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
+
+LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
+
+_READERS = {
+    Language.PYTHON: "python_reader",
+    Language.JAVASCRIPT: "javascript_reader",
+    Language.TYPESCRIPT: "javascript_reader",
+    Language.TSX: "javascript_reader",
+    Language.JAVA: "java_reader",
+    Language.GO: "go_reader",
+    Language.RUST: "rust_reader",
+}
+
+
+class _Reader(Protocol):
+    def read(self, text: str, is_test_file: bool, language: Language) -> Reading: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of one file. `text` is empty and `reading` has nothing where the file is not there."""
+
+    path: str
+    text: str = ""
+    reading: Reading = field(default_factory=Reading)
+    is_there: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SourceChange:
+    """One source file in a language that can be read; `error` says why it could not be."""
+
+    path: str
+    language: Language
+    before: Side
+    after: Side
+    error: str = ""
+
+    @property
+    def is_test_source(self) -> bool:
+        return belongs_to_tests(self.path) or belongs_to_tests(self.before.path) or bool(self.after.reading.tests)
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test, or a function that may once have been one, with all that it asserts."""
+
+    __test__ = False  # not a test class, whatever its name begins with
+
+    path: str
+    function: Function
+    assertions: tuple[Assertion, ...]
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}::{self.function.name}"
+
+
+def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
+    """The source files of a change, both sides read."""
+    found = (_source(path, file, context) for path, file in sorted(change.files.items()))
+    return tuple(source for source in found if source is not None)
+
+
+def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
+    old_path = file.renamed_from or path
+    language = language_of(path, context.languages) or language_of(old_path, context.languages)
+    if language is None:
+        return None
+    try:
+        before, after = _side(old_path, file.before, language), _side(path, file.after, language)
+    except Unreadable as error:
+        return SourceChange(path, language, Side(old_path), Side(path), str(error))
+    return SourceChange(path, language, before, after)
+
+
+def _side(path: str, data: bytes | None, language: Language) -> Side:
+    if data is None:
+        return Side(path)
+    if len(data) > LARGEST_SOURCE:
+        raise Unreadable(f"larger than {LARGEST_SOURCE} bytes")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unreadable("not UTF-8") from error
+    return Side(path, text, _reader(language).read(text, is_collected(path, language), language), True)
+
+
+def _reader(language: Language) -> _Reader:
+    """The reader of a language, imported when it is first needed: all but Python's need an extra."""
+    try:
+        return cast(_Reader, import_module(f"agent_fox.verifier.policy.{_READERS[language]}"))
+    except ImportError as error:
+        raise Unreadable(f"reading {language} needs the extra `policy`: pip install 'agent-fox[policy]'") from error
+
+
+def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
+    """Every function of one side, tests and others, expanded with the helpers of its file and of the other files."""
+    sides = [source.after if is_after else source.before for source in sources]
+    everywhere = {one.leaf: one for side in sides for one in _helpers(side)}
+    return tuple(test for side in sides for test in _expanded(side, everywhere))
+
+
+def _helpers(side: Side) -> Iterator[Function]:
+    return (one for one in side.reading.functions if not one.is_test)
+
+
+def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
+    expansion = Expansion(everywhere | {one.leaf: one for one in _helpers(side)})
+    return (Test(side.path, one, expansion.assertions(one)) for one in side.reading.functions)

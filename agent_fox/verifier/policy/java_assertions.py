@@ -1,0 +1,136 @@
+"""What an assertion in Java demands: JUnit's calls, AssertJ's chains, Hamcrest's matchers, Mockito's verify."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from agent_fox.verifier.policy.expressions import number_of
+from agent_fox.verifier.policy.reading import Assertion, Strength, settled
+from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
+
+_BROAD = ("Exception", "Throwable", "RuntimeException", "Error")
+_CALLS: dict[str, tuple[str, Strength]] = {
+    "assertEquals": ("equal", Strength.EXACT),
+    "assertSame": ("same", Strength.EXACT),
+    "assertArrayEquals": ("equal", Strength.EXACT),
+    "assertIterableEquals": ("equal", Strength.EXACT),
+    "assertLinesMatch": ("equal", Strength.EXACT),
+    "assertNotEquals": ("not equal", Strength.PARTIAL),
+    "assertNotSame": ("not same", Strength.PARTIAL),
+    "assertInstanceOf": ("instance of", Strength.PARTIAL),
+}
+_OF_CHAINS: dict[str, Strength] = {
+    "isNotNull": Strength.LOOSE,
+    "isTrue": Strength.LOOSE,
+    "isPresent": Strength.LOOSE,
+    "isNotEmpty": Strength.LOOSE,
+    "isNotEqualTo": Strength.PARTIAL,
+    "contains": Strength.PARTIAL,
+    "startsWith": Strength.PARTIAL,
+    "endsWith": Strength.PARTIAL,
+    "matches": Strength.PARTIAL,
+    "isGreaterThan": Strength.PARTIAL,
+    "isGreaterThanOrEqualTo": Strength.PARTIAL,
+    "isLessThan": Strength.PARTIAL,
+    "isLessThanOrEqualTo": Strength.PARTIAL,
+    "isPositive": Strength.PARTIAL,
+    "isInstanceOf": Strength.PARTIAL,
+}
+
+
+def arguments_of(node: Node) -> list[Node]:
+    arguments = field(node, "arguments")
+    return children(arguments) if arguments is not None else []
+
+
+def assertion_of_call(node: Node) -> Assertion | None:
+    """The demand of a call; None where it is no assertion."""
+    name = text_of(field(node, "name") or node)
+    given = arguments_of(node)
+    if name.startswith(("assertThrows", "assertThatThrownBy")):
+        return _thrown(name, given, node)
+    if name == "fail":
+        return Assertion(("fail",), "fails", Strength.EXACT, line_of(node))
+    if name in ("assertTrue", "assertFalse", "assertNull", "assertNotNull") and given:
+        return _of_one(name, given, node)
+    if name in _CALLS and len(given) > 1:
+        return _of_two(name, given, node)
+    if name == "assertThat" and len(given) > 1:
+        return _hamcrest(given, node)
+    return _of_chain(node)
+
+
+def _thrown(name: str, given: list[Node], node: Node) -> Assertion | None:
+    if len(given) < 2:
+        return None
+    error = tokens(given[0])
+    strength = Strength.LOOSE if error and error[0] in _BROAD else Strength.PARTIAL
+    body = field(given[1], "body")
+    subject = tokens(body if body is not None else given[1])
+    return Assertion(subject, "throws", strength, line_of(node), error, text=text_of(node)[:200])
+
+
+def _of_one(name: str, given: list[Node], node: Node) -> Assertion:
+    subject_node = next((one for one in given if one.type != "string_literal"), given[0])
+    line, text = line_of(node), text_of(node)[:200]
+    if name == "assertNotNull":
+        return settled(Assertion(tokens(subject_node), "is something", Strength.LOOSE, line, text=text))
+    if name == "assertNull":
+        return settled(Assertion(tokens(subject_node), "is none", Strength.EXACT, line, text=text))
+    operator = field(subject_node, "operator") if subject_node.type == "binary_expression" else None
+    if operator is not None and name == "assertTrue" and text_of(operator) in ("==", ">", "<", ">=", "<=", "!="):
+        strength = Strength.EXACT if text_of(operator) == "==" else Strength.PARTIAL
+        left, right = tokens(field(subject_node, "left")), tokens(field(subject_node, "right"))
+        word = "equal" if text_of(operator) == "==" else text_of(operator)
+        return settled(Assertion(left, word, strength, line, right, text=text))
+    is_equality = ".equals(" in text_of(subject_node)
+    strength = Strength.EXACT if is_equality else Strength.LOOSE
+    if name == "assertFalse":
+        strength = Strength.PARTIAL
+    return settled(Assertion(tokens(subject_node), name, strength, line, text=text))
+
+
+def _of_two(name: str, given: list[Node], node: Node) -> Assertion:
+    operator, strength = _CALLS[name]
+    if (
+        given[0].type == "string_literal"
+        and len(given) > 2
+        and given[2].type != "string_literal"
+        and _is_message(given)
+    ):
+        given = given[1:]
+    expected, subject = tokens(given[0]), tokens(given[1])
+    tolerance = number_of(tokens(given[2])) if len(given) > 2 else None
+    operator = "close" if tolerance is not None and operator == "equal" else operator
+    return settled(
+        Assertion(subject, operator, strength, line_of(node), expected, tolerance=tolerance, text=text_of(node)[:200])
+    )
+
+
+def _is_message(given: list[Node]) -> bool:
+    """JUnit 4 puts the message first: then the last argument is what the code says, not a tolerance."""
+    return given[-1].type not in ("decimal_floating_point_literal", "decimal_integer_literal")
+
+
+def _hamcrest(given: list[Node], node: Node) -> Assertion:
+    subject, matcher = given[-2], tokens(given[-1])
+    word = matcher[0] if matcher else ""
+    is_negated = word in ("not", "notNullValue", "anything")
+    strength = Strength.LOOSE if is_negated else Strength.EXACT if word in ("is", "equalTo") else Strength.PARTIAL
+    return settled(Assertion(tokens(subject), word, strength, line_of(node), matcher[1:], text=text_of(node)[:200]))
+
+
+def _of_chain(node: Node) -> Assertion | None:
+    """`assertThat(x).isEqualTo(3)` and `verify(mock).call(3)`."""
+    inner = field(node, "object")
+    while inner is not None and inner.type == "method_invocation":
+        name = text_of(field(inner, "name") or inner)
+        if name in ("assertThat", "verify", "then") and arguments_of(inner):
+            word = text_of(field(node, "name") or node)
+            expected = tuple(token for argument in arguments_of(node) for token in tokens(argument))
+            strength = _OF_CHAINS.get(word, Strength.EXACT)
+            operator = "equal" if word == "isEqualTo" else word
+            subject = tokens(arguments_of(inner)[0])
+            return settled(Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200]))
+        inner = field(inner, "object")
+    return None

@@ -1,0 +1,191 @@
+"""Reads Java with tree-sitter: JUnit and TestNG methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import tree_sitter_java
+from tree_sitter import Language as Grammar
+from tree_sitter import Node
+
+from agent_fox.verifier.policy.expressions import Tokens, joined
+from agent_fox.verifier.policy.java_assertions import arguments_of, assertion_of_call
+from agent_fox.verifier.policy.reading import (
+    Assertion,
+    Bind,
+    Check,
+    Function,
+    Patch,
+    Reading,
+    Skip,
+    Step,
+    Strength,
+    Use,
+)
+from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.values import Language
+
+_TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
+_SKIP_MARKS = ("Disabled", "Ignore")
+_CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
+
+
+@lru_cache(maxsize=1)
+def _grammar() -> Grammar:
+    return Grammar(tree_sitter_java.language())
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    names: tuple[str, ...] = ()
+    skips: tuple[Skip, ...] = ()
+
+
+def read(text: str, is_test_file: bool, language: Language) -> Reading:
+    """Raises Unreadable for what the grammar does not take."""
+    root = parsed(text, _grammar())
+    functions = tuple(_members(root, _Around(), is_test_file))
+    return Reading(functions=functions, defined=frozenset(one.leaf for one in functions))
+
+
+def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:
+    for child in children(node):
+        name = field(child, "name")
+        if child.type in ("class_declaration", "record_declaration", "interface_declaration") and name is not None:
+            inside = _Around((*around.names, text_of(name)), (*around.skips, *_skips(child)))
+            body = field(child, "body")
+            if body is not None:
+                yield from _members(body, inside, is_test_file)
+        elif child.type == "method_declaration" and name is not None:
+            yield _method(child, text_of(name), around, is_test_file)
+
+
+def _marks(node: Node) -> list[tuple[str, str, int]]:
+    """Annotations: name, whole text, line."""
+    modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
+    found = children(modifiers) if modifiers is not None else []
+    named = [(field(one, "name"), one) for one in found]
+    return [(text_of(name).rpartition(".")[2], text_of(one), line_of(one)) for name, one in named if name is not None]
+
+
+def _skips(node: Node) -> Iterator[Skip]:
+    for name, text, line in _marks(node):
+        if name in _SKIP_MARKS or name.startswith(_CONDITIONAL_MARKS) or (name == "Test" and "enabled = false" in text):
+            yield Skip(text, line, name.startswith(_CONDITIONAL_MARKS))
+
+
+def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Function:
+    marks = _marks(node)
+    body, parameters = field(node, "body"), field(node, "parameters")
+    is_test = any(mark in _TEST_MARKS for mark, _, _ in marks) or (
+        name.startswith("test") and _is_public(node) and not marks
+    )
+    expects = [_expected_error(text, line) for mark, text, line in marks if mark == "Test" and "expected" in text]
+    given = [field(one, "name") for one in children(parameters)] if parameters is not None else []
+    return Function(
+        name="::".join((*around.names, name)),
+        line=line_of(node),
+        is_test=is_test and is_test_file,
+        parameters=tuple(text_of(one) for one in given if one is not None),
+        steps=(*expects, *(_block(body, (), False) if body is not None else ())),
+        skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
+        patches=tuple(_patches(body)) if body is not None else (),
+        shape=joined(tokens(body)),
+        said="",
+    )
+
+
+def _is_public(node: Node) -> bool:
+    return text_of(node).lstrip().startswith("public void")
+
+
+def _expected_error(text: str, line: int) -> Check:
+    error = text.partition("expected")[2].strip(" =)")
+    return Check(Assertion(("test",), "throws", Strength.PARTIAL, line, (error,)))
+
+
+def _early_ends(body: Node) -> Iterator[Skip]:
+    statements = children(body)
+    for place, node in enumerate(statements):
+        text = text_of(node)
+        if node.type == "return_statement" and place < len(statements) - 1:
+            yield Skip("return", line_of(node))
+        if text.startswith(("assumeTrue(", "assumeFalse(", "Assumptions.assume", "Assume.assume")):
+            yield Skip(text, line_of(node), "os.name" in text or "OS." in text)
+        if node.type == "if_statement" and place < len(statements) - 1 and text.rstrip("}; \n").endswith("return"):
+            yield Skip(text, line_of(node), "os.name" in text)
+
+
+def _block(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    for statement in children(node):
+        yield from _step(statement, guard, is_idle)
+        is_idle = is_idle or statement.type in ("return_statement", "throw_statement")
+
+
+def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    match node.type:
+        case "local_variable_declaration":
+            for declarator in children(node):
+                name, value = field(declarator, "name"), field(declarator, "value")
+                if name is not None and value is not None:
+                    yield Bind(text_of(name), tokens(value))
+        case "expression_statement":
+            yield from _call(children(node)[0], guard, is_idle)
+        case "if_statement":
+            condition = tokens(field(node, "condition"))
+            is_never = condition == ("false",)
+            yield from _part(field(node, "consequence"), (*guard, "if", *condition), is_idle or is_never)
+            yield from _part(field(node, "alternative"), (*guard, "else", *condition), is_idle)
+        case "try_statement" | "try_with_resources_statement":
+            yield from _attempt(node, guard, is_idle)
+        case "for_statement" | "enhanced_for_statement" | "while_statement":
+            yield from _part(field(node, "body"), guard, is_idle)
+        case "block":
+            yield from _block(node, guard, is_idle)
+        case _:
+            return
+
+
+def _part(node: Node | None, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    if node is not None:
+        yield from _step(node, guard, is_idle)
+
+
+def _attempt(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    catches = [one for one in children(node) if one.type == "catch_clause"]
+    is_swallowed = any(_swallows(one) for one in catches)
+    yield from _part(field(node, "body"), guard, is_idle or is_swallowed)
+    for one in (inner for clause in catches for inner in children(clause) if inner.type == "block"):
+        yield from _block(one, guard, is_idle)
+
+
+def _swallows(clause: Node) -> bool:
+    head = text_of(clause).partition("{")[0]
+    is_broad = any(name in head for name in ("Throwable", "AssertionError", "Error "))
+    return is_broad and not any(word in text_of(clause) for word in ("throw ", "fail(", "assert"))
+
+
+def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    if node.type == "assignment_expression":
+        left, right = field(node, "left"), field(node, "right")
+        if left is not None and right is not None and left.type == "identifier":
+            yield Bind(text_of(left), tokens(right))
+    if node.type != "method_invocation":
+        return
+    found = assertion_of_call(node)
+    if found is not None:
+        yield Check(replace(found, guard=guard, strength=Strength.NONE if is_idle else found.strength))
+    elif (name := field(node, "name")) is not None:
+        yield Use(text_of(name), tuple(map(tokens, arguments_of(node))), line_of(node), guard)
+
+
+def _patches(body: Node) -> Iterator[Patch]:
+    """`when(cart.total()).thenReturn(…)` replaces `total`."""
+    for node in walk(body):
+        if node.type == "method_invocation" and text_of(field(node, "name") or node) in ("when", "doReturn"):
+            for argument in arguments_of(node):
+                owner, name = field(argument, "object"), field(argument, "name")
+                if argument.type == "method_invocation" and owner is not None and name is not None:
+                    yield Patch(text_of(owner), (text_of(name),), line_of(node), text_of(node)[:200])

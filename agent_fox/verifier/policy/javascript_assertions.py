@@ -1,0 +1,213 @@
+"""What an assertion in JavaScript demands: expect with its matchers, chai's chains, node's assert."""
+
+from __future__ import annotations
+
+from tree_sitter import Node
+
+from agent_fox.verifier.policy.expressions import Tokens, number_of
+from agent_fox.verifier.policy.reading import Assertion, Strength, settled
+from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
+
+_EQUAL = frozenset({"toBe", "toEqual", "toStrictEqual", "equal", "equals", "eql", "eq", "deepEqual", "deep_equal"})
+_MATCHERS: dict[str, Strength] = {
+    "toBeTruthy": Strength.LOOSE,
+    "toBeDefined": Strength.LOOSE,
+    "toHaveBeenCalled": Strength.LOOSE,
+    "toBeCalled": Strength.LOOSE,
+    "exist": Strength.LOOSE,
+    "ok": Strength.LOOSE,
+    "toBeFalsy": Strength.PARTIAL,
+    "toContain": Strength.PARTIAL,
+    "toContainEqual": Strength.PARTIAL,
+    "toMatch": Strength.PARTIAL,
+    "toMatchObject": Strength.PARTIAL,
+    "toBeGreaterThan": Strength.PARTIAL,
+    "toBeGreaterThanOrEqual": Strength.PARTIAL,
+    "toBeLessThan": Strength.PARTIAL,
+    "toBeLessThanOrEqual": Strength.PARTIAL,
+    "toBeInstanceOf": Strength.PARTIAL,
+    "toHaveProperty": Strength.PARTIAL,
+    "include": Strength.PARTIAL,
+    "contain": Strength.PARTIAL,
+    "match": Strength.PARTIAL,
+    "above": Strength.PARTIAL,
+    "below": Strength.PARTIAL,
+    "greaterThan": Strength.PARTIAL,
+    "lessThan": Strength.PARTIAL,
+    "least": Strength.PARTIAL,
+    "most": Strength.PARTIAL,
+    "instanceOf": Strength.PARTIAL,
+    "instanceof": Strength.PARTIAL,
+    "a": Strength.PARTIAL,
+    "an": Strength.PARTIAL,
+    "property": Strength.PARTIAL,
+}
+_ORDERS = {
+    "toBeGreaterThan": ">",
+    "toBeGreaterThanOrEqual": ">=",
+    "toBeLessThan": "<",
+    "toBeLessThanOrEqual": "<=",
+    "above": ">",
+    "least": ">=",
+    "below": "<",
+    "most": "<=",
+}
+_THROWS = frozenset({"toThrow", "toThrowError", "throw", "throws", "rejects", "rejectedWith"})
+_FILLERS = frozenset(
+    {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "of", "same", "deep", "should"}
+)
+_ASSERT: dict[str, tuple[str, Strength]] = {
+    "equal": ("equal", Strength.EXACT),
+    "strictEqual": ("equal", Strength.EXACT),
+    "deepEqual": ("equal", Strength.EXACT),
+    "deepStrictEqual": ("equal", Strength.EXACT),
+    "notEqual": ("not equal", Strength.PARTIAL),
+    "notStrictEqual": ("not equal", Strength.PARTIAL),
+    "notDeepEqual": ("not equal", Strength.PARTIAL),
+    "notDeepStrictEqual": ("not equal", Strength.PARTIAL),
+    "match": ("toMatch", Strength.PARTIAL),
+    "include": ("include", Strength.PARTIAL),
+    "throws": ("throws", Strength.PARTIAL),
+    "rejects": ("throws", Strength.PARTIAL),
+    "ok": ("truthy", Strength.LOOSE),
+    "isTrue": ("truthy", Strength.LOOSE),
+    "isOk": ("truthy", Strength.LOOSE),
+    "exists": ("truthy", Strength.LOOSE),
+    "isDefined": ("truthy", Strength.LOOSE),
+    "isNotNull": ("truthy", Strength.LOOSE),
+}
+_ANYTHING = ("expect.anything", "expect.any(", "jasmine.any")
+_COMPARISONS = {"===": "equal", "==": "equal", ">": ">", "<": "<", ">=": ">=", "<=": "<="}
+
+
+def assertion_of_call(node: Node) -> Assertion | None:
+    """The demand of a call that is a statement; None where it is no assertion."""
+    chain = _chain(node)
+    root = chain[0][0]
+    if root == "expect" and len(chain) > 1:
+        return _of_expect(chain, node)
+    if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
+        return _of_assert(chain, node)
+    if any(word == "should" for word, _ in chain):
+        return _of_should(chain, node)
+    return None
+
+
+def _chain(node: Node) -> list[tuple[str, tuple[Node, ...] | None]]:
+    """`expect(x).not.toBe(3)` as [("expect", (x,)), ("not", None), ("toBe", (3,))]."""
+    links: list[tuple[str, tuple[Node, ...] | None]] = []
+    given: tuple[Node, ...] | None = None
+    current: Node | None = node
+    while current is not None:
+        if current.type == "call_expression":
+            arguments = field(current, "arguments")
+            given = tuple(children(arguments)) if arguments is not None else ()
+            current = field(current, "function")
+        elif current.type == "member_expression":
+            name = field(current, "property")
+            links.append((text_of(name) if name is not None else "", given))
+            given, current = None, field(current, "object")
+        else:
+            links.append((text_of(current), given))
+            current = None
+    return links[::-1]
+
+
+def _of_expect(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion | None:
+    subject_nodes = chain[0][1]
+    if not subject_nodes:
+        return None
+    words = [word for word, _ in chain[1:] if word not in _FILLERS]
+    if not words:
+        return None
+    given = next((given for _, given in reversed(chain[1:]) if given is not None), ())
+    modes = tuple(word for word in words[:-1] if word in ("resolves", "rejects", "all"))
+    subject = (*modes, *tokens(_called(subject_nodes[0])))
+    return _judged(subject, words[-1], "not" in words[:-1], given, node)
+
+
+def _called(node: Node) -> Node:
+    """What a function given to expect calls: `() => total([])` is about `total([])`."""
+    body = field(node, "body") if node.type == "arrow_function" else None
+    return body if body is not None else node
+
+
+def _judged(subject: Tokens, word: str, is_negated: bool, given: tuple[Node, ...], node: Node) -> Assertion:
+    expected = tuple(token for argument in given for token in tokens(argument))
+    line, text = line_of(node), text_of(node)[:200]
+    if word in _THROWS:
+        return _thrown(subject, is_negated, given, node)
+    if word in ("true", "True") or (word in _EQUAL and expected == ("true",)):
+        word, expected = "toBeTruthy", ()
+    if word in ("false", "False") or (word in _EQUAL and expected == ("false",)):
+        word, expected = "toBeFalsy", ()
+    if word == "toBeCloseTo":
+        return _close(subject, given, node)
+    strength = _MATCHERS.get(word, Strength.EXACT)
+    if any(mark in text_of(argument) for argument in given[:1] for mark in _ANYTHING) and word in _EQUAL:
+        strength = Strength.LOOSE
+    operator = "equal" if word in _EQUAL else _ORDERS.get(word, word)
+    if is_negated:
+        operator, strength = _negated(operator, strength, word)
+    return settled(Assertion(subject, operator, strength, line, expected, text=text))
+
+
+def _negated(operator: str, strength: Strength, word: str) -> tuple[str, Strength]:
+    if word in ("toBeNull", "toBeUndefined", "null", "undefined", "toBeNaN", "empty"):
+        return f"not {operator}", Strength.LOOSE
+    if word in ("toBeTruthy", "toBeDefined", "toHaveBeenCalled", "toBeCalled", "exist", "ok"):
+        return f"not {operator}", Strength.EXACT
+    return f"not {operator}", min(strength, Strength.PARTIAL)
+
+
+def _thrown(subject: Tokens, is_negated: bool, given: tuple[Node, ...], node: Node) -> Assertion:
+    expected = tuple(token for argument in given for token in tokens(argument))
+    strength = Strength.PARTIAL if expected and expected != ("Error",) else Strength.LOOSE
+    operator = "not throws" if is_negated else "throws"
+    return Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200])
+
+
+def _close(subject: Tokens, given: tuple[Node, ...], node: Node) -> Assertion:
+    expected = tokens(given[0]) if given else ()
+    digits = number_of(tokens(given[1])) if len(given) > 1 else 2.0
+    tolerance = 0.5 * 10.0**-digits if digits is not None and abs(digits) < 100 else None
+    text = text_of(node)[:200]
+    return settled(Assertion(subject, "close", Strength.EXACT, line_of(node), expected, tolerance=tolerance, text=text))
+
+
+def _of_assert(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion | None:
+    word, given = chain[-1]
+    if not given:
+        return None
+    if len(chain) == 1:
+        word = "ok"
+    operator, strength = _ASSERT.get(word, (word, Strength.EXACT))
+    if operator == "truthy":
+        return _truth(given[0], node)
+    if operator == "throws":
+        return _thrown(tokens(_called(given[0])), False, given[1:2], node)
+    expected = tokens(given[1]) if len(given) > 1 else ()
+    found = Assertion(tokens(given[0]), operator, strength, line_of(node), expected, text=text_of(node)[:200])
+    return settled(found)
+
+
+def _truth(node: Node, call: Node) -> Assertion:
+    """`assert(a === b)` demands as much as `assert.equal(a, b)`."""
+    line, text = line_of(call), text_of(call)[:200]
+    operator = field(node, "operator") if node.type == "binary_expression" else None
+    name = _COMPARISONS.get(text_of(operator)) if operator is not None else None
+    if name is not None:
+        strength = Strength.EXACT if name == "equal" else Strength.PARTIAL
+        left, right = tokens(field(node, "left")), tokens(field(node, "right"))
+        return settled(Assertion(left, name, strength, line, right, text=text))
+    return settled(Assertion(tokens(node), "truthy", Strength.LOOSE, line, text=text))
+
+
+def _of_should(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion:
+    place = next(index for index, (word, _) in enumerate(chain) if word == "should")
+    subject = tuple(
+        token for word, given in chain[:place] for token in (word, *(["(", ")"] if given is not None else []))
+    )
+    words = [word for word, _ in chain[place:] if word not in _FILLERS] or ["ok"]
+    given = chain[-1][1] or ()
+    return _judged(subject, words[-1], "not" in words[:-1], given, node)

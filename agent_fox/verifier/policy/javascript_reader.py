@@ -1,0 +1,257 @@
+"""Reads JavaScript and TypeScript with tree-sitter: blocks of jest, vitest, mocha, node --test; their assertions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import tree_sitter_javascript
+import tree_sitter_typescript
+from tree_sitter import Language as Grammar
+from tree_sitter import Node
+
+from agent_fox.verifier.policy.expressions import Tokens, joined
+from agent_fox.verifier.policy.javascript_patches import patches_of
+from agent_fox.verifier.policy.javascript_steps import FUNCTIONS, MOST_ROWS, callback_of, early_ends, steps_of
+from agent_fox.verifier.policy.reading import (
+    Function,
+    Patch,
+    Reading,
+    Rows,
+    Skip,
+)
+from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
+from agent_fox.verifier.policy.values import Language
+
+_TESTS = frozenset({"it", "test", "specify", "fit", "xit", "xtest", "ftest", "xspecify"})
+_BLOCKS = frozenset({"describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "xsuite"})
+_SKIPPING = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
+
+
+@lru_cache(maxsize=4)
+def _grammar(language: Language) -> Grammar:
+    if language is Language.TYPESCRIPT:
+        return Grammar(tree_sitter_typescript.language_typescript())
+    if language is Language.TSX:
+        return Grammar(tree_sitter_typescript.language_tsx())
+    return Grammar(tree_sitter_javascript.language())
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    names: tuple[str, ...] = ()
+    skips: tuple[Skip, ...] = ()
+    is_focused: bool = False
+    wraps: tuple[tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A call of `it`, `describe` and so on: what it is called by, and what it is given."""
+
+    word: str
+    modifiers: tuple[str, ...]
+    arguments: tuple[Node, ...]
+    rows: Node | None
+
+
+def read(text: str, is_test_file: bool, language: Language) -> Reading:
+    """Raises Unreadable for what the grammar does not take."""
+    root = parsed(text, _grammar(language))
+    imports = tuple(_imports(root))
+    functions = tuple(_statements(children(root), _Around(), is_test_file))
+    return Reading(
+        functions=(*functions, *_helpers(root)),
+        imports=imports,
+        patches=tuple(patch for node in _outside_of_tests(root) for patch in patches_of(node, dict(imports))),
+        defined=frozenset(_defined(root)),
+    )
+
+
+def _imports(root: Node) -> Iterator[tuple[str, str]]:
+    for node in walk(root):
+        if node.type == "import_statement":
+            source = field(node, "source")
+            module = text_of(source).strip("'\"") if source is not None else ""
+            for inner in walk(node):
+                if inner.type == "identifier":
+                    yield text_of(inner), module
+        elif node.type == "variable_declarator" and "require(" in text_of(node)[:400]:
+            value, name = field(node, "value"), field(node, "name")
+            if value is not None and name is not None and value.type == "call_expression":
+                arguments = field(value, "arguments")
+                module = text_of(arguments).strip("()'\"") if arguments is not None else ""
+                for inner in walk(name):
+                    if inner.type in ("identifier", "shorthand_property_identifier_pattern"):
+                        yield text_of(inner), module
+
+
+def _defined(root: Node) -> Iterator[str]:
+    for node in children(root):
+        inner = children(node)[-1] if node.type == "export_statement" and children(node) else node
+        name = field(inner, "name")
+        if name is not None:
+            yield text_of(name)
+        for part in children(inner):
+            if part.type == "variable_declarator" and (named := field(part, "name")) is not None:
+                yield text_of(named)
+
+
+def _block_of(node: Node) -> _Block | None:
+    """`it("…", fn)`, `it.skip(…)`, `describe.each([…])("…", fn)`."""
+    call = node
+    rows = None
+    callee = field(call, "function")
+    if callee is not None and callee.type == "call_expression":
+        rows = field(callee, "arguments")
+        callee = field(callee, "function")
+    if callee is None:
+        return None
+    words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
+    if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
+        return None
+    arguments = field(call, "arguments")
+    return _Block(words[0], tuple(words[1:]), tuple(children(arguments)) if arguments is not None else (), rows)
+
+
+def _statements(nodes: list[Node], around: _Around, is_test_file: bool) -> Iterator[Function]:
+    for node in nodes:
+        call = _call_in(node)
+        block = _block_of(call) if call is not None else None
+        if block is None:
+            if node.type in ("if_statement", "statement_block", "else_clause"):
+                inside = _with_condition(node, around)
+                yield from _statements(children(node), inside, is_test_file)
+            elif call is not None and (body := callback_of(call)) is not None:
+                yield from _statements(children(body), around, is_test_file)
+            continue
+        yield from _of_block(block, node, around, is_test_file)
+
+
+def _call_in(node: Node) -> Node | None:
+    if node.type == "expression_statement" and children(node):
+        inner = children(node)[0]
+        inner = children(inner)[0] if inner.type == "await_expression" and children(inner) else inner
+        return inner if inner.type == "call_expression" else None
+    return None
+
+
+def _with_condition(node: Node, around: _Around) -> _Around:
+    condition = field(node, "condition") if node.type == "if_statement" else None
+    if condition is None or text_of(condition) not in ("(false)", "(0)"):
+        return around
+    return replace(around, skips=(*around.skips, Skip("if (false)", line_of(node))))
+
+
+def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:
+    title = text_of(block.arguments[0]).strip("'\"`") if block.arguments else ""
+    skips = (*around.skips, *_skips(block, node))
+    names = (*around.names, title)
+    is_focused = around.is_focused or "only" in block.modifiers or block.word in ("fit", "fdescribe", "ftest")
+    callback = next((one for one in reversed(block.arguments) if one.type in FUNCTIONS), None)
+    body = field(callback, "body") if callback is not None else None
+    rows = _rows(block, callback)
+    wraps = (*around.wraps, rows) if rows is not None else around.wraps
+    if block.word in _BLOCKS:
+        inside = _Around(names, skips, is_focused, wraps)
+        yield from _statements(children(body) if body is not None else [], inside, is_test_file)
+        return
+    if callback is None and "todo" not in block.modifiers:
+        return
+    steps = tuple(steps_of(body, ())) if body is not None else ()
+    for inner_names, inner_rows in reversed(wraps):
+        steps = (Rows(inner_names, inner_rows, steps),)
+    yield Function(
+        name="::".join(names),
+        line=line_of(node),
+        is_test=is_test_file,
+        steps=steps,
+        skips=(*skips, *(early_ends(body) if body is not None else ())),
+        patches=tuple(_patches_in(body)) if body is not None else (),
+        is_focused=is_focused,
+        shape=joined(tokens(body)) if body is not None else "",
+        said=title,
+    )
+
+
+def _patches_in(body: Node) -> Iterator[Patch]:
+    for node in walk(body):
+        yield from patches_of(node, {})
+
+
+def _skips(block: _Block, node: Node) -> Iterator[Skip]:
+    found = [word for word in block.modifiers if word in _SKIPPING]
+    if block.word.startswith("x"):
+        found.append(block.word)
+    options = next((one for one in block.arguments if one.type == "object"), None)
+    if options is not None and any(
+        word in text_of(options) for word in ("skip: true", "todo: true", "skip: '", 'skip: "')
+    ):
+        found.append("skip")
+    for word in found:
+        yield Skip(f"{block.word}.{word}", line_of(node), word in ("skipIf", "runIf"))
+
+
+def _rows(block: _Block, callback: Node | None) -> tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]] | None:
+    """The names and literal rows of `it.each`."""
+    if block.rows is None or callback is None or "each" not in block.modifiers or not children(block.rows):
+        return None
+    table = children(block.rows)[0]
+    parameters = field(callback, "parameters") or field(callback, "parameter")
+    if table.type != "array" or parameters is None or len(children(table)) > MOST_ROWS:
+        return None
+    given = children(parameters) if parameters.type == "formal_parameters" else [parameters]
+    if len(given) == 1 and "{" in text_of(given[0]):
+        names = tuple(text_of(one) for one in walk(given[0]) if one.type == "shorthand_property_identifier_pattern")
+        return names, tuple(_object_row(row, names) for row in children(table))
+    names = tuple(_plain(one) for one in given)
+    rows = (children(row) if row.type == "array" else [row] for row in children(table))
+    return names, tuple(tuple(tokens(cell) for cell in row) for row in rows)
+
+
+def _plain(parameter: Node) -> str:
+    pattern = field(parameter, "pattern")
+    return text_of(pattern if pattern is not None else parameter)
+
+
+def _object_row(row: Node, names: tuple[str, ...]) -> tuple[Tokens, ...]:
+    values = {}
+    for pair in children(row):
+        key, value = field(pair, "key"), field(pair, "value")
+        if key is not None and value is not None:
+            values[text_of(key)] = tokens(value)
+    return tuple(values.get(name, (name,)) for name in names)
+
+
+def _helpers(root: Node) -> Iterator[Function]:
+    """Functions of the file, which tests may call to assert."""
+    for node in children(root):
+        inner = children(node)[-1] if node.type == "export_statement" and children(node) else node
+        if inner.type == "function_declaration":
+            yield from _helper(field(inner, "name"), inner)
+        for declarator in (one for one in children(inner) if one.type == "variable_declarator"):
+            value = field(declarator, "value")
+            if value is not None and value.type in FUNCTIONS:
+                yield from _helper(field(declarator, "name"), value)
+
+
+def _helper(name: Node | None, function: Node) -> Iterator[Function]:
+    body, parameters = field(function, "body"), field(function, "parameters")
+    if name is None or body is None:
+        return
+    given = tuple(map(_plain, children(parameters))) if parameters is not None else ()
+    steps = tuple(steps_of(body, ()))
+    yield Function(text_of(name), line_of(function), False, given, steps, shape=joined(tokens(body)))
+
+
+def _outside_of_tests(root: Node) -> Iterator[Node]:
+    """Nodes that hold for the whole file: those outside of `it`, hooks such as beforeEach included."""
+    waiting = [root]
+    while waiting:
+        node = waiting.pop()
+        block = _block_of(node) if node.type == "call_expression" else None
+        if block is not None and block.word in _TESTS:
+            continue
+        yield node
+        waiting.extend(children(node))

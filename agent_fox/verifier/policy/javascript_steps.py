@@ -1,0 +1,137 @@
+"""The body of a JavaScript function as steps: what is bound, asserted, called, repeated, and what is out of reach."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tree_sitter import Node
+
+from agent_fox.verifier.policy.expressions import Tokens
+from agent_fox.verifier.policy.javascript_assertions import assertion_of_call
+from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Rows, Skip, Step, Strength, Use
+from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens, walk
+
+FUNCTIONS = ("arrow_function", "function_expression", "function_declaration", "method_definition", "function")
+MOST_ROWS = 500
+
+
+def steps_of(body: Node, guard: Tokens, is_idle: bool = False) -> Iterator[Step]:
+    if body.type != "statement_block":
+        yield from _expression(body, guard, is_idle)
+        return
+    for statement in children(body):
+        yield from _step(statement, guard, is_idle)
+        is_idle = is_idle or statement.type in ("return_statement", "throw_statement")
+
+
+def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    match node.type:
+        case "lexical_declaration" | "variable_declaration":
+            is_fixed = text_of(node).startswith("const")
+            for declarator in children(node):
+                name, value = field(declarator, "name"), field(declarator, "value")
+                if is_fixed and name is not None and value is not None and name.type == "identifier":
+                    yield Bind(text_of(name), tokens(value))
+        case "expression_statement" | "return_statement":
+            for inner in children(node):
+                yield from _expression(inner, guard, is_idle)
+        case "if_statement":
+            yield from _branches(node, guard, is_idle)
+        case "try_statement":
+            yield from _attempt(node, guard, is_idle)
+        case "for_in_statement" | "for_statement" | "while_statement" | "do_statement":
+            if (body := field(node, "body")) is not None:
+                yield from _loop(node, body, guard, is_idle)
+        case "statement_block":
+            yield from steps_of(node, guard, is_idle)
+        case _:
+            return
+
+
+def _loop(node: Node, body: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    right, left = field(node, "right"), field(node, "left")
+    inner = tuple(steps_of(body, guard, is_idle))
+    if right is None or left is None or right.type != "array":
+        yield from inner
+        return
+    names = tuple(
+        text_of(one) for one in walk(left) if one.type in ("identifier", "shorthand_property_identifier_pattern")
+    )
+    is_wide = left.type in ("array_pattern",)
+    rows = tuple(tuple(map(tokens, children(row))) if is_wide else (tokens(row),) for row in children(right))
+    yield Rows(names, rows[:MOST_ROWS], inner)
+
+
+def _branches(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    condition = tokens(field(node, "condition"))
+    is_never = condition in (("false",), ("0",))
+    if (inner := field(node, "consequence")) is not None:
+        yield from steps_of(inner, (*guard, "if", *condition), is_idle or is_never)
+    if (other := field(node, "alternative")) is not None:
+        for part in children(other):
+            yield from _step(part, (*guard, "else", *condition), is_idle)
+
+
+def _attempt(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    handler = field(node, "handler")
+    caught = text_of(handler) if handler is not None else "throw"
+    is_swallowed = not any(word in caught for word in ("throw", "expect", "assert", "fail", "done("))
+    for part, idle in ((field(node, "body"), is_idle or is_swallowed), (field(node, "finalizer"), is_idle)):
+        if part is not None:
+            yield from steps_of(part, guard, idle)
+    if handler is not None and (body := field(handler, "body")) is not None:
+        yield from steps_of(body, guard, is_idle)
+
+
+def _expression(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    if node.type == "await_expression" and children(node):
+        node = children(node)[0]
+    if node.type != "call_expression":
+        return
+    found = assertion_of_call(node)
+    if found is not None:
+        yield _check(found, guard, is_idle)
+    elif (callee := field(node, "function")) is not None and callee.type == "identifier":
+        arguments = field(node, "arguments")
+        given = tuple(map(tokens, children(arguments))) if arguments is not None else ()
+        yield Use(text_of(callee), given, line_of(node), guard)
+    elif (body := callback_of(node)) is not None:
+        yield from steps_of(body, guard, is_idle)
+
+
+def _check(found: Assertion, guard: Tokens, is_idle: bool) -> Check:
+    strength = Strength.NONE if is_idle else found.strength
+    return Check(replace(found, guard=guard, strength=strength))
+
+
+def callback_of(call: Node) -> Node | None:
+    """The body of a function given to a call such as `cases.forEach(…)`."""
+    arguments = field(call, "arguments")
+    for argument in children(arguments) if arguments is not None else []:
+        if argument.type in FUNCTIONS:
+            return field(argument, "body")
+    return None
+
+
+def early_ends(body: Node) -> Iterator[Skip]:
+    statements = children(body) if body.type == "statement_block" else []
+    for place, node in enumerate(statements):
+        if node.type == "return_statement" and place < len(statements) - 1:
+            yield Skip("return", line_of(node))
+        text = text_of(node)
+        if node.type == "expression_statement" and (
+            text.startswith(("this.skip(", "t.skip(", "ctx.skip(", "context.skip("))
+        ):
+            yield Skip(text, line_of(node))
+        if (
+            node.type == "if_statement"
+            and place < len(statements) - 1
+            and (inner := field(node, "consequence")) is not None
+        ):
+            ends = [
+                one for one in [inner, *children(inner)] if one.type == "return_statement" or ".skip(" in text_of(one)
+            ]
+            if ends:
+                condition = text_of(field(node, "condition") or node)
+                yield Skip(f"if {condition} return", line_of(node), "platform" in condition)

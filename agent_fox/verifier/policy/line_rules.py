@@ -1,0 +1,119 @@
+"""Rules about lines of configuration, build, CI and code: read from `data/line_rules.toml`, asked of each line."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib.resources import files
+
+from pydantic import BaseModel, ConfigDict
+
+from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
+from agent_fox.verifier.policy.lines import Line, TextChange, added_and_removed
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+LONGEST_SHOWN = 200  # characters of a line
+_RUNS_ALL = re.compile(r"\b(?:tox|nox|(?:make|just|task|npm run|yarn|pnpm) (?:test|check|verify|ci))\b")
+_NO_PRODUCT = re.compile(r"(?:\.config\.|(?:^|/)(?:noxfile|setup|conftest)\.py$)")
+
+
+class _Written(BaseModel):
+    """One rule as it is written in the table."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Rule
+    message: str
+    files: str | tuple[str, ...]
+    pattern: tuple[str, ...]
+    severity: Severity = Severity.BLOCK
+    on_new: Severity | None = None
+    about: str = "added"
+    unless: str = ""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    runners: tuple[str, ...]
+    files: dict[str, tuple[str, ...]]
+    rule: tuple[_Written, ...]
+
+
+class LineRule:
+    """One rule, ready to be asked."""
+
+    def __init__(self, written: _Written, table: _Table) -> None:
+        self.runner = re.compile(f"(?:{'|'.join(table.runners)})")
+        self.written = written
+        self.is_about_removed = written.about == "removed"
+        self._globs = written.files if isinstance(written.files, tuple) else table.files.get(written.files, ())
+        self._pattern = re.compile("|".join(written.pattern).replace("{runners}", self.runner.pattern))
+        self._unless = re.compile(written.unless or r"(?!)")
+
+    def fits(self, path: str) -> bool:
+        if self.written.files == "code":
+            return is_production(path)
+        name = path.rpartition("/")[2]
+        return any(fnmatchcase(path, glob) or fnmatchcase(name, glob) for glob in self._globs)
+
+    def found_in(self, line: Line) -> re.Match[str] | None:
+        return None if self._unless.search(line.text) else self._pattern.search(line.text)
+
+
+def is_production(path: str) -> bool:
+    """Whether a file holds code that is neither a test nor the configuration of a tool."""
+    return language_of(path, {}) is not None and not belongs_to_tests(path) and not _NO_PRODUCT.search(path)
+
+
+@lru_cache(maxsize=1)
+def line_rules() -> tuple[LineRule, ...]:
+    """The table; raises pydantic's ValidationError where it contradicts itself."""
+    text = files("agent_fox.verifier.policy").joinpath("data/line_rules.toml").read_text("utf-8")
+    table = _Table.model_validate(tomllib.loads(text))
+    return tuple(LineRule(written, table) for written in table.rule)
+
+
+def runners() -> re.Pattern[str]:
+    """The commands that check something."""
+    return line_rules()[0].runner
+
+
+def findings_about_lines(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+    """At most one finding of each rule for each file."""
+    for change in changes:
+        rules = [rule for rule in line_rules() if rule.fits(change.path)]
+        if rules:
+            yield from _findings(change, rules)
+
+
+def _findings(change: TextChange, rules: list[LineRule]) -> Iterator[PolicyFinding]:
+    added, removed = added_and_removed(change)
+    for rule in rules:
+        lines = removed if rule.is_about_removed else added
+        line = next((one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added)), None)
+        if line is not None:
+            yield _finding(change, rule, line)
+
+
+def _is_kept(rule: LineRule, line: Line, added: tuple[Line, ...]) -> bool:
+    """Whether a line that is gone is only written otherwise: its command is new elsewhere, or one that runs all."""
+    found = rule.runner.search(line.text) or rule.found_in(line)
+    if not rule.is_about_removed or found is None:
+        return False
+    word = found[0].split()[0]
+    return any(word in other.text or _RUNS_ALL.search(other.text) for other in added)
+
+
+def _finding(change: TextChange, rule: LineRule, line: Line) -> PolicyFinding:
+    text = line.text[:LONGEST_SHOWN]
+    before, after = (text, "") if rule.is_about_removed else ("", text)
+    written = rule.written
+    severity = written.on_new if change.is_new and written.on_new is not None else written.severity
+    remedy = "Take this edit back, or have it allowed by the task."
+    return PolicyFinding(
+        *(written.name, severity, change.path, line.number, None, written.message, before, after, remedy)
+    )

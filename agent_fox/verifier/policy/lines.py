@@ -1,0 +1,85 @@
+"""Files as lines, for rules about text: which lines a change adds and takes away, comments left out."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from agent_fox.verifier.policy.values import Change, FileChange
+
+LARGEST_TEXT = 512 * 1024  # bytes; of a larger file the beginning is looked at, and the report says so
+LONGEST_LINE = 2_000  # characters
+
+_HASH = re.compile(r"(?:^|(?<=\s))#(?![!\[]).*$")
+_SLASHES = re.compile(r"(?:^|(?<=[\s;{}(),]))//.*$|^\s*/?\*.*$|/\*.*?\*/")
+_MARKUP = re.compile(r"<!--.*?-->", re.DOTALL)
+_SLASHED = frozenset(
+    {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".java", ".go", ".rs", ".gradle", ".kts"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    number: int  # from 1
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TextChange:
+    """One file as text on both sides; empty where it is not there."""
+
+    path: str
+    before: str
+    after: str
+    is_new: bool
+    is_gone: bool
+
+
+def added_and_removed(change: TextChange) -> tuple[tuple[Line, ...], tuple[Line, ...]]:
+    """The lines that only one side has, comments left out."""
+    old, new = code_lines(change.path, change.before), code_lines(change.path, change.after)
+    return _only(new, old), _only(old, new)
+
+
+def text_changes(change: Change) -> Iterator[TextChange]:
+    for path, file in sorted(change.files.items()):
+        yield TextChange(path, text_of(file.before), text_of(file.after), file.before is None, file.after is None)
+
+
+def text_of(data: bytes | None) -> str:
+    return (data or b"")[:LARGEST_TEXT].decode("utf-8", "replace")
+
+
+def is_only_moved(path: str, file: FileChange, change: Change) -> bool:
+    """Whether what a deleted file held is now in another file."""
+    return file.after is None and any(
+        other.after == file.before for name, other in change.files.items() if name != path and other.before is None
+    )
+
+
+def code_lines(path: str, text: str) -> tuple[Line, ...]:
+    """The lines of a file that hold more than a comment, stripped."""
+    suffix = PurePosixPath(path).suffix
+    if suffix in (".xml", ".html"):
+        text = _MARKUP.sub(lambda found: "\n" * found[0].count("\n"), text)
+    comment = _SLASHES if suffix in _SLASHED else _HASH
+    stripped = (comment.sub("", line[:LONGEST_LINE]).strip() for line in text.splitlines())
+    return tuple(Line(number, line) for number, line in enumerate(stripped, 1) if line)
+
+
+def _only(these: tuple[Line, ...], those: tuple[Line, ...]) -> tuple[Line, ...]:
+    known = Counter(_spaceless(line.text) for line in those)
+    left = []
+    for line in these:
+        if known[_spaceless(line.text)] > 0:
+            known[_spaceless(line.text)] -= 1
+        else:
+            left.append(line)
+    return tuple(left)
+
+
+def _spaceless(text: str) -> str:
+    return re.sub(r"\s+", "", text).rstrip(",")

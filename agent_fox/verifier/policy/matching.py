@@ -1,0 +1,162 @@
+"""Which test after a change is which test before it: by place, by name, by what it does. Nothing is judged here."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent_fox.verifier.policy.gathering import Test
+from agent_fox.verifier.policy.weakening import difference
+
+MOST_COMPARED = 300  # unmatched tests on either side that are compared one by one
+
+
+class How(StrEnum):
+    """By what a test was found again."""
+
+    SAME = "same"
+    MOVED = "moved"
+    RENAMED = "renamed"
+    MERGED = "merged"
+    HIDDEN = "hidden"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A test before, and what it is now. `after` is None for a test that is gone or merged into others."""
+
+    before: Test
+    after: Test | None
+    how: How
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """All tests of a change. `fresh` are those that were not there before; `spare` counts assertions gained."""
+
+    matches: tuple[Match, ...]
+    fresh: tuple[Test, ...]
+    spare: Counter[Hashable]
+
+
+class Matching:
+    """One pass over the tests of a change; each step takes away what it matched."""
+
+    def __init__(self, before: Iterable[Test], after: Iterable[Test], moves: Mapping[str, str]) -> None:
+        everything = tuple(after)
+        self._left = [test for test in before if test.function.is_test]
+        self._free = [test for test in everything if test.function.is_test]
+        self._others = [test for test in everything if not test.function.is_test]
+        self._spare: Counter[Hashable] = Counter()
+        self._moves = moves
+        self._found: list[Match] = []
+
+    def run(self) -> Matched:
+        def new_place(test: Test) -> Hashable:
+            return (self._moves.get(test.path, test.path), test.function.name)
+
+        self._pair(new_place, lambda test: (test.path, test.function.name), How.SAME)
+        self._pair(_by_name, _by_name, How.MOVED)
+        self._pair(_by_leaf_and_checks, _by_leaf_and_checks, How.MOVED)
+        self._pair(_by_shape, _by_shape, How.RENAMED)
+        self._pair(_by_checks, _by_checks, How.RENAMED)
+        self._spare = _gained(self._found, self._free)
+        self._merge()
+        self._hide()
+        self._pair(_by_subjects, _by_subjects, How.RENAMED)
+        self._found.extend(Match(test, None, How.GONE) for test in self._left)
+        return Matched(tuple(self._found), tuple(self._free), self._spare)
+
+    def _pair(self, old: Callable[[Test], Hashable], new: Callable[[Test], Hashable], how: How) -> None:
+        """Pair tests with equal keys, in order; a key of None matches nothing."""
+        offered: dict[Hashable, list[Test]] = defaultdict(list)
+        for test in reversed(self._free):
+            offered[new(test)].append(test)
+        still_left = []
+        taken = set()
+        for test in self._left:
+            key = old(test)
+            if key is None or not offered[key]:
+                still_left.append(test)
+            else:
+                partner = offered[key].pop()
+                taken.add(id(partner))
+                self._found.append(Match(test, partner, how))
+        self._left = still_left
+        self._free = [test for test in self._free if id(test) not in taken]
+
+    def _merge(self) -> None:
+        """Tests of which every assertion turns up among those that other tests gained."""
+        still_left = []
+        for test in self._left:
+            needed = Counter(one.key for one in test.assertions)
+            if needed and all(self._spare[key] >= count for key, count in needed.items()):
+                self._spare.subtract(needed)
+                self._found.append(Match(test, None, How.MERGED))
+            else:
+                still_left.append(test)
+        self._left = still_left
+
+    def _hide(self) -> None:
+        """Tests that are still there, where no runner finds them."""
+        others = self._others[: MOST_COMPARED * 10]
+        by_shape = {test.function.shape: test for test in others if len(test.function.shape) > 3}
+        by_word = {_word(test.function.name): test for test in others}
+        still_left = []
+        for test in self._left:
+            found = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
+            if found is None:
+                still_left.append(test)
+            else:
+                self._found.append(Match(test, found, How.HIDDEN))
+        self._left = still_left
+
+
+def _gained(found: Iterable[Match], fresh: Iterable[Test]) -> Counter[Hashable]:
+    """What tests that run assert now and did not before, and what new tests assert."""
+    gained: Counter[Hashable] = Counter(one.key for test in fresh if _runs(test) for one in test.assertions)
+    for match in found:
+        if match.after is not None and _runs(match.after):
+            gained.update(one.key for one in difference(match.before.assertions, match.after.assertions)[1])
+    return gained
+
+
+def _runs(test: Test) -> bool:
+    return all(skip.is_conditional for skip in test.function.skips)
+
+
+def _by_name(test: Test) -> Hashable:
+    return test.function.name
+
+
+def _by_leaf_and_checks(test: Test) -> Hashable:
+    return (test.function.leaf, _by_checks(test)) if test.assertions else None
+
+
+def _by_shape(test: Test) -> Hashable:
+    return test.function.shape or None
+
+
+def _by_checks(test: Test) -> Hashable:
+    return tuple(sorted(str(one.key) for one in test.assertions)) or None
+
+
+def _by_subjects(test: Test) -> Hashable:
+    """Its file and all that it asserts about: a test with a new name and other expectations."""
+    return (test.path, *sorted({one.subject for one in test.assertions})) if test.assertions else None
+
+
+_MARKS_OF_A_TEST = re.compile(
+    r"^_*(?:x|no|do_?not|dont|skip|old|disabled|off)?_*(?:tests?|check|verify|should)?_+|_(?:old|disabled|off|skip)$"
+)
+
+
+def _word(name: str) -> str:
+    """What is left of a test's name without the marks of a test: `test_a`, `_test_a`, `check_a`, `TestA`, `a`."""
+    leaf = name.rpartition("::")[2]
+    flat = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", leaf).lower()
+    return _MARKS_OF_A_TEST.sub("", f"_{flat}")

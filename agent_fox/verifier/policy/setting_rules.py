@@ -1,0 +1,117 @@
+"""Rules about settings, read from `data/setting_rules.toml`: a threshold lowered, a list of tests narrowed."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from importlib.resources import files
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from agent_fox.verifier.policy.line_rules import runners
+from agent_fox.verifier.policy.lines import TextChange
+from agent_fox.verifier.policy.settings import BadSettings, settings_of
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
+_Values = tuple[str, ...]
+
+LONGEST_SHOWN = 200  # characters
+_REMEDY = "Put the setting back, or have this edit allowed by the task."
+
+
+class SettingRule(BaseModel):
+    """What may not become of the settings whose path fits `key`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Rule
+    message: str
+    files: tuple[str, ...]
+    key: str
+    becomes: Becomes
+    severity: Severity = Severity.BLOCK
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    rule: tuple[SettingRule, ...]
+
+
+@lru_cache(maxsize=1)
+def setting_rules() -> tuple[SettingRule, ...]:
+    """The table; raises pydantic's ValidationError where it contradicts itself."""
+    text = files("agent_fox.verifier.policy").joinpath("data/setting_rules.toml").read_text("utf-8")
+    return _Table.model_validate(tomllib.loads(text)).rule
+
+
+def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
+    for change in changes:
+        name = change.path.rpartition("/")[2]
+        rules = [rule for rule in setting_rules() if any(fnmatchcase(name, glob) for glob in rule.files)]
+        if rules and not change.is_new and not change.is_gone:
+            yield from _findings(change, rules)
+
+
+def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFinding]:
+    try:
+        before, after = settings_of(change.path, change.before), settings_of(change.path, change.after)
+    except BadSettings as error:
+        yield PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, change.path, None, None, str(error), remedy="Repair it.")
+        return
+    keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
+    for rule in rules:
+        for key in (key for key in keys if re.fullmatch(rule.key, key)):
+            if is_worse(rule.becomes, before.get(key), after.get(key)):
+                yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
+
+
+def _finding(change: TextChange, rule: SettingRule, key: str, old: _Values, new: _Values) -> PolicyFinding:
+    texts = [f"{key} = {', '.join(values)}"[:LONGEST_SHOWN] if values else "" for values in (old, new)]
+    line = _line_of(change.after if new else change.before, key.rpartition(".")[2])
+    return PolicyFinding(rule.name, rule.severity, change.path, line, None, rule.message, texts[0], texts[1], _REMEDY)
+
+
+def _line_of(text: str, word: str) -> int | None:
+    return next((number for number, line in enumerate(text.splitlines(), 1) if word in line), None)
+
+
+def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool:
+    """Whether a setting went the way that a rule forbids. None: it is not there."""
+    match becomes:
+        case "lowered":
+            return old is not None and _number(new) < _number(old)
+        case "narrowed":
+            return new is not None if old is None else new is not None and not set(old) <= set(new)
+        case "widened":
+            return not set(new or ()) <= set(old or ())
+        case "off":
+            return old == ("true",) and new != ("true",)
+        case "on":
+            return new == ("true",)
+        case "gone":
+            return old is not None and new is None
+        case "quieter":
+            return _fails(old) and new is not None and not _fails(new)
+        case "idle":
+            return old is not None and _runs(old) and not _runs(new or ())
+
+
+def _number(values: _Values | None) -> float:
+    try:
+        return float(values[0]) if values else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _fails(values: _Values | None) -> bool:
+    return values is not None and values[:1] in (("error",), ("2",))
+
+
+def _runs(values: _Values) -> bool:
+    return any(runners().search(value) for value in values)

@@ -1,0 +1,73 @@
+"""Rules about stand-ins: replacing what a test is about shows nothing; replacing the world around it is fine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+from agent_fox.verifier.policy.expressions import calls
+from agent_fox.verifier.policy.gathering import SourceChange, Test
+from agent_fox.verifier.policy.reading import Patch, Reading
+from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+_REMEDY = "Call the real code in the test, and replace only what it needs from outside."
+
+
+def findings_about_stand_ins(sources: Iterable[SourceChange], after: Iterable[Test]) -> Iterator[PolicyFinding]:
+    """New stand-ins for functions that an assertion of the same test (or file, for those of the file) calls."""
+    by_path: dict[str, list[Test]] = {}
+    for test in after:
+        if test.function.is_test:
+            by_path.setdefault(test.path, []).append(test)
+    for source in sources:
+        if not source.error and source.after.reading.tests:
+            yield from _of_file(source, by_path.get(source.path, []))
+
+
+def _of_file(source: SourceChange, tests: list[Test]) -> Iterator[PolicyFinding]:
+    known = Counter(_what(patch) for patch in _all_patches(source.before.reading))
+    for test in tests:
+        for patch in test.function.patches:
+            if not _was_there(patch, known) and _is_subject(patch, [test], source.after.reading):
+                yield _finding(source.path, test.name, patch)
+    for patch in source.after.reading.patches:
+        if not _was_there(patch, known) and _is_subject(patch, tests, source.after.reading):
+            yield _finding(source.path, None, patch)
+
+
+def _all_patches(reading: Reading) -> Iterator[Patch]:
+    yield from reading.patches
+    for function in reading.functions:
+        yield from function.patches
+
+
+def _what(patch: Patch) -> tuple[str, tuple[str, ...]]:
+    """What a patch replaces, whichever way its module is written: `shop.cart` or `cart`, but a path as it stands."""
+    module = patch.module if "/" in patch.module else patch.module.rpartition(".")[2]
+    return module, patch.names
+
+
+def _was_there(patch: Patch, known: Counter[tuple[str, tuple[str, ...]]]) -> bool:
+    if known[_what(patch)] <= 0:
+        return False
+    known[_what(patch)] -= 1
+    return True
+
+
+def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
+    """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced."""
+    names = patch.names or tuple(name for name, module in reading.imports if _is_from(module, patch.module))
+    return any(calls(one.subject, name) for test in tests for one in test.assertions for name in names)
+
+
+def _is_from(module: str, replaced: str) -> bool:
+    return module == replaced or module.startswith((f"{replaced}.", f"{replaced}/"))
+
+
+def _finding(path: str, test: str | None, patch: Patch) -> PolicyFinding:
+    message = "the code that the test is about is replaced by a stand-in"
+    return PolicyFinding(
+        *(Rule.SUBJECT_REPLACED, Severity.BLOCK, path, patch.line, test, message),
+        after=patch.text[:200],
+        remedy=_REMEDY,
+    )

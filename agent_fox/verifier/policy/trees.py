@@ -1,0 +1,84 @@
+"""tree-sitter behind small functions: parsing with a bound, fields, text, tokens. No language is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tree_sitter import Language as Grammar
+from tree_sitter import Node, Parser
+
+from agent_fox.verifier.policy.expressions import Tokens, tokens_of
+from agent_fox.verifier.policy.reading import Unreadable
+
+MOST_NODES = 400_000
+DEEPEST = 150  # levels; readers go down by recursion
+
+_COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
+
+
+def parsed(text: str, grammar: Grammar) -> Node:
+    """The root of a tree. Raises Unreadable for syntax errors and for what is nested beyond measure."""
+    root = Parser(grammar).parse(text.encode()).root_node
+    if root.has_error:
+        raise Unreadable("a syntax error")
+    _measure(root)
+    return root
+
+
+def _measure(root: Node) -> None:
+    cursor = root.walk()
+    depth = nodes = 0
+    while True:
+        nodes += 1
+        if depth > DEEPEST or nodes > MOST_NODES:
+            raise Unreadable("nested too deeply, or too large")
+        if cursor.goto_first_child():
+            depth += 1
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+            depth -= 1
+
+
+def children(node: Node) -> list[Node]:
+    """Named children, comments left out."""
+    return [child for child in node.named_children if child.type not in _COMMENTS]
+
+
+def field(node: Node, name: str) -> Node | None:
+    return node.child_by_field_name(name)
+
+
+def text_of(node: Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")
+
+
+def line_of(node: Node) -> int:
+    return node.start_point[0] + 1
+
+
+def tokens(node: Node | None) -> Tokens:
+    """A node as tokens, comments left out."""
+    if node is None:
+        return ()
+    return tokens_of(" ".join(_leaves(node)))
+
+
+def _leaves(node: Node) -> Iterator[str]:
+    if node.type in _COMMENTS:
+        return
+    if node.child_count == 0 or "string" in node.type or "char" in node.type:
+        yield text_of(node)
+        return
+    for child in node.children:
+        yield from _leaves(child)
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and everything below it, in no promised order."""
+    waiting = [node]
+    while waiting:
+        found = waiting.pop()
+        yield found
+        waiting.extend(found.named_children)

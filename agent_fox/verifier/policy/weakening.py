@@ -1,0 +1,151 @@
+"""What became of the assertions of one test: which are gone, weaker, or expect something else. Values only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent_fox.verifier.policy.expressions import contains, joined, number_of
+from agent_fox.verifier.policy.reading import Assertion, Strength
+
+MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
+FINE_TOLERANCE = 1e-3
+"""Relative; what is as close as this still says the value."""
+COARSER = 10.0  # times the tolerance before
+
+
+class Fate(StrEnum):
+    """What happened to an assertion."""
+
+    GONE = "gone"
+    VOID = "void"
+    WEAKER = "weaker"
+    OTHER_EXPECTATION = "other expectation"
+    OTHER_SUBJECT = "other subject"
+    STRONGER = "stronger"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One assertion of a test, before and after. `after` is None where it is gone."""
+
+    before: Assertion
+    after: Assertion | None
+    fate: Fate
+
+
+def difference(
+    before: Iterable[Assertion], after: Iterable[Assertion]
+) -> tuple[tuple[Assertion, ...], tuple[Assertion, ...]]:
+    """Assertions that only one side has, by count."""
+    old, new = tuple(before), tuple(after)
+    return _without(old, Counter[Hashable](one.key for one in new)), _without(
+        new, Counter[Hashable](one.key for one in old)
+    )
+
+
+def _without(found: tuple[Assertion, ...], taken: Counter[Hashable]) -> tuple[Assertion, ...]:
+    left = []
+    for assertion in found:
+        if taken[assertion.key] > 0:
+            taken[assertion.key] -= 1
+        else:
+            left.append(assertion)
+    return tuple(left)
+
+
+def turns(before: tuple[Assertion, ...], after: tuple[Assertion, ...]) -> Iterator[Turn]:
+    """Pair what one test lost with what it gained: by subject, then by what is left, in order.
+
+    What a stronger assertion about the same subject says already is not lost.
+    """
+    lost, gained = difference(before, after)
+    waiting = [one for one in lost if one.strength is not Strength.NONE]
+    left = list(gained)
+    for fits in _FITS:
+        still_waiting = []
+        for one in waiting:
+            partner = next((other for other in left[:MOST_PAIRED] if fits(one, other)), None)
+            if partner is None:
+                still_waiting.append(one)
+            else:
+                left.remove(partner)
+                yield Turn(one, partner, fate_of(one, partner))
+        waiting = [one for one in still_waiting if not any(_implies(other, one) for other in after)]
+    yield from (Turn(one, None, Fate.GONE) for one in waiting)
+
+
+def _shares_a_name(one: Assertion, other: Assertion) -> bool:
+    return not {token for token in one.subject if token[0].isalpha()}.isdisjoint(other.subject)
+
+
+_FITS: tuple[Callable[[Assertion, Assertion], bool], ...] = (
+    lambda one, other: one.subject == other.subject and one.operator == other.operator,
+    lambda one, other: one.written == other.written and one.operator == other.operator,
+    lambda one, other: other.strength > one.strength and contains(other.subject, one.subject),
+    lambda one, other: one.subject == other.subject,
+    lambda one, other: contains(other.subject, one.subject),
+    lambda one, other: one.expected == other.expected and one.operator == other.operator,
+    lambda one, other: other.strength is Strength.NONE,
+    _shares_a_name,
+)
+"""What took an assertion's place, the likeliest first."""
+
+
+def _implies(strong: Assertion, weak: Assertion) -> bool:
+    is_about = strong.subject == weak.subject and strong.guard == weak.guard
+    return is_about and strong.strength > weak.strength
+
+
+def fate_of(one: Assertion, other: Assertion) -> Fate:
+    """What happened from one assertion to the other, which took its place."""
+    if other.strength is Strength.NONE:
+        return Fate.VOID
+    if _is_weaker(one, other):
+        return Fate.WEAKER
+    is_unpacked = other.strength > one.strength and contains(one.subject, other.subject)
+    if one.subject != other.subject and not is_unpacked and not contains(other.subject, one.subject):
+        return Fate.OTHER_SUBJECT
+    if other.strength > one.strength or one.expected == other.expected:
+        return Fate.STRONGER
+    return Fate.OTHER_EXPECTATION
+
+
+def _is_weaker(one: Assertion, other: Assertion) -> bool:
+    if other.strength < one.strength:
+        return True
+    if len(other.guard) > len(one.guard) and other.guard[: len(one.guard)] == one.guard:
+        return True
+    if one.detail and not other.detail and other.strength == one.strength:
+        return True
+    return _is_coarser(one, other) or _is_looser_bound(one, other)
+
+
+def _is_coarser(one: Assertion, other: Assertion) -> bool:
+    """Whether the tolerance grew so far that another value passes."""
+    if other.operator != "close" or other.tolerance is None:
+        return False
+    if one.tolerance is not None:
+        return other.tolerance > one.tolerance * COARSER
+    size = abs(number_of(other.expected) or 1.0)
+    return other.tolerance > size * FINE_TOLERANCE
+
+
+def _is_looser_bound(one: Assertion, other: Assertion) -> bool:
+    """`> 10` became `> 0`."""
+    old, new = number_of(one.expected), number_of(other.expected)
+    if one.operator != other.operator or one.subject != other.subject or old is None or new is None:
+        return False
+    return (one.operator in (">", ">=") and new < old) or (one.operator in ("<", "<=") and new > old)
+
+
+def shown(assertion: Assertion | None) -> str:
+    """An assertion as a reader may see it: the source, or its parts."""
+    if assertion is None:
+        return ""
+    if assertion.text:
+        return assertion.text
+    parts = (joined(assertion.guard), joined(assertion.subject), assertion.operator, joined(assertion.expected))
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,67 @@
+"""The step that looks at the change itself for weakened tests and checks: from a policy report to a result."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent_fox.system.clock import monotonic, now
+from agent_fox.system.git import GitError
+from agent_fox.verifier.change_under_check import change_since
+from agent_fox.verifier.context import RunContext
+from agent_fox.verifier.disposing import Surroundings, disposed
+from agent_fox.verifier.disposition_facts import ToolEnd
+from agent_fox.verifier.policy.check import check_change
+from agent_fox.verifier.policy.failures import as_failures, as_warnings
+from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling
+from agent_fox.verifier.profiles.request import Request, Unavailable, Why
+from agent_fox.verifier.results import Status, Tool, VerificationResult
+from agent_fox.verifier.summing_up import errored, not_run
+
+_REQUEST = Request(Tool.STATIC_POLICY)
+_STATUS = {
+    Ruling.CLEAN: Status.PASSED,
+    Ruling.BLOCKED: Status.FAILED,
+    Ruling.REASONS_WANTED: Status.FAILED,
+    Ruling.UNKNOWN: Status.ERRORED,
+}
+
+
+def check_policy(context: RunContext) -> VerificationResult:
+    """Check the files of the workspace against the base commit; a wanted reason that nobody stated fails it."""
+    if not context.base:
+        nothing = Unavailable("there is no base commit to compare the change with", Why.NOT_CONFIGURED)
+        return not_run(_REQUEST, nothing, context.profile.id)
+    began, started_at = monotonic(), now()
+    try:
+        change = change_since(context.root, context.base)
+    except GitError as error:
+        return errored(_REQUEST, f"the change cannot be read: {error}", context.profile.id)
+    result = result_of(check_change(change, PolicyContext(summary=context.stated)), context.profile.id)
+    return replace(result, started_at=started_at, completed_at=now(), seconds=round(monotonic() - began, 3))
+
+
+def result_of(report: PolicyReport, profile: str) -> VerificationResult:
+    """What the checks of a change came to. Findings that ask for nothing are warnings."""
+    result = VerificationResult(
+        Tool.STATIC_POLICY,
+        _STATUS[report.verdict],
+        profile,
+        (),
+        _summary(report),
+        failures=as_failures(report),
+        warnings=as_warnings(report),
+        notes=tuple(f"changed test {test.name}: {test.how} ({_reason(test.reason)})" for test in report.changed_tests),
+    )
+    return disposed(result, ToolEnd(exit_code=0), Surroundings())
+
+
+def _summary(report: PolicyReport) -> str:
+    if report.verdict is Ruling.CLEAN:
+        return f"passed: nothing was weakened, {len(report.changed_tests)} tests changed"
+    first = report.findings[0]
+    head = f"{report.verdict.replace('_', ' ')}, {len(report.findings)} findings"
+    return f"{head}; first: {first.file}: {first.message}"
+
+
+def _reason(reason: str | None) -> str:
+    return f"stated reason: {reason}" if reason else "no reason was stated"

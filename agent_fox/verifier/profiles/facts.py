@@ -1,0 +1,31 @@
+"""What a project uses at one place. Reads manifests again, as they may have changed since detection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agent_fox.verifier.profiles.facts_javascript import javascript_facts
+from agent_fox.verifier.profiles.facts_jvm import gradle_facts, maven_facts
+from agent_fox.verifier.profiles.facts_native import c_facts, cargo_facts, go_facts
+from agent_fox.verifier.profiles.facts_python import python_facts
+from agent_fox.verifier.profiles.found import Facts, Place
+from agent_fox.verifier.profiles.manifests import Manifests
+from agent_fox.verifier.profiles.systems import SystemKind
+
+_READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {
+    SystemKind.MAVEN: maven_facts,
+    SystemKind.GRADLE: gradle_facts,
+    SystemKind.NPM: javascript_facts,
+    SystemKind.PNPM: javascript_facts,
+    SystemKind.YARN: javascript_facts,
+    SystemKind.PYTHON: python_facts,
+    SystemKind.GO: go_facts,
+    SystemKind.CARGO: cargo_facts,
+    SystemKind.CMAKE: c_facts,
+    SystemKind.MAKE: c_facts,
+}
+
+
+def facts_of(manifests: Manifests, place: Place) -> Facts:
+    """What the project uses at this place."""
+    return _READERS[place.system.kind](manifests, place)

@@ -1,0 +1,70 @@
+"""The build systems of a folder, as values. Finding them is in `detect`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class SystemKind(StrEnum):
+    MAVEN = "maven"
+    GRADLE = "gradle"
+    NPM = "npm"
+    PNPM = "pnpm"
+    YARN = "yarn"
+    PYTHON = "python"
+    GO = "go"
+    CARGO = "cargo"
+    CMAKE = "cmake"
+    MAKE = "make"
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSystem:
+    """One build system. Paths have forward slashes.
+
+    root: its folder, relative to the workspace ("." for the workspace itself). manifest: relative to `root`.
+    modules: folders relative to `root`, without the root itself. wrapper: such as "./mvnw", where the project has one.
+    profile: id of the built-in profile for it.
+    """
+
+    kind: SystemKind
+    root: str
+    manifest: str
+    modules: tuple[str, ...] = ()
+    wrapper: str | None = None
+    profile: str = ""
+
+
+class NoteKind(StrEnum):
+    """Why a manifest, or a part of it, was not followed."""
+
+    TOO_LARGE = "too_large"
+    UNREADABLE = "unreadable"
+    INVALID = "invalid"
+    OUTSIDE = "outside"
+    MISSING = "missing"
+    TOO_DEEP = "too_deep"
+    TOO_MANY = "too_many"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something in a manifest that detection did not follow. `path` is relative to the workspace."""
+
+    kind: NoteKind
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What a folder is made of, best guess first: nearer to the root, then by kind."""
+
+    systems: tuple[BuildSystem, ...] = ()
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def recommended(self) -> BuildSystem | None:
+        """The build system that is meant where nobody says which."""
+        return next(iter(self.systems), None)

@@ -1,0 +1,112 @@
+"""Running one test command: with the report it is asked for, again where it hangs, some of its tests alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from time import time_ns
+
+from agent_fox.core.verdict import Disposition
+from agent_fox.verifier.asking import with_report, with_tests
+from agent_fox.verifier.calls import Call, call_of
+from agent_fox.verifier.cases import Case
+from agent_fox.verifier.command_line import Command, CommandRefused, split_command
+from agent_fox.verifier.commands import Ended, private_environment, run_logged
+from agent_fox.verifier.order import CheckOrder
+from agent_fox.verifier.suite import SuiteRun, Unattempted
+from agent_fox.verifier.suite_reading import OWN_REPORT, Attempt, read_attempt
+from agent_fox.verifier.toolchains import toolchain
+
+_BUILD_REPORTS = {
+    "maven": ("**/target/surefire-reports/TEST-*.xml", "**/target/failsafe-reports/TEST-*.xml"),
+    "gradle": ("**/build/test-results/**/TEST-*.xml",),
+}
+_KEEPING = "agent_fox.verifier.kept_logs"
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
+
+    `shared` holds caches of build tools, which all runs of one verification may use.
+    """
+
+    order: CheckOrder
+    workspace: Path
+    private: Path
+    shared: Path
+
+    def folder(self, name: str) -> Path:
+        folder = self.private / name
+        folder.mkdir(parents=True)
+        return folder
+
+
+def run_suite(line: str, ground: Ground, name: str) -> SuiteRun:
+    """Run one command line; `name` is unique among the runs of one verification.
+
+    Never raises for what the command does. One that ran into its time limit is run again: a hang must repeat.
+    """
+    try:
+        command = split_command(line)
+    except CommandRefused as error:
+        return SuiteRun(line, unattempted=Unattempted(str(error), Disposition.ENVIRONMENT))
+    call = call_of(command.argv, ground.workspace)
+    first = _attempt(command, call, ground, f"{name}-first", ground.order.timeout)
+    if not first.ended.is_timed_out:
+        return read_attempt(first)
+    return read_attempt(_attempt(command, call, ground, f"{name}-second", ground.order.timeout))
+
+
+def run_tests(run: SuiteRun, tests: Sequence[Case], ground: Ground, name: str, timeout: float) -> SuiteRun | None:
+    """Run some tests of a run alone; None where the tool's tests can't be named. A time-out here is no hang yet."""
+    selected = with_tests(run.call, tests) if run.call else None
+    if run.command is None or selected is None:
+        return None
+    return read_attempt(_attempt(run.command, selected, ground, name, timeout))
+
+
+def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
+    """Run the whole command of a run once more."""
+    if run.command is None:
+        return None
+    return read_attempt(_attempt(run.command, run.call, ground, name, ground.order.timeout))
+
+
+def _attempt(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
+    private, globs = ground.folder(name), _globs(call, ground.order)
+    own, log = private / OWN_REPORT, private / "log"
+    asked = with_report(call, own) if call else None
+    before = _stamps(ground.workspace, globs)
+    environment = private_environment(private, _variables(command, asked, ground))
+    argv, started = asked.argv if asked else command.argv, time_ns()
+    ended = run_logged(argv, ground.workspace, environment, timeout, log)
+    written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
+    reports = ([own] if own.is_file() else []) + sorted(written)
+    kept = _kept(ground.order, log, name, ended)
+    return Attempt(command, call, ended, tuple(reports), timeout, log, ground.workspace, started, kept)
+
+
+def _variables(command: Command, asked: Call | None, ground: Ground) -> Mapping[str, str]:
+    added = {**toolchain(asked.tool, ground.shared), **asked.variables} if asked else {}
+    return {**added, **ground.order.environment, **command.variables}
+
+
+def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:
+    return (*order.reports, *_BUILD_REPORTS.get(call.tool if call else "", ()))
+
+
+def _stamps(workspace: Path, globs: Iterable[str]) -> dict[Path, tuple[int, int, int]]:
+    """Report files as they stand: a file that was there before and did not change is not of this run."""
+    found = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
+    return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in found for s in [path.stat()]}
+
+
+def _kept(order: CheckOrder, log: Path, name: str, ended: Ended) -> str:
+    """The name of the log as an artifact, empty if the order keeps none."""
+    if not order.artifacts or ended.not_started:
+        return ""
+    keep: Callable[[CheckOrder, Path, str], str] = import_module(_KEEPING).keep_log
+    return keep(order, log, name)

@@ -1,0 +1,179 @@
+"""The verifier's tools over one workspace: what is asked for is prepared, run, read, judged and kept.
+
+A client only ever says a tool, a module and a test; all else is the platform's (`context`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+import threading
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from agent_fox.system.sandbox import SandboxMissing
+from agent_fox.verifier.artifact_index import ArtifactError
+from agent_fox.verifier.artifacts import ArtifactStore
+from agent_fox.verifier.context import Report, RunContext, unheard
+from agent_fox.verifier.disposing import Surroundings, disposed, end_of
+from agent_fox.verifier.execution import Bench, Executed, execute
+from agent_fox.verifier.formatting import Contents, difference, read_contents
+from agent_fox.verifier.kept_results import keep_report, keep_result, last_report
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.logs.reading import Run, read_run
+from agent_fox.verifier.logs.status import Ending
+from agent_fox.verifier.policy_step import check_policy
+from agent_fox.verifier.profiles.declared import declared_packages
+from agent_fox.verifier.profiles.detect import detect
+from agent_fox.verifier.profiles.model import Profile
+from agent_fox.verifier.profiles.prepare import prepare
+from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
+from agent_fox.verifier.profiles.skipping import refuse_skipping
+from agent_fox.verifier.profiles.systems import Detection
+from agent_fox.verifier.report import VerificationReport
+from agent_fox.verifier.results import Artifact, ArtifactKind, Tool, VerificationResult
+from agent_fox.verifier.running import OutsideWorkspace, Slots
+from agent_fox.verifier.source_watch import SourceMissing, TreeState
+from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
+
+_TAIL = 16_384
+"""Bytes of a log's end that dispositions may look at."""
+
+
+class Verifier:
+    """The tools of one attempt. May be used from several threads; commands beyond `at_once` wait for their turn."""
+
+    def __init__(self, context: RunContext) -> None:
+        self.context = context
+        self.store = ArtifactStore(context.artifacts, context.run, context.attempt, context.secrets)
+        self._slots = Slots(context.at_once)
+        self._numbers = itertools.count(len(self.store.listed()) + 1)
+        self._lock = threading.Lock()
+        self._spent = 0.0
+        self._tree: TreeState | None = None
+
+    def profile(self) -> Profile:
+        return self.context.profile
+
+    @property
+    def may_format(self) -> bool:
+        """Whether source may be changed by the formatter: the person who started this and the profile both say so."""
+        return self.context.allow_format_apply and self.context.profile.policy.allow_source_mutation
+
+    def detect(self) -> Detection:
+        """The build systems of the workspace, by their manifests."""
+        return detect(self.context.root)
+
+    def available(self, request: Request) -> Prepared | Unavailable:
+        """What would be run, or why nothing can be. Raises Refused."""
+        with tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+            return self._prepared(request, Path(private))
+
+    def run(
+        self, request: Request, *, stop: threading.Event | None = None, progress: Report | None = None
+    ) -> VerificationResult:
+        """Run one tool; blocks until it is over, and ends it where `stop` is set. Result and log are kept.
+
+        Raises Refused for a request that is not carried out. Everything else is a result.
+        """
+        self._check(request)
+        name = f"{next(self._numbers):03}-{request.tool}"
+        result = self._result(request, name, stop or threading.Event(), progress or unheard)
+        keep_result(self.store, name, result)
+        return result
+
+    def refusal(self, request: Request, why: Refused) -> VerificationResult:
+        """A request that was refused, as a result for those who need one: errored, never a pass."""
+        return refused(request, why, self.context.profile.id)
+
+    def summarize(self, artifact_uri: str, tool: str) -> VerificationResult:
+        """What a log that was kept says, read again as a log of `tool`. Raises ArtifactError, UnknownTool."""
+        ending = Ending(tool, None)
+        root = Workspace(PurePosixPath(self.context.root.as_posix()))
+        outcome = read_run(Run(ending, self.store.path_of(artifact_uri)), root, self.context.parsers)
+        return of_log(outcome, artifact_uri, self.context.profile.id, self._hidden)
+
+    def keep(self, report: VerificationReport) -> Artifact:
+        """Keep the report of a plan as this attempt's."""
+        return keep_report(self.store, report)
+
+    def report(self, run: str | None = None, attempt: int | None = None) -> VerificationReport | None:
+        """The last report of an attempt (this one, where nothing is said); None where nothing ran.
+
+        Raises ArtifactError for one that cannot be understood.
+        """
+        own = replace(self.store, run=run or self.store.run, attempt=attempt or self.store.attempt)
+        return last_report(own, self.context.profile.id)
+
+    @property
+    def _hidden(self) -> Hidden:
+        return Hidden((self.context.root, self.context.root.resolve(), Path.home()), self.context.secrets)
+
+    def _check(self, request: Request) -> None:
+        """What no client may have, whatever the profile says."""
+        if request.tool is Tool.FORMAT_APPLY and not self.may_format:
+            text = "run_format_apply changes source files, and whoever started the verifier did not allow that"
+            raise Refused("format_apply_denied", text)
+        if self.context.modules and request.module not in (None, *self.context.modules):
+            known = ", ".join(self.context.modules)
+            raise Refused("unknown_module", f"module {request.module!r} may not be asked for; allowed are: {known}")
+
+    def _result(self, request: Request, name: str, stop: threading.Event, report: Report) -> VerificationResult:
+        if request.tool is Tool.STATIC_POLICY:
+            return check_policy(self.context)
+        with self._slots.one(stop), tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+            bench = Bench(self.context, self.store, Path(private), name, self._seconds_left(), stop, report)
+            bench.reports.mkdir()
+            try:
+                return self._run(bench, request)
+            except (SourceMissing, SandboxMissing, OutsideWorkspace, ArtifactError) as error:
+                return errored(request, str(error), self.context.profile.id)
+
+    def _run(self, bench: Bench, request: Request) -> VerificationResult:
+        if bench.seconds <= 0:
+            spent = f"the {self.context.seconds:g} s that all commands of this run may take together are spent"
+            return errored(request, spent, self.context.profile.id)
+        prepared = self._prepared(request, bench.reports)
+        if isinstance(prepared, Unavailable):
+            return not_run(request, prepared, self.context.profile.id)
+        refuse_skipping(request.tool, prepared.argv, prepared.environment)
+        before = read_contents(self.context.root) if request.tool.may_change_source else {}
+        ran = execute(replace(bench, seconds=min(bench.seconds, prepared.seconds)), prepared, self._tree)
+        self._remember(ran)
+        kept = self._with_difference(bench, ran, before)
+        return self._judged(bench, request, prepared, replace(ran, artifacts=kept))
+
+    def _prepared(self, request: Request, reports: Path) -> Prepared | Unavailable:
+        context = self.context
+        return prepare(context.profile, context.root, request, reports, advisories=context.advisories)
+
+    def _judged(self, bench: Bench, request: Request, prepared: Prepared, ran: Executed) -> VerificationResult:
+        hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private))
+        result = result_of_run(request, prepared, ran, self.context.profile.id, hidden)
+        around = Surroundings(
+            self.context.files_changed,
+            declared=declared_packages(self.context.root) if result.failures else frozenset(),
+            tail=self._tail(ran),
+            has_network=prepared.network,
+        )
+        return disposed(result, end_of(ran.end, result), around)
+
+    def _with_difference(self, bench: Bench, ran: Executed, before: Contents) -> tuple[Artifact, ...]:
+        """The artifacts, and where source was formatted the difference that this made."""
+        text = difference(self.context.root, before, [change.path for change in ran.changes]) if before else ""
+        diff = [self.store.keep_text(text, ArtifactKind.DIFF, f"{bench.name}.diff")] if text else []
+        return (*ran.artifacts, *diff)
+
+    def _tail(self, ran: Executed) -> str:
+        with self.store.open(ran.artifacts[0].uri) as log:
+            log.seek(max(0, ran.artifacts[0].bytes - _TAIL))
+            return log.read(_TAIL).decode("utf-8", "replace")
+
+    def _seconds_left(self) -> float:
+        with self._lock:
+            return self.context.seconds - self._spent
+
+    def _remember(self, ran: Executed) -> None:
+        with self._lock:
+            self._spent += ran.end.seconds
+            self._tree = ran.tree

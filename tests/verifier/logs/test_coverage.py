@@ -1,0 +1,40 @@
+"""Too little coverage is why a run failed whose tests all passed."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.verifier.logs.coverage import too_little
+from agent_fox.verifier.logs.pytest_text import PytestLog
+from agent_fox.verifier.logs.vitest import VitestLog
+from tests.verifier.logs.samples import messages, read_text
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "FAIL Required test coverage of 80% not reached. Total coverage: 50.00%",
+        "Coverage failure: total of 50 is less than fail-under=80",
+        "ERROR: Coverage for lines (50%) does not meet global threshold (80%)",
+        'Jest: "global" coverage threshold for lines (80%) not met: 50%',
+    ],
+)
+def test_tools_say_it_in_their_own_words(line: str) -> None:
+    assert too_little(line) is not None
+
+
+@pytest.mark.parametrize("line", ["coverage: platform linux", "Required test coverage of 80% reached.", "threshold"])
+def test_other_words_about_coverage_are_no_failure(line: str) -> None:
+    assert too_little(line) is None
+
+
+def test_runners_logs_name_it_where_nothing_else_failed() -> None:
+    pytest_log = "tests/test_a.py ..\n\nFAIL Required test coverage of 80% not reached. Total coverage: 50.00%\n"
+    pytest_log += "============================== 2 passed in 0.03s ==============================="
+    vitest_log = "      Tests  2 passed (2)\n\nERROR: Coverage for lines (50%) does not meet global threshold (80%)"
+    assert messages(read_text(PytestLog(), pytest_log)) == [
+        "Required test coverage of 80% not reached. Total coverage: 50.00%"
+    ]
+    assert messages(read_text(VitestLog(), vitest_log)) == [
+        "Coverage for lines (50%) does not meet global threshold (80%)"
+    ]

@@ -1,0 +1,292 @@
+"""From requests to command lines, for every profile; programs are stand-ins here, and none is started."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_fox.verifier.profiles.loading import load_profile
+from agent_fox.verifier.profiles.narrowing import Allowed, narrowed
+from agent_fox.verifier.profiles.prepare import prepare
+from agent_fox.verifier.profiles.request import Refused, Request, Unavailable, Why
+from agent_fox.verifier.results import Scope, Tool
+from tests.verifier.profiles import projects
+from tests.verifier.profiles.projects import ask, command, project, reports_of, stand_in
+
+BIN = "node_modules/.bin"
+PACKAGE = '{"scripts": {"test": "%s"}, "devDependencies": {"eslint": "9", "prettier": "3"}}'
+MVN = "mvn -B -o --fail-at-end"
+MVN_TEST = f"{MVN} -DskipTests=false -Dmaven.test.skip=false"
+GRADLE = "gradle --offline --no-daemon --console=plain"
+PYTEST = (
+    "python3 -m pytest --junitxml=REPORTS/pytest.xml -o junit_family=xunit1 -p no:cacheprovider "
+    "--continue-on-collection-errors --maxfail=0 --color=no"
+)
+PROGRAMS = (
+    "mvn",
+    "gradle",
+    "npm",
+    "node",
+    "python3",
+    "ruff",
+    "mypy",
+    "black",
+    "go",
+    "gofmt",
+    "cargo",
+    "cmake",
+    "ctest",
+    "make",
+    "gcc",
+)
+
+
+def shown(root: Path, profile: str, tool: Tool, module: str | None = None, selector: str | None = None) -> str:
+    prepared = command(root, profile, tool, module, selector, stand_in(root, *PROGRAMS))
+    assert len(prepared.argv) == len(prepared.display)
+    assert prepared.cwd == root / (module if prepared.cwd != root and module else ".")
+    return " ".join(prepared.display)
+
+
+@pytest.mark.parametrize(
+    ("files", "profile", "tool", "module", "selector", "line"),
+    [
+        (projects.MAVEN, "java-maven", "run_compile", None, None, f"{MVN} test-compile"),
+        (projects.MAVEN, "java-maven", "run_compile", "service-a", None, f"{MVN} -pl service-a -am test-compile"),
+        (projects.MAVEN, "java-maven", "run_unit_tests", None, None, f"{MVN_TEST} test"),
+        (projects.MAVEN, "java-maven", "run_unit_tests", "libs/core", None, f"{MVN_TEST} -pl libs/core -am test"),
+        (
+            projects.MAVEN, "java-maven", "run_selected_test", "service-a", "ATest#one",
+            f"{MVN_TEST} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false "
+            "-pl service-a -am -Dtest=ATest#one test",
+        ),
+        (projects.GRADLE, "java-gradle", "run_compile", None, None, f"{GRADLE} --continue testClasses"),
+        (
+            projects.GRADLE, "java-gradle", "run_unit_tests", "libs/core", None,
+            f"{GRADLE} --no-build-cache --continue cleanTest test",
+        ),
+        (
+            projects.GRADLE, "java-gradle", "run_selected_test", "service-a", "a.BTest.c",
+            f"{GRADLE} --no-build-cache --continue cleanTest test --tests=a.BTest.c",
+        ),
+        (projects.PYTEST, "python", "run_unit_tests", None, None, PYTEST),
+        (
+            projects.PYTEST, "python", "run_selected_test", None, "tests/test_calc.py::test_adds[2]",
+            f"{PYTEST} tests/test_calc.py::test_adds[2]",
+        ),
+        (projects.PYTEST, "python", "run_format_check", None, None, "ruff format --check --no-cache ."),
+        (projects.PYTEST, "python", "run_format_apply", None, None, "ruff format --no-cache ."),
+        (
+            projects.PYTEST, "python", "run_lint", None, None,
+            "mypy --show-column-numbers --no-pretty --cache-dir=/dev/null .",
+        ),
+        (projects.UNITTEST, "python", "run_unit_tests", None, None, "python3 -m unittest discover -v -s tests"),
+        (
+            projects.UNITTEST, "python", "run_selected_test", None, "test_calc.CalcTest.test_adds",
+            "python3 -m unittest -v test_calc.CalcTest.test_adds",
+        ),
+        (projects.GO, "go", "run_compile", None, None, "go build -o /dev/null ./..."),
+        (projects.GO, "go", "run_unit_tests", None, None, "go test -json -count=1 ./..."),
+        (
+            projects.GO, "go", "run_selected_test", None, "calc::TestAdds/one two",
+            "go test -json -count=1 -run=^TestAdds$/^one_two$ ./calc",
+        ),
+        (projects.GO, "go", "run_format_check", None, None, "gofmt -l calc/calc.go calc/calc_test.go"),
+        (projects.CARGO, "rust-cargo", "run_unit_tests", None, None, "cargo test --offline --no-fail-fast --workspace"),
+        (projects.CARGO, "rust-cargo", "run_unit_tests", "crates/calc", None, "cargo test --offline --no-fail-fast"),
+        (
+            projects.CARGO, "rust-cargo", "run_selected_test", "crates/calc", "tests::adds",
+            "cargo test --offline --no-fail-fast -- --exact tests::adds",
+        ),
+        (projects.CARGO, "rust-cargo", "run_format_check", None, None, "cargo fmt --all -- --check"),
+        (projects.CMAKE, "c-cmake", "run_compile", None, None, "cmake --build build/verifier --parallel 2"),
+        (
+            projects.CMAKE, "c-cmake", "run_selected_test", None, "is.wrong",
+            "ctest --test-dir build/verifier --output-on-failure --no-tests=error --output-junit REPORTS/ctest.xml "
+            "--tests-regex ^is\\.wrong$",
+        ),
+        (projects.MAKE, "c-make", "run_compile", None, None, "make --keep-going"),
+        (projects.MAKE, "c-make", "run_unit_tests", None, None, "make --keep-going test"),
+        (projects.NODE, "javascript-npm", "run_dependency_tree", "packages/cli", None, "npm ls --all"),
+    ],
+)  # fmt: skip
+def test_each_profile_has_a_command_for_all_one_module_and_one_test(
+    tmp_path: Path, files: dict[str, str], profile: str, tool: str, module: str | None, selector: str | None, line: str
+) -> None:
+    assert shown(project(tmp_path / "root", files), profile, Tool(tool), module, selector) == line
+
+
+@pytest.mark.parametrize(
+    ("script", "runner", "line"),
+    [
+        (
+            "jest --config j.json",
+            "jest",
+            "./node_modules/.bin/jest --config j.json --ci --json --outputFile=REPORTS/jest.json",
+        ),
+        (
+            "vitest run",
+            "vitest",
+            "./node_modules/.bin/vitest run --reporter=default --reporter=junit --outputFile.junit=REPORTS/vitest.xml",
+        ),
+        (
+            "mocha --recursive spec",
+            "mocha",
+            "./node_modules/.bin/mocha --recursive --forbid-only --reporter=xunit "
+            "--reporter-option=output=REPORTS/mocha.xml spec",
+        ),
+    ],
+)
+def test_the_runner_that_package_json_names_is_called_itself(
+    tmp_path: Path, script: str, runner: str, line: str
+) -> None:
+    root = project(tmp_path / "root", {"package.json": PACKAGE % script, f"{BIN}/{runner}": ""})
+    (root / BIN / runner).chmod(0o755)
+    assert shown(root, "javascript-npm", Tool.UNIT_TESTS) == line
+
+
+def test_a_runner_of_the_workspace_serves_its_packages(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {**projects.NODE, f"{BIN}/jest": ""})
+    (root / BIN / "jest").chmod(0o755)
+    prepared = command(root, "javascript-npm", Tool.UNIT_TESTS, "packages/cli")
+    assert (prepared.argv[0], prepared.cwd) == (str(root / BIN / "jest"), root / "packages/cli")
+
+
+def test_a_selected_file_stands_instead_of_what_the_script_names(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.NODE)
+    prepared = command(root, "javascript-npm", Tool.SELECTED_TEST, None, "test/calc.test.js::adds (1 + 1)")
+    assert prepared.argv[-2:] == (r"--test-name-pattern=adds \(1 \+ 1\)", "test/calc.test.js")
+
+
+def test_scope_tells_all_from_a_module_from_a_test(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.CARGO)
+    programs = stand_in(root, "cargo")
+    scopes = [
+        command(root, "rust-cargo", Tool.UNIT_TESTS, None, None, programs).scope,
+        command(root, "rust-cargo", Tool.UNIT_TESTS, "crates/calc", None, programs).scope,
+        command(root, "rust-cargo", Tool.SELECTED_TEST, None, "tests::adds", programs).scope,
+        command(root, "rust-cargo", Tool.COMPILE, None, None, programs).scope,
+    ]
+    assert scopes == [Scope.FULL, Scope.MODULE, Scope.SELECTED, None]
+
+
+def test_the_wrapper_is_taken_first_if_it_may_be_executed(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {**projects.MAVEN, "mvnw": "#!/bin/sh\n"})
+    programs = stand_in(root, "mvn")
+    before = command(root, "java-maven", Tool.COMPILE, search=programs)
+    (root / "mvnw").chmod(0o755)
+    after = command(root, "java-maven", Tool.COMPILE, search=programs)
+    assert (before.display[0], after.display[0], after.argv[0]) == ("mvn", "./mvnw", str(root / "mvnw"))
+    assert before.notes == ("./mvnw is there, but it may not be executed, so it was not used",)
+
+
+def test_a_program_that_the_search_path_finds_in_the_workspace_is_not_taken(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {**projects.MAKE, "bin/make": ""})
+    (root / "bin/make").chmod(0o755)
+    assert ask(root, "c-make", Tool.COMPILE, search=f"{root / 'bin'}::.") == Unavailable(
+        "make or gmake was not found", Why.NO_PROGRAM
+    )
+
+
+def test_a_system_in_a_folder_runs_there_and_its_reports_are_found_there(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {f"backend/{name}": text for name, text in projects.MAVEN.items()})
+    prepared = command(root, "java-maven", Tool.UNIT_TESTS, search=stand_in(root, "mvn"))
+    assert (prepared.cwd, prepared.reports) == (root / "backend", ("backend/**/target/surefire-reports/TEST-*.xml",))
+
+
+def test_a_second_project_of_the_kind_is_reached_as_a_module(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {"a/go.mod": "module a", "b/go.mod": "module b"})
+    programs = stand_in(root, "go")
+    assert command(root, "go", Tool.COMPILE, search=programs).notes == ("this reaches a alone; name a module for: b",)
+    assert command(root, "go", Tool.COMPILE, "b", search=programs).cwd == root / "b"
+
+
+def test_src_layout_is_on_the_import_path(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.UNITTEST)
+    prepared = command(root, "python", Tool.UNIT_TESTS)
+    assert prepared.environment["PYTHONPATH"] == f"{root}/src:{root}/tests"
+
+
+def test_what_a_makefile_makes_is_told_apart_from_source(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.MAKE)
+    assert command(root, "c-make", Tool.COMPILE, search=stand_in(root, "make")).products == ("all", "calc", "test")
+
+
+@pytest.mark.parametrize(
+    ("tool", "module", "selector", "code"),
+    [
+        ("run_selected_test", None, None, "selector_missing"),
+        ("run_unit_tests", None, "ATest", "selector_not_taken"),
+        ("run_compile", "service-b", None, "unknown_module"),
+        ("run_compile", "../elsewhere", None, "unknown_module"),
+        ("run_selected_test", None, "-Dx=y", "selector_invalid"),
+    ],
+)
+def test_a_request_out_of_form_is_refused(
+    tmp_path: Path, tool: str, module: str | None, selector: str | None, code: str
+) -> None:
+    root = project(tmp_path / "root", projects.MAVEN)
+    with pytest.raises(Refused) as refused:
+        ask(root, "java-maven", Tool(tool), module, selector, stand_in(root, "mvn"))
+    assert refused.value.code == code
+
+
+def test_a_module_that_became_a_link_out_of_the_root_is_refused(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.CARGO)
+    (root / "crates/calc").rename(tmp_path / "calc")
+    (root / "crates/calc").symlink_to(tmp_path / "calc")
+    with pytest.raises(Refused, match="no module"):
+        ask(root, "rust-cargo", Tool.COMPILE, "crates/calc", search=stand_in(root, "cargo"))
+
+
+@pytest.mark.parametrize(
+    ("files", "profile", "tool", "kind"),
+    [
+        (projects.MAVEN, "java-maven", "run_lint", Why.NOT_CONFIGURED),
+        (projects.MAVEN, "java-maven", "run_static_policy_checks", Why.NO_COMMAND),
+        (projects.MAKE, "c-make", "run_security_scan", Why.NO_COMMAND),
+        (projects.NODE, "javascript-npm", "run_compile", Why.NOT_CONFIGURED),
+        (projects.GO, "java-maven", "run_compile", Why.NO_PROJECT),
+        (projects.GO, "go", "run_compile", Why.NO_PROGRAM),
+        *((projects.GO, "go", "run_security_scan", Why.NO_DATA),),
+        *((projects.PYTEST, "python", "run_security_scan", Why.NO_DATA),),
+        *((projects.MAVEN, "java-maven", "run_security_scan", Why.NO_DATA),),
+        *((projects.CARGO, "rust-cargo", "run_security_scan", Why.NO_DATA),),
+    ],
+)
+def test_a_capability_that_is_not_there_is_told_apart_from_one_that_passed(
+    tmp_path: Path, files: dict[str, str], profile: str, tool: str, kind: Why
+) -> None:
+    root = project(tmp_path / "root", files)
+    missing = ask(root, profile, Tool(tool), search=str(tmp_path))
+    assert isinstance(missing, Unavailable)
+    assert missing.kind is kind
+
+
+def test_a_scanner_runs_where_there_is_advisory_data(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.CARGO)
+    advisories = project(tmp_path / "data", {"rustsec/a.toml": ""})
+    prepared = prepare(
+        load_profile("rust-cargo"), root, Request(Tool.SECURITY_SCAN), reports_of(root),
+        search=stand_in(root, "cargo-audit"), advisories=advisories,
+    )  # fmt: skip
+    assert not isinstance(prepared, Unavailable)
+    assert prepared.argv[-2:] == ("--db", str(advisories / "rustsec"))
+    assert prepared.display[-2:] == ("--db", "ADVISORIES/rustsec")
+
+
+def test_a_formatter_changes_source_only_where_the_policy_lets_it(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", projects.PYTEST)
+    careful = narrowed(load_profile("python"), {}, Allowed())
+    with pytest.raises(Refused) as refused:
+        prepare(careful, root, Request(Tool.FORMAT_APPLY), reports_of(root))
+    assert refused.value.code == "format_apply_denied"
+
+
+@pytest.mark.parametrize("sign", ["{reports}", "{argv}", "{module...}"])
+def test_what_a_client_says_is_never_filled_again(tmp_path: Path, sign: str) -> None:
+    root = project(tmp_path / "root", projects.NODE)
+    prepared = command(root, "javascript-npm", Tool.SELECTED_TEST, None, f"adds {sign}")
+    assert any("adds \\{" in one for one in prepared.argv)
+    assert not any("adds /" in one for one in prepared.argv)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent_fox.system.git import GitError
+from agent_fox.verifier.change_under_check import change_since, changed_paths
+from agent_fox.verifier.policy.values import FileChange
+
+
+def git(root: Path, *arguments: str) -> str:
+    who = ["-c", "user.name=t", "-c", "user.email=t@t"]
+    return subprocess.run(
+        ["git", *who, *arguments], cwd=root, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "-q", "-b", "main")
+    (tmp_path / "kept.py").write_text("kept = 1\n")
+    (tmp_path / "gone.py").write_text("gone = 1\n")
+    (tmp_path / ".gitignore").write_text("build/\n")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+def change(repo: Path) -> None:
+    (repo / "kept.py").write_text("kept = 2\n")
+    (repo / "gone.py").unlink()
+    (repo / "new.py").write_bytes(b"\xff\x00")
+    (repo / "build").mkdir()
+    (repo / "build/out.py").write_text("")
+
+
+def test_changed_removed_and_untracked_files_are_seen_and_ignored_ones_are_not(repo: Path) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    change(repo)
+    assert change_since(repo, base).files == {
+        "kept.py": FileChange(b"kept = 1\n", b"kept = 2\n"),
+        "gone.py": FileChange(b"gone = 1\n", None),
+        "new.py": FileChange(None, b"\xff\x00"),
+    }
+    assert changed_paths(repo, base) == ("gone.py", "kept.py", "new.py")
+
+
+def test_looking_leaves_nothing_behind_and_runs_nothing_of_the_workspace(repo: Path) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    trap = repo / "trap.sh"
+    trap.write_text("#!/bin/sh\ntouch trapped\ncat\n")
+    trap.chmod(0o755)
+    git(repo, "config", "filter.trap.clean", str(trap))
+    git(repo, "config", "core.fsmonitor", str(trap))
+    (repo / ".gitattributes").write_text("*.py filter=trap\n")
+    change(repo)
+    before = sorted(path for path in (repo / ".git").rglob("*"))
+    assert "kept.py" in changed_paths(repo, base)
+    assert sorted(path for path in (repo / ".git").rglob("*")) == before
+    assert not (repo / "trapped").exists()
+
+
+def test_a_change_that_is_hidden_from_git_status_is_still_seen(repo: Path) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    git(repo, "update-index", "--assume-unchanged", "kept.py")
+    (repo / "kept.py").write_text("kept = 2\n")
+    assert git(repo, "status", "--porcelain") == ""
+    assert changed_paths(repo, base) == ("kept.py",)
+
+
+def test_a_base_that_is_no_commit_is_an_error(repo: Path) -> None:
+    with pytest.raises(GitError):
+        changed_paths(repo, "0" * 40)
