@@ -242,6 +242,11 @@ class VerifySettings(Table):
     sandbox: Literal["auto", "require", "off"] = Field(
         default="auto", description="bubblewrap around commands: where it is there, always or nothing runs, never."
     )
+    network: Flag = Field(
+        default=False, description="May commands of `checks` use the network, inside the sandbox too?"
+    )
+    memory_mib: Count = Field(default=4096, description="Mebibytes that a command and all it starts may take.")
+    processes: Count = Field(default=512, description="Processes that a command may have at once.")
     plan: Text = Field(default="auto", description="The plan of `verify`; `auto` chooses by what changed.")
     profile: Text | None = Field(default=None, description="The profile of `verify`. Unset: by the manifests.")
     base: Text | None = Field(

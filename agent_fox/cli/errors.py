@@ -32,7 +32,9 @@ LOWER = {
     "agent_fox.verifier.artifact_index.ArtifactError": Exit.INPUT,
     "agent_fox.verifier.flaky.FlakyListDamaged": Exit.INPUT,
     "agent_fox.verifier.plans.UnknownPlan": Exit.INPUT,
+    "agent_fox.verifier.profiles.confirming.ProfileUnconfirmed": Exit.INPUT,
     "agent_fox.verifier.profiles.loading.UnknownProfile": Exit.INPUT,
+    "agent_fox.verifier.profiles.request.Refused": Exit.INPUT,
 }
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 

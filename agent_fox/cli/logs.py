@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -14,15 +15,19 @@ from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
+from agent_fox.config import load
 from agent_fox.engine.account import SessionLog, read_session_logs
 from agent_fox.engine.launching import safe
-from agent_fox.engine.run import LOGS
+from agent_fox.engine.run import LOGS, state_folder
+from agent_fox.system.state_folders import artifacts_in, folder_of
+from agent_fox.verifier.artifacts import ArtifactStore
 
 CHUNK = 1 << 16
+ARTIFACT = "artifact://"
 
 
 @click.command("logs", short_help="Show the log of a node's session.")
-@click.argument("node", shell_complete=nodes_and_specs)
+@click.argument("node", metavar="NODE|ARTIFACT", shell_complete=nodes_and_specs)
 @click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
 @click.option(
     "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
@@ -31,16 +36,29 @@ CHUNK = 1 << 16
 @json_option
 def command(node: str, attempt: int | None, number: int | None, is_path: bool, as_json: bool) -> None:
     """Show the log of the last session of NODE (or of the verifier of a spec, named by the spec), or of the attempt
-    and reading named; of a session that was launched again, its last launch.
+    and reading named; of a session that was launched again, its last launch. NODE may also be the address of an
+    artifact, as reports and issues name it: `artifact://RUN/ATTEMPT/NAME`.
     """
     root = here()
+    if node.startswith(ARTIFACT):
+        _show(_artifact(root, node), {"uri": node}, is_path=is_path, as_json=as_json)
+        return
     with reading(root) as db:
         # A node that is no longer in the plan still has its logs, under the name it had.
         logs = list(read_session_logs(db, node)) or list(read_session_logs(db, find_node(db, node).node.id))
     log = choose(node, logs, attempt, number)
-    path = newest(root, log)
+    _show(newest(root, log), log.document(), is_path=is_path, as_json=as_json)
+
+
+def _artifact(root: Path, uri: str) -> Path:
+    """Where the content of an artifact is. Raises ArtifactError where there is none of that address."""
+    state = state_folder(root, load(root, os.environ), os.environ)
+    return ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
+
+
+def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool) -> None:
     if as_json:
-        print_json({**log.document(), "path": str(path), "text": path.read_text("utf-8", "replace")})
+        print_json({**about, "path": str(path), "text": path.read_text("utf-8", "replace")})
     elif is_path:
         click.echo(str(path))
     else:

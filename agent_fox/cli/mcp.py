@@ -11,9 +11,10 @@ from pathlib import Path
 import click
 
 from agent_fox.cli.errors import UserError
-from agent_fox.cli.screen import json_option, print_json
+from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.verifier_options import VerifierOptions, verifier_of, verifier_options
 from agent_fox.cli.version import installed
+from agent_fox.verifier.profiles.model import NetworkProfile
 from agent_fox.verifier.toolbox import Verifier
 
 TOKEN = "AGENT_FOX_VERIFIER_TOKEN"
@@ -56,6 +57,9 @@ def verifier(
     with _the_extra():
         from agent_fox.mcp import serving  # noqa: PLC0415 - the extra `mcp` may not be installed
     box = verifier_of(options)
+    if box.profile().policy.network is not NetworkProfile.NONE and not as_json:
+        fetched = box.resolve()
+        click.echo(f"fetching dependencies: {plain(fetched.summary)}", err=True)
     if as_json:
         print_json(serving.describe_server(box, installed()))
     elif http:

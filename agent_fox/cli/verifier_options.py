@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
-import tomllib
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -15,20 +13,23 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
+from agent_fox.engine.extensions import parsers_of
+from agent_fox.plugins import load_plugins
+from agent_fox.system import git
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
-from agent_fox.system.toml_tables import Toml
+from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
 from agent_fox.verifier.context import DEFAULT_SECONDS, RunContext
+from agent_fox.verifier.profiles.confirming import NARROWING, ProfileUnconfirmed, confirmed_profile
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.loading import UnknownProfile, load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
-from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
+from agent_fox.verifier.profiles.narrowing import Allowed
 from agent_fox.verifier.profiles.request import Refused
 from agent_fox.verifier.toolbox import Verifier
 
 PREFIX = "AGENT_FOX_VERIFIER_"
-NARROWING = Path(".agent-fox") / "verifier.toml"
-_MOST_CHANGES = 10
+RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
 T = TypeVar("T")
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -143,7 +144,7 @@ def verifier_options(command: Callable[..., T]) -> Callable[..., T]:
 def verifier_of(options: VerifierOptions) -> Verifier:
     """The verifier that they describe. Raises UserError."""
     root = (options.root or here()).resolve()
-    artifacts = options.artifacts or _state_folder(root)
+    artifacts = options.artifacts or artifacts_in(folder_of(default_state(os.environ), root))
     artifacts.mkdir(parents=True, exist_ok=True)
     context = RunContext(
         run=options.run,
@@ -156,42 +157,28 @@ def verifier_of(options: VerifierOptions) -> Verifier:
         seconds=options.max_seconds,
         allow_format_apply=options.allow_format_apply,
         secrets=secret_values(os.environ),
-        base=options.base,
+        token=os.environ.pop(RESOLVE_TOKEN, ""),
+        base=_commit(root, options.base),
+        parsers=parsers_of(load_plugins()),
     )
     return Verifier(context)
 
 
+def _commit(root: Path, name: str) -> str:
+    """The full id of the base commit; nothing of the workspace's own git settings is run. Raises UserError."""
+    found = git.commit_of(root, name) if name else ""
+    if found is None:
+        raise UserError(f"--base {name}: no such commit in {root}")
+    return found
+
+
 def _profile(options: VerifierOptions, root: Path) -> Profile:
     """The built-in profile as far as the person allows it, and the repository does not ask for less."""
+    allowed = Allowed(NetworkProfile(options.network), options.allow_format_apply)
     try:
-        built_in = load_profile(options.profile or _recommended(root))
-        policy = built_in.policy.model_copy(update={"allow_source_mutation": options.allow_format_apply})
-        allowed = Allowed(NetworkProfile(options.network), options.allow_format_apply)
-        own = narrowed(built_in.model_copy(update={"policy": policy}), {}, allowed)
-        return _confirmed(own, narrowed(own, _asked_by(root), allowed), options.accepted)
-    except (UnknownProfile, Refused) as refused:
+        return confirmed_profile(load_profile(options.profile or _recommended(root)), root, allowed, options.accepted)
+    except (UnknownProfile, Refused, ProfileUnconfirmed) as refused:
         raise UserError(str(refused)) from refused
-
-
-def _asked_by(root: Path) -> Toml:
-    """How the repository narrows its profile. Whoever writes the workspace writes this, so that it can only narrow."""
-    file = root / NARROWING
-    try:
-        return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"{file}: this cannot be read as TOML: {error}") from error
-
-
-def _confirmed(own: Profile, asked: Profile, accepted: str | None) -> Profile:
-    """`asked`, if nothing differs or a person has seen what does."""
-    changes = difference(own, asked)
-    if not changes or accepted == fingerprint(asked):
-        return asked
-    more = f"; and {len(changes) - _MOST_CHANGES} more" if len(changes) > _MOST_CHANGES else ""
-    shown = "; ".join(changes[:_MOST_CHANGES]) + more
-    raise UserError(
-        f"{NARROWING} changes the profile {own.id}: {shown}. If that is right: --accept-profile {fingerprint(asked)}"
-    )
 
 
 def _recommended(root: Path) -> str:
@@ -199,9 +186,3 @@ def _recommended(root: Path) -> str:
     if found is None:
         raise UserError(f"{root}: no build system was found; name a profile by --profile")
     return found.profile
-
-
-def _state_folder(root: Path) -> Path:
-    """Outside the workspace, so that nothing that runs in it can reach what is kept of its runs."""
-    state = os.environ.get("XDG_STATE_HOME") or str(Path.home() / ".local" / "state")
-    return Path(state) / "agent-fox" / "verifier" / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]

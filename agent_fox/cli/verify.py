@@ -30,6 +30,13 @@ from agent_fox.verifier.report import ReportStatus, VerificationReport
 @click.option("--baseline", type=click.Choice(["on_failure", "always", "never"]), help="Run the plan on the base too?")
 @click.option("--sandbox", type=click.Choice(["auto", "require", "off"]), help="bubblewrap around every command?")
 @click.option("--format-apply/--no-format-apply", default=None, help="May the formatter change source files?")
+@click.option(
+    "--network",
+    type=click.Choice(["none", "package-readonly"]),
+    default="none",
+    help="`package-readonly`: a step of its own fetches dependencies first.",
+)
+@click.option("--accept-profile", "accepted", metavar="FINGERPRINT", help="Confirm how this repository narrows it.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Print a Verification section for a pull request.")
 @json_option
 def command(
@@ -41,6 +48,8 @@ def command(
     baseline: str | None,
     sandbox: str | None,
     format_apply: bool | None,
+    network: str,
+    accepted: str | None,
     as_markdown: bool,
     as_json: bool,
 ) -> Exit:
@@ -49,7 +58,7 @@ def command(
     Commands come from profiles and manifests, run without a shell, and in a sandbox where bubblewrap is there. Exits 0
     where everything required passed, 2 where something failed or could not be told.
     """
-    wish = Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply)
+    wish = Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
     screen = Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
     if as_json:

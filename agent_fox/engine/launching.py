@@ -20,6 +20,8 @@ from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, move_node
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.system.sandbox import SandboxMode
+from agent_fox.system.state_folders import artifacts_in
 from agent_fox.verifier.order import Untested, order_of, write_order
 
 SEPARATOR = ", "
@@ -69,6 +71,11 @@ class Workshop:
             changes=self.settings.verify.changes,
         )
 
+    @property
+    def artifacts(self) -> Path:
+        """Where full logs of checks are kept; `agent-fox logs` shows them by their address."""
+        return artifacts_in(self.launches.parent)
+
     def panel(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Panel:
         """The orders of a launch: one for each backend that is configured."""
         order = self.order(db, planned, session, launch)
@@ -90,6 +97,12 @@ class Workshop:
             reports=tuple(verify.reports),
             untested=Untested(verify.untested),
             timeout=verify.timeout,
+            sandbox=SandboxMode(verify.sandbox),
+            network=verify.network,
+            memory=verify.memory_mib * 1024**2,
+            processes=verify.processes,
+            artifacts=str(self.artifacts),
+            flaky_file=str(self.launches.parent / "flaky.json"),
         )
         document: dict[str, object] = json.loads(write_order(order))
         return document

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -34,6 +33,7 @@ from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
+from agent_fox.system.state_folders import default_state, folder_of
 from agent_fox.trackers.protocol import Tracker
 
 STATE = Path(".agent-fox") / "state.db"
@@ -171,8 +171,7 @@ class Engine:
 
     def launches(self) -> Path:
         """Where workspaces live: outside the person's checkout, in a folder of this repository's own."""
-        key = hashlib.sha256(str(self.root.resolve()).encode()).hexdigest()[:12]
-        return state_folder(self.root, self.settings, self.environ) / f"{self.root.name}-{key}" / "launches"
+        return folder_of(state_folder(self.root, self.settings, self.environ), self.root) / "launches"
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings)
@@ -207,8 +206,7 @@ class DocketFactory:
 def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:
     if settings.workspace.state:
         return preflight.own_state_folder(root, settings.workspace.state)
-    base = environ.get("XDG_STATE_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".local" / "state")
-    return Path(base) / "agent-fox"
+    return default_state(environ)
 
 
 def policy_of(settings: Settings) -> Policy:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from agent_fox.system.clock import new_id
 from agent_fox.system.git import GitError
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
+from agent_fox.system.state_folders import artifacts_in, folder_of
 from agent_fox.verifier import comparison
 from agent_fox.verifier.artifact_retention import prune
 from agent_fox.verifier.baseline import compared
@@ -26,12 +26,17 @@ from agent_fox.verifier.flaky import FlakyList, Sighting, read_flaky, write_flak
 from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.plan_run import Listener, PlanRun
 from agent_fox.verifier.plans import AUTO, Plan, PlanRules, Risk, choose, named
+from agent_fox.verifier.profiles.confirming import confirmed_profile
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.loading import load_profile
-from agent_fox.verifier.profiles.model import Profile
-from agent_fox.verifier.report import ReportStatus, Step, VerificationReport
+from agent_fox.verifier.profiles.model import NetworkProfile, Profile
+from agent_fox.verifier.profiles.narrowing import Allowed
+from agent_fox.verifier.report import ReportStatus, Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Tool
 from agent_fox.verifier.toolbox import Verifier
+
+RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
+"""The variable with the token for the step that fetches dependencies; nothing else is given it."""
 
 MAIN_BRANCHES = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
 
@@ -52,6 +57,8 @@ class Wish:
     sandbox: str | None = None
     baseline: str | None = None
     format_apply: bool | None = None
+    accepted: str | None = None
+    network: str = NetworkProfile.NONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +73,7 @@ class Checkout:
     @property
     def state(self) -> Path:
         """Our own folder for this checkout, outside of it."""
-        key = hashlib.sha256(str(self.root.resolve()).encode()).hexdigest()[:12]
-        return state_folder(self.root, self.settings, self.environ) / f"{self.root.name}-{key}" / "verify"
+        return folder_of(state_folder(self.root, self.settings, self.environ), self.root)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +118,13 @@ class Verification:
         self.runs[0].verifier.keep(whole)
         verify = self.checkout.settings.verify
         days = verify.keep_days
-        prune(self.checkout.state / "artifacts", days, verify.keep_mib * 1024**2, run_days=days)
+        prune(artifacts_in(self.checkout.state), days, verify.keep_mib * 1024**2, run_days=days)
         return whole
 
     def _with_baseline(self, run: PlanRun) -> VerificationReport:
+        resolved = self._resolved(run)
         report, context = run.report(), run.verifier.context
+        report = replace(report, outcomes=(*resolved, *report.outcomes))
         is_wanted = self.baseline == "always" or (
             self.baseline == "on_failure" and report.status is not ReportStatus.PASSED
         )
@@ -124,14 +132,28 @@ class Verification:
             return report
         return compared(report, context, self.checkout.state / "baselines")
 
+    def _resolved(self, run: PlanRun) -> list[StepOutcome]:
+        """Dependencies are fetched first, where the person allows a network for that."""
+        if run.verifier.context.profile.policy.network is NetworkProfile.NONE:
+            return []
+        step = Step(Tool.RESOLVE)
+        run.listener.begins(step)
+        outcome = StepOutcome(step, run.verifier.resolve(stop=run.stop))
+        run.listener.ended(outcome)
+        return [outcome]
+
 
 def verification(checkout: Checkout, wish: Wish, listener: Listener, stop: threading.Event) -> Verification:
     """Make a verification ready; nothing has run yet.
 
-    Raises NothingToVerify, UnknownPlan, UnknownProfile, GitError for what a person can put right.
+    Raises NothingToVerify, UnknownPlan, UnknownProfile, ProfileUnconfirmed, Refused and GitError for what a person can
+    put right.
     """
     settings = checkout.settings.verify
-    profiles = _profiles(checkout.root, wish.profile or settings.profile)
+    formats = settings.format_apply if wish.format_apply is None else wish.format_apply
+    allowed = Allowed(NetworkProfile(wish.network), formats, settings.total_timeout)
+    built_in = _profiles(checkout.root, wish.profile or settings.profile)
+    profiles = [confirmed_profile(profile, checkout.root, allowed, wish.accepted) for profile in built_in]
     base = base_of(checkout.root, wish.base or settings.base)
     changed = changed_paths(checkout.root, base) if base else ()
     plan = _plan(wish.plan or settings.plan, changed, settings, wish.module)
@@ -223,12 +245,15 @@ def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, change
         run=new_id(),
         attempt=1,
         root=checkout.root,
-        artifacts=checkout.state / "artifacts",
+        artifacts=artifacts_in(checkout.state),
         profile=profile,
         sandbox=SandboxMode(wish.sandbox or settings.sandbox),
         seconds=settings.total_timeout,
-        allow_format_apply=settings.format_apply if wish.format_apply is None else wish.format_apply,
+        memory=settings.memory_mib * 1024**2,
+        processes=settings.processes,
+        allow_format_apply=profile.policy.allow_source_mutation,
         secrets=secret_values(checkout.environ),
+        token=checkout.environ.get(RESOLVE_TOKEN, ""),
         base=base,
         files_changed=frozenset(changed),
         stated=f"{told}\n{wish.reason}".strip(),

@@ -65,6 +65,8 @@ class KeyMask:
 
 def key_begin(text: bytes, position: int, end: int) -> int | None:
     """Where the first private key between two places begins."""
+    if text.find(b"K", position, end) < 0:
+        return None
     for mark in _MARK.finditer(text, position, end):
         begin = _BEGIN.search(text, max(position, mark.start() - _LONGEST_MARK), mark.end())
         if begin is not None:

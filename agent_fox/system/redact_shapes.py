@@ -9,30 +9,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_END = rb"(?![A-Za-z0-9])"
-
-# `re` skips to the letters that a pattern begins with as fast as memchr, so each pattern costs one pass over the text,
-# and services share one where they can. The letters before them that belong to the name of a service may stay.
+# `re` skips to the one letter that a pattern begins with, so that a pattern costs one quick pass over the text. To ask
+# whether a text holds that letter at all costs next to nothing, and many texts do not. The letters before it that
+# belong to the name of a service may stay.
 _TOKENS = (
-    re.compile(rb"gh[pousr]_[A-Za-z0-9]{20,255}+"),  # GitHub
-    re.compile(rb"pat[_-](?:(?<=github_pat_)|(?<=glpat-))[A-Za-z0-9_-]{16,255}+"),  # GitHub, GitLab
-    re.compile(  # model services, Stripe
-        rb"k(?:-(?<=sk-)(?<![A-Za-z0-9_]sk-)(?=[a-z-]{0,12}[A-Z0-9])(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,255}+"
-        rb"|_(?<=[sr]k_)(?:live|test)_[A-Za-z0-9]{16,255}+)"
+    (  # JSON web token
+        b"J",
+        re.compile(rb"J(?<=eyJ)(?<![A-Za-z0-9_-]eyJ)[\w-]{10,8192}+\.[\w-]{10,8192}+\.[\w-]{10,8192}+"),
     ),
-    re.compile(rb"xox[abeprs]-[A-Za-z0-9-]{10,255}+"),  # Slack
-    re.compile(  # AWS, Google, Python's package index
-        rb"A(?:(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])|Iza[A-Za-z0-9_-]{35}(?![A-Za-z0-9])"
-        rb"|gE(?<=pypi-AgE)[A-Za-z0-9_-]{30,255}+)"
+    (  # AWS, Google
+        b"A",
+        re.compile(rb"A(?:(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])|Iza[A-Za-z0-9_-]{35}(?![A-Za-z0-9]))"),
     ),
-    re.compile(rb"pm_(?<=npm_)[A-Za-z0-9]{30,255}+"),
-    re.compile(rb"J(?<=eyJ)(?<![A-Za-z0-9_-]eyJ)[\w-]{10,8192}+\.[\w-]{10,8192}+\.[\w-]{10,8192}+"),  # JSON web token
+    (b"x", re.compile(rb"x(?:ox[abeprs]-[A-Za-z0-9-]{10,255}+)")),  # Slack
+    (b"_", re.compile(rb"g(?:h[pousr]_[A-Za-z0-9]{20,255}+)")),  # GitHub
 )
-_URL = re.compile(
-    rb"://(?P<user>[^\s/@:\"'`<>\\]{0,256}:[^\s/@\"'`<>\\]{1,512}@|[A-Za-z0-9_-]{20,512}@)?"
-    rb"(?P<private>(?:10|127(?!\.)|192\.168|172\.(?:1[6-9]|2\d|3[01]))\.[0-9.]{3,11}(?![\w.-]))?"
+_MARKED = re.compile(
+    # model services, Stripe
+    rb"k(?:-(?<=sk-)(?<![A-Za-z0-9_]sk-)(?=[a-z-]{0,12}[A-Z0-9])(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,255}+"
+    rb"|_(?<=[sr]k_)(?:live|test)_[A-Za-z0-9]{16,255}+)"
+    # GitHub, GitLab, the package indexes of Node and Python
+    rb"|p(?:at[_-](?:(?<=github_pat_)|(?<=glpat-))[A-Za-z0-9_-]{16,255}+|m_(?<=npm_)[A-Za-z0-9]{30,255}+"
+    rb"|ypi-AgE[A-Za-z0-9_-]{30,255}+)"
 )
-_HOST = re.compile(rb"\.(?:internal|corp|local|intranet|lan)(?![a-z0-9_.(-]|\.[a-z])")
+_AT = re.compile(rb"@(?<=[^\s/@\"'`<>\\]@)")
+_USER = re.compile(rb"://(?:[^\s/@:\"'`<>\\]{0,256}:[^\s/@\"'`<>\\]{1,512}@|[A-Za-z0-9_-]{20,512}@)")
+_LONGEST_USER = len(b"://") + 256 + len(b":") + 512
+_PRIVATE = rb"1(?:0|92\.168|72\.(?:1[6-9]|2\d|3[01]))\.[0-9.]{3,11}(?![\w.-])"
+_PRIVATE_HOST = re.compile(_PRIVATE)
+_PRIVATE_URL = re.compile(rb"://" + _PRIVATE)
+_HOST = re.compile(rb"\.(?:in(?:ternal|tranet)|corp|l(?:ocal|an))(?![a-z0-9_.(-]|\.[a-z])")
 _HOST_LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789.-"
 _LONGEST_HOST = 253
 _NEARBY = 80
@@ -44,19 +50,38 @@ Span = tuple[int, int]
 
 
 def shaped_secrets(text: bytes, lowered: bytes) -> Iterator[Span]:
-    """Where tokens, credentials in addresses and internal hosts are. `lowered` is the text in lower case."""
-    for pattern in _TOKENS:
-        for found in pattern.finditer(text):
-            yield found.span()
-    for found in _URL.finditer(text):
-        if found["user"]:
-            yield found.start("user"), found.end("user") - 1
-        if found["private"]:
-            yield found.span("private")
+    """Where tokens, credentials in addresses and internal hosts are. `lowered` is the text in lower case.
+
+    Some tokens are not among them: see `marked_token`.
+    """
+    for letter, pattern in _TOKENS:
+        if letter in text:
+            yield from (found.span() for found in pattern.finditer(text))
+    if b"@" in text:
+        for at in _AT.finditer(text):
+            yield from _around_at(text, at.start())
+    for found in _PRIVATE_URL.finditer(text):
+        yield found.start() + len(b"://"), found.end()
     for found in _HOST.finditer(lowered):
         span = _internal_host(lowered, found.start(), found.end())
         if span is not None:
             yield span
+
+
+def marked_token(text: bytes, start: int) -> Span | None:
+    """The token that begins at a letter which names of secrets have too: one search finds both, in `redact_words`."""
+    found = _MARKED.match(text, start)
+    return found.span() if found else None
+
+
+def _around_at(text: bytes, at: int) -> Iterator[Span]:
+    """The credentials in an address that end here, and the private host behind them."""
+    start = text.rfind(b"://", max(0, at - _LONGEST_USER), at)
+    if start < 0 or not _USER.fullmatch(text, start, at + 1):
+        return
+    yield start + len(b"://"), at
+    if private := _PRIVATE_HOST.match(text, at + 1):
+        yield private.span()
 
 
 def _internal_host(lowered: bytes, dot: int, end: int) -> Span | None:

@@ -9,17 +9,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.system.redact_shapes import Span, marked_token
+
 MASKED = b"[redacted]"
 
-# Each pattern begins with letters, rare ones where it can: `re` skips to the first one as fast as memchr.
-_NAMES = (
+# Each pattern begins with one letter, a rare one where it can: `re` skips to it quickly. What else begins with that
+# letter is found on the way. What counts as a name stands in a group, and has a chance of a value behind it.
+_CHANCE = rb"(?=[a-z0-9_-]{0,40}+[ \t=:\"'`\\&%])"
+_MARKS = (
     re.compile(
-        rb"ke(?:(?<=toke)n|y(?:(?<=api.key)|(?<=apikey)|(?<=ccess.key)|(?<=ccesskey)|(?<=ivate.key)|(?<=ivatekey)"
-        rb"|(?<=ccountkey)|(?<=ccount.key)|(?<=cret.key)|(?<=cretkey)|(?<=gning.key)|(?<=ption.key)|(?<=aster.key)))"
+        rb"k(?:(?P<name>e(?:n(?<=token)|y(?:(?<=api.key)|(?<=apikey)|(?<=ccess.key)|(?<=ccesskey)|(?<=ivate.key)"
+        rb"|(?<=ivatekey)|(?<=ccountkey)|(?<=ccount.key)|(?<=cret.key)|(?<=cretkey)|(?<=gning.key)|(?<=ption.key)"
+        rb"|(?<=aster.key))))" + _CHANCE + rb"|-(?<=sk-)|_(?<=[sr]k_)(?:live|test)_)"
     ),
-    re.compile(rb"cre(?:d(?=ential)|(?<=secre)t)"),
-    re.compile(rb"pass(?:w|phrase|=)"),
-    re.compile(rb"uth(?<=auth)(?=[\"'&\\]?[a-z]{0,5};?[ \t]{0,4}[=:]|oriz|[-_])"),
+    re.compile(rb"c(?P<name>re(?:d(?=ential)|t(?<=secret)))" + _CHANCE),
+    re.compile(
+        rb"p(?:a(?:(?P<name>ss(?:=|(?:w|phrase)" + _CHANCE + rb"))|t[_-](?<=b_pat_|glpat-))|m_(?<=npm_)|ypi-age)"
+    ),
+    re.compile(rb"u(?P<name>th(?<=auth)(?=[\"'&\\]?[a-z]{0,5};?[ \t]{0,4}[=:]|oriz|[-_]))" + _CHANCE),
 )
 
 _QUOTE = rb"(?:\\{0,2}[\"'`]|&quot;|&#34;|&#39;|&apos;|%22)"
@@ -63,19 +70,27 @@ _LONGEST_CODE = 128
 _SHORTEST = 6
 
 
-def named_secrets(text: bytes, lowered: bytes) -> Iterator[tuple[int, int]]:
-    """Where the values are that stand behind names of secrets. `lowered` is the text in lower case."""
-    for names in _NAMES:
-        position = 0
-        while name := names.search(lowered, position):
-            position = name.end()
-            span = _value_after(text, lowered, name.start(), position - (name[0] == b"pass="))
+def named_secrets(text: bytes, lowered: bytes) -> Iterator[Span]:
+    """Where the values are that stand behind names of secrets, and tokens that begin like a name.
+
+    `lowered` is the text in lower case.
+    """
+    for marks in _MARKS:
+        value_end = 0
+        for mark in marks.finditer(lowered):
+            span = _marked(text, lowered, mark) if mark.start() >= value_end else None
             if span is not None:
                 yield span
-                position = max(position, span[1])
+                value_end = span[1]
 
 
-def _value_after(text: bytes, lowered: bytes, start: int, end: int) -> tuple[int, int] | None:
+def _marked(text: bytes, lowered: bytes, mark: re.Match[bytes]) -> Span | None:
+    if mark["name"] is None:
+        return marked_token(text, mark.start())
+    return _value_after(text, lowered, mark.start(), mark.end() - (mark["name"] == b"ss="))
+
+
+def _value_after(text: bytes, lowered: bytes, start: int, end: int) -> Span | None:
     found = _FOLLOWING.match(text, end)
     if found is None:
         return _flag_value(text, lowered, start, end)
@@ -88,7 +103,7 @@ def _value_after(text: bytes, lowered: bytes, start: int, end: int) -> tuple[int
     return found.start("value"), further.end() if further else found.end("value")
 
 
-def _flag_value(text: bytes, lowered: bytes, start: int, end: int) -> tuple[int, int] | None:
+def _flag_value(text: bytes, lowered: bytes, start: int, end: int) -> Span | None:
     """`--token VALUE` on a command line."""
     found = _FLAG.match(text, end)
     if found is None or _FLAG_BEFORE.search(lowered, max(0, start - 40), end) is None:

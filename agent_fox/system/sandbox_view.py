@@ -33,7 +33,7 @@ class View:
 
     root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
     the workspace never. private: its own folder, with `home` inside. readable: further folders; what lies deeper is
-    said later and holds.
+    said later and holds. own_caches: it is shown none of the machine's caches of packages, and makes its own.
     """
 
     root: Path
@@ -43,6 +43,7 @@ class View:
     writable: tuple[Path, ...] | None = None
     readable: tuple[Path, ...] = ()
     network: bool = False
+    own_caches: bool = False
 
 
 def namespaces(view: View) -> list[str]:
@@ -63,7 +64,7 @@ def mounts(view: View) -> list[str]:
     words += ["--proc", "/proc", "--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
     for folder, how in sorted(_folders(view).items()):
         words += [how, str(folder), str(folder)]
-    for name, place in toolchains.caches(os.environ):
+    for name, place in () if view.own_caches else toolchains.caches(os.environ):
         words += ["--ro-bind", str(place), str(place), "--ro-bind", str(place), str(view.home / name)]
     return words
 

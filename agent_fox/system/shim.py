@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import marshal
 import os
-import signal
 import sys
 import time
 
@@ -38,7 +37,10 @@ from agent_fox.system.shim_watch import CONTROL, Capture, Supervision, wakened_b
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing takes as long to load as all the rest
+    import signal
     from typing import Any
+else:
+    import _signal as signal  # see `shim_tree`
 
 LENGTH_DIGITS = 10
 OURS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD)

@@ -6,13 +6,18 @@ it, for it is loaded before every command.
 
 from __future__ import annotations
 
-import contextlib
 import ctypes
 import os
 import resource
-import signal
 import time
-from collections.abc import Iterator, Mapping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterator, Mapping
+    from types import TracebackType
+else:
+    import _signal as signal  # without the enums of `signal`, whose making takes a quarter of our start
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LONGEST_KILLING = 5.0
@@ -24,6 +29,20 @@ RESET_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 """Python ignores them, and what is ignored is inherited."""
 
 _libc = ctypes.CDLL(None, use_errno=True)
+
+
+class Ignoring:
+    """`contextlib.suppress`, whose module takes long to load."""
+
+    def __init__(self, *errors: type[OSError]) -> None:
+        self.errors = errors
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
+        return isinstance(error, self.errors)
 
 
 class NotStarted(Exception):
@@ -158,7 +177,7 @@ class Tree:
         return self.child.poll() is not None
 
     def terminate(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        with Ignoring(ProcessLookupError, PermissionError):
             os.killpg(self.child.pid, signal.SIGTERM)
 
     def kill(self) -> int:
@@ -166,12 +185,12 @@ class Tree:
         self.kill_group()
         members = self.members()
         for pid in members:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
+            with Ignoring(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         return len(members)
 
     def kill_group(self) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
+        with Ignoring(ProcessLookupError, PermissionError):
             os.killpg(self.child.pid, signal.SIGKILL)
 
     def bury(self) -> int:
@@ -196,30 +215,30 @@ class Tree:
 
 def _parents() -> Iterator[tuple[int, int]]:
     """(pid, parent) of every process that is not a zombie."""
-    with contextlib.suppress(FileNotFoundError):
+    with Ignoring(FileNotFoundError):
         for name in filter(str.isdigit, os.listdir("/proc")):
-            with contextlib.suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
+            with Ignoring(OSError), open(f"/proc/{name}/stat", "rb") as file:
                 state, parent = file.read().rpartition(b")")[2].split()[:2]
                 if state not in (b"Z", b"X"):
                     yield int(name), int(parent)
 
 
 def _threads(pid: int) -> int:
-    with contextlib.suppress(OSError):
+    with Ignoring(OSError):
         return len(os.listdir(f"/proc/{pid}/task"))
     return 0
 
 
 def _resident(pid: int) -> int:
     """Bytes in memory; what is shared with others counts whole, so that the sum over a tree is too much."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/statm", "rb") as file:
+    with Ignoring(OSError), open(f"/proc/{pid}/statm", "rb") as file:
         return int(file.read().split()[1]) * resource.getpagesize()
     return 0
 
 
 def _proportional(pid: int) -> int:
     """Bytes in memory; what is shared with others counts in part. Slower to ask for."""
-    with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
+    with Ignoring(OSError), open(f"/proc/{pid}/smaps_rollup", "rb") as file:
         return sum(int(line.split()[1]) << 10 for line in file if line.startswith(b"Pss:"))
     return 0
 
@@ -229,6 +248,6 @@ def remove_groups(folders: tuple[str, ...]) -> None:
     give_up = time.monotonic() + LONGEST_REMOVING
     for folder in folders:
         while os.path.isdir(folder) and time.monotonic() < give_up:
-            with contextlib.suppress(OSError):
+            with Ignoring(OSError):
                 os.rmdir(folder)
             time.sleep(0.01)

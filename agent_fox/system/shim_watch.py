@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import selectors
-import signal
+import select
 import time
-from collections.abc import Callable, Mapping
 
-from agent_fox.system.shim_tree import Child, Tree
+from agent_fox.system.shim_tree import Child, Ignoring, Tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Callable, Mapping
+else:
+    import _signal as signal  # see `shim_tree`
 
 CONTROL = 0
 CHUNK = 1 << 16
@@ -56,7 +60,7 @@ class Capture:
         if self.left_out:
             self.write(b"\n[... %d bytes left out ...]\n" % self.left_out)
         self.write(bytes(self.tail[-self.tail_limit :]))
-        with contextlib.suppress(OSError):
+        with Ignoring(OSError):
             os.fsync(self.descriptor)
         os.close(self.descriptor)
 
@@ -72,7 +76,8 @@ class Supervision:
         self.kill_at: float | None = None
         self.why = ""
         self.is_lost = self.is_killed_for_loss = False
-        self.selector = selectors.DefaultSelector()
+        self.poll = select.poll()
+        self.heard: dict[int, Callable[[], object]] = {}
         self.watch(CONTROL, self.hear)
         self.watch(woken, lambda: os.read(woken, CHUNK))
 
@@ -81,12 +86,22 @@ class Supervision:
             data = os.read(stream, CHUNK)
             capture.feed(data)
             if not data:
-                self.selector.unregister(stream)
+                self.forget(stream)
 
         self.watch(stream, read)
 
     def watch(self, descriptor: int, on_data: Callable[[], object]) -> None:
-        self.selector.register(descriptor, selectors.EVENT_READ, on_data)
+        self.heard[descriptor] = on_data
+        self.poll.register(descriptor, select.POLLIN)
+
+    def forget(self, descriptor: int) -> None:
+        del self.heard[descriptor]
+        self.poll.unregister(descriptor)
+
+    def listen(self, longest: float) -> None:
+        """Wait for a word on any of the watched files, at most so many seconds, and let it be heard."""
+        for descriptor, _ in self.poll.poll(longest * 1000):
+            self.heard[descriptor]()
 
     def hear(self) -> None:
         """A word from the orchestrator, or its silence for ever."""
@@ -94,7 +109,7 @@ class Supervision:
             self.end_politely("stopped")
         else:
             self.is_lost = True
-            self.selector.unregister(CONTROL)
+            self.forget(CONTROL)
 
     def end_politely(self, why: str) -> None:
         if not self.why:
@@ -104,8 +119,7 @@ class Supervision:
     def run(self) -> None:
         """Return when the child has ended, whoever ended it."""
         while not self.tree.has_child_ended():
-            for key, _ in self.selector.select(self.patience()):
-                key.data()
+            self.listen(self.patience())
             if not self.tree.has_child_ended():
                 self.press()
 
@@ -131,10 +145,10 @@ class Supervision:
     def drain(self, descriptors: set[int]) -> None:
         """Take what is still in the pipes; whoever else holds them open is not waited for long."""
         give_up = time.monotonic() + LONGEST_DRAINING
-        while time.monotonic() < give_up and descriptors & set(self.selector.get_map()):
-            for key, _ in self.selector.select(0.05):
-                if key.fd in descriptors:
-                    key.data()
+        for descriptor in self.heard.keys() - descriptors:
+            self.forget(descriptor)
+        while time.monotonic() < give_up and self.heard:
+            self.listen(0.05)
 
 
 def wakened_by_signals() -> int:

@@ -5,6 +5,7 @@ Nothing here is a person's own file: only folders that look like an installed to
 
 from __future__ import annotations
 
+import functools
 import os
 import pwd
 import shutil
@@ -14,6 +15,8 @@ from pathlib import Path
 
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")))
 """Folders of the system that hold programs and libraries; a sandbox shows them whole."""
+
+_SYSTEM = frozenset(SYSTEM)
 
 PROGRAMS = ("bin", "sbin", "shims")
 """What folders of programs are called."""
@@ -52,7 +55,12 @@ CACHES = (
 
 def home() -> Path:
     """The home of the person who runs us."""
-    return Path(os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir).resolve()
+    return _resolved(os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir)
+
+
+@functools.cache
+def _resolved(path: str) -> Path:
+    return Path(path).resolve()
 
 
 def caches(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
@@ -93,8 +101,10 @@ def _along(program: Path) -> set[Path]:
 
 
 def _tool(folder: Path) -> Iterator[Path]:
-    """A folder of programs under every name it has, each with what was installed around it."""
+    """A folder of programs under every name it has, each with what was installed around it; none of the system's."""
     for name in {Path(os.path.normpath(folder)), folder.resolve()}:
+        if _is_of_the_system(name):
+            continue
         yield name
         if name.name in PROGRAMS and _is_installed(name.parent):
             yield name.parent
@@ -106,11 +116,15 @@ def _is_installed(prefix: Path) -> bool:
     return prefix != home() / ".local" and any((prefix / mark).exists() for mark in MARKS)
 
 
+def _is_of_the_system(folder: Path) -> bool:
+    return not _SYSTEM.isdisjoint((folder, *folder.parents))
+
+
 def _is_worth_showing(folder: Path) -> bool:
+    if _is_of_the_system(folder) or not folder.is_absolute() or not folder.is_dir():
+        return False
     real = folder.resolve()
-    is_private = home().is_relative_to(real) or real.is_relative_to(home() / ".config")
-    is_shown = any(folder.is_relative_to(system) for system in SYSTEM)
-    return folder.is_absolute() and folder.is_dir() and not is_private and not is_shown
+    return not home().is_relative_to(real) and not real.is_relative_to(home() / ".config")
 
 
 def _chain(program: Path) -> Iterator[Path]:

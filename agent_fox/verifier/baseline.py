@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent_fox.system import git, git_objects
+from agent_fox.system import git
+from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.comparison import Comparison, compare
 from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.disposing import Surroundings, facts_of
@@ -30,11 +29,8 @@ from agent_fox.verifier.results import Disposed, Failure, Status, Tool, Verifica
 from agent_fox.verifier.second_looks import end_of
 from agent_fox.verifier.toolbox import Verifier
 
-BORROWED = ("node_modules", ".venv", "venv", "vendor")
-"""Folders of dependencies that git does not hold: a checkout of the base commit is lent those of the workspace."""
-
 _RESULTS = TypeAdapter(tuple[ResultDocument, ...])
-_NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY)
+_NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY, Tool.RESOLVE)
 
 
 def compared(report: VerificationReport, context: RunContext, cache: Path) -> VerificationReport:
@@ -72,34 +68,14 @@ def results_on_base(context: RunContext, steps: Sequence[Step], cache: Path) -> 
     known = _read(file)
     if known is not None:
         return known
-    with checkout(context.root, context.base) as folder:
-        borrowed = _borrow(context.root, folder)
-        own = replace(context, root=folder, run=f"{context.run}-base", base="", readable=(*context.readable, *borrowed))
+    with base_tree(context.root, context.base, context.root) as tree:
+        readable = (*context.readable, *tree.lent)
+        own = replace(context, root=tree.folder, run=f"{context.run}-base", base="", readable=readable)
         verifier = Verifier(own)
         results = tuple(_run(verifier, step) for step in steps)
     if all(result.status in (Status.PASSED, Status.FAILED) for result in results):
         _write(file, results)
     return results
-
-
-@contextmanager
-def checkout(repo: Path, commit: str) -> Iterator[Path]:
-    """The files of a commit in a folder of their own, without a git folder; removed afterwards. Raises GitError."""
-    with tempfile.TemporaryDirectory(prefix="agent-fox-base-") as made:
-        folder = Path(made) / "tree"
-        folder.mkdir()
-        with git_objects.store(repo, folder) as store:
-            store.read_tree(commit)
-            store.call("checkout-index", "--all", "--force")
-        yield folder
-
-
-def _borrow(workspace: Path, folder: Path) -> tuple[Path, ...]:
-    """Link what the base commit lacks because git never held it; where the links lead."""
-    lent = [name for name in BORROWED if (workspace / name).is_dir() and not (folder / name).exists()]
-    for name in lent:
-        (folder / name).symlink_to((workspace / name).resolve())
-    return tuple((workspace / name).resolve() for name in lent)
 
 
 def _run(verifier: Verifier, step: Step) -> VerificationResult:

@@ -10,13 +10,17 @@ import json
 import signal
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from agent_fox.core.verdict import Disposition, Verdict, Word
+from agent_fox.system.git import GitError
+from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Outcome
 from agent_fox.verifier.command_line import suites
 from agent_fox.verifier.evidence_text import capped
@@ -30,6 +34,7 @@ from agent_fox.verifier.suite import Retried, SuiteRun, Unattempted
 
 _NO_COMMAND = "the spec names no test command; add its Test Commands, or [verify] commands to the configuration"
 
+_LIST = "agent_fox.verifier.kept_flaky"  # loaded where it is needed: it costs the start
 _MOST_NAMED = 20
 
 
@@ -58,10 +63,21 @@ def run_checks(order: CheckOrder) -> CheckReport:
 
     Failing tests that an id rests on are run again before they are believed.
     """
+    order = replace(order, flaky=(*order.flaky, *_listed(order)))
     with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
         ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared")
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
+    if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
+        import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
     return CheckReport(_bench(order, runs).findings(), runs)
+
+
+def _listed(order: CheckOrder) -> tuple[str, ...]:
+    """The tests on the list of flaky tests, where there is one."""
+    if not (order.flaky_file and Path(order.flaky_file).is_file()):
+        return ()
+    names: tuple[str, ...] = import_module(_LIST).listed(Path(order.flaky_file))
+    return names
 
 
 def answer(report: CheckReport) -> dict[str, Any]:
@@ -70,9 +86,15 @@ def answer(report: CheckReport) -> dict[str, Any]:
     return {
         "verdicts": [_row(finding) for finding in report.findings],
         "overall_verdict": report.overall.value,
-        "summary": ", ".join(f"{count} {word.value}" for word, count in counts.items()),
+        "summary": ", ".join(f"{count} {word.value}" for word, count in counts.items()) + _unprotected(report),
         "runs": [_run_row(run) for run in report.runs],
     }
+
+
+def _unprotected(report: CheckReport) -> str:
+    """Said loudly: that commands of the repository ran with nothing between them and the machine."""
+    words = sorted({run.isolation for run in report.runs if run.isolation.startswith("none")})
+    return f"; isolation: {words[0]}" if words else ""
 
 
 def main(arguments: list[str]) -> int:
@@ -110,10 +132,29 @@ def _rerun(order: CheckOrder, runs: tuple[SuiteRun, ...], ground: Ground) -> tup
 
 def _older(order: CheckOrder, runs: tuple[SuiteRun, ...], ground: Ground) -> tuple[SuiteRun, ...]:
     """The runs with the record of what fails on the base tree too, as far as that could excuse anything."""
-    if not (order.base and Path(order.base).is_dir()):
+    bench = _bench(order, runs)
+    if not any(run.kept_back is not None or bench.foreign_failures(run) for run in runs):
         return runs
-    bench, base = _bench(order, runs), replace(ground, workspace=Path(order.base))
-    return tuple(_with_base(run, bench, base, f"{number}-base") for number, run in enumerate(runs))
+    with _base(order, ground) as base:
+        if base is None:
+            return runs
+        return tuple(_with_base(run, bench, base, f"{number}-base") for number, run in enumerate(runs))
+
+
+@contextmanager
+def _base(order: CheckOrder, ground: Ground) -> Iterator[Ground | None]:
+    """The base tree to run in, made now where the order says of what; None where there is none to be had."""
+    if order.base:
+        yield replace(ground, workspace=Path(order.base)) if Path(order.base).is_dir() else None
+    elif not order.base_commit:
+        yield None
+    else:
+        with ExitStack() as stack:
+            made = base_tree(Path(order.repository), order.base_commit, ground.workspace, order.brought)
+            with suppress(GitError):
+                tree = stack.enter_context(made)
+                ground = replace(ground, workspace=tree.folder, also=(*ground.also, *tree.lent))
+            yield ground if ground.workspace != Path(order.workspace) else None
 
 
 def _with_base(run: SuiteRun, bench: Bench, base: Ground, name: str) -> SuiteRun:
@@ -175,6 +216,7 @@ def _run_row(run: SuiteRun) -> dict[str, Any]:
         "not_attempted": run.unattempted.reason if run.unattempted else None,
         "output_tail": capped(run.output[-1_500:]),
         "artifact": run.log,
+        "isolation": run.isolation,
     }
 
 

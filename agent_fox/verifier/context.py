@@ -25,6 +25,7 @@ class RunContext:
     advisories: folder of known vulnerabilities, a sub-folder for each scanner's; without it no scan passes.
     modules: those that may be asked for; empty allows every module that detection finds.
     seconds: time limit of all commands together. secrets: exact values that no log may hold.
+    token: a scoped, short-lived token that only the step that fetches dependencies is given.
     base: the commit (full id) that the change under check began at; empty where nobody said.
     files_changed: paths that differ from `base`, for dispositions.
     stated: the coder's own words about the change: reasons for tests that were changed.
@@ -46,6 +47,7 @@ class RunContext:
     processes: int | None = PROCESSES
     allow_format_apply: bool = False
     secrets: tuple[str, ...] = ()
+    token: str = field(default="", repr=False)
     base: str = ""
     files_changed: frozenset[str] = frozenset()
     stated: str = ""

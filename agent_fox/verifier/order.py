@@ -11,6 +11,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from agent_fox.core.spec import Spec, Trace
 from agent_fox.core.verdict import Word
+from agent_fox.system.sandbox import SandboxMode
 
 DEFAULT_TIMEOUT = 600.0
 
@@ -42,8 +43,12 @@ class CheckOrder:
     test_specs: test spec entry (`TS-04-1`) -> ids it is about, beside those that `traceability` names.
     timeout: seconds for one command.
     environment: variables for the commands, beside PATH, LANG, HOME and TMPDIR.
+    sandbox, network, memory (bytes), processes, readable (folders beside the workspace): what commands are kept within.
     base: the folder of a clean checkout of the base commit; empty for none. Commands run in it too, and leave files.
-    flaky: ids of tests that are run again before they are believed either way.
+    repository, base_commit: where such a checkout can be made when it is needed, if `base` names none.
+    brought: paths of the workspace that git does not hold, and which such a checkout is lent.
+    flaky: ids of tests that are run again before they are believed either way; those on the list in `flaky_file` too,
+    to which tests are added that reruns prove flaky (`commit` is where).
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -57,10 +62,20 @@ class CheckOrder:
     untested: Untested = Untested.FAIL
     timeout: float = DEFAULT_TIMEOUT
     environment: dict[str, str] = field(default_factory=dict)
+    sandbox: SandboxMode = SandboxMode.OFF
+    network: bool = False
+    memory: int | None = None
+    processes: int | None = None
+    readable: tuple[str, ...] = ()
     base: str = ""
+    repository: str = ""
+    base_commit: str = ""
+    brought: tuple[str, ...] = ()
+    flaky_file: str = ""
     flaky: tuple[str, ...] = ()
     artifacts: str = ""
     run: str = "checks"
+    commit: str = ""
     attempt: int = 1
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

@@ -87,6 +87,7 @@ class Tool(StrEnum):
     DEPENDENCY_TREE = "run_dependency_tree"
     SECURITY_SCAN = "run_security_scan"
     SUMMARIZE = "summarize_build_log"
+    RESOLVE = "resolve_dependencies"
 
     @property
     def may_change_source(self) -> bool:

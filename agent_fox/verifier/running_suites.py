@@ -13,7 +13,7 @@ from agent_fox.verifier.asking import with_report, with_tests
 from agent_fox.verifier.calls import Call, call_of
 from agent_fox.verifier.cases import Case
 from agent_fox.verifier.command_line import Command, CommandRefused, split_command
-from agent_fox.verifier.commands import Ended, private_environment, run_logged
+from agent_fox.verifier.commands import Bounds, Ended, Place, run_logged
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.suite import SuiteRun, Unattempted
 from agent_fox.verifier.suite_reading import OWN_REPORT, Attempt, read_attempt
@@ -30,13 +30,18 @@ _KEEPING = "agent_fox.verifier.kept_logs"
 class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
-    `shared` holds caches of build tools, which all runs of one verification may use.
+    `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
     """
 
     order: CheckOrder
     workspace: Path
     private: Path
     shared: Path
+    also: tuple[Path, ...] = ()
+
+    def caches(self) -> Path:
+        self.shared.mkdir(exist_ok=True)
+        return self.shared
 
     def folder(self, name: str) -> Path:
         folder = self.private / name
@@ -77,16 +82,21 @@ def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
 
 def _attempt(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
     private, globs = ground.folder(name), _globs(call, ground.order)
-    own, log = private / OWN_REPORT, private / "log"
+    own, place = private / OWN_REPORT, Place(ground.workspace, private, ground.caches())
     asked = with_report(call, own) if call else None
     before = _stamps(ground.workspace, globs)
-    environment = private_environment(private, _variables(command, asked, ground))
     argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = run_logged(argv, ground.workspace, environment, timeout, log)
+    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground))
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
-    kept = _kept(ground.order, log, name, ended)
-    return Attempt(command, call, ended, tuple(reports), timeout, log, ground.workspace, started, kept)
+    kept = _kept(ground.order, place.log, name, ended)
+    return Attempt(command, call, ended, tuple(reports), timeout, place.log, ground.workspace, started, kept)
+
+
+def _bounds(ground: Ground) -> Bounds:
+    order = ground.order
+    readable = tuple(Path(folder) for folder in order.readable)
+    return Bounds(order.sandbox, order.network, order.memory, order.processes, (*readable, *ground.also))
 
 
 def _variables(command: Command, asked: Call | None, ground: Ground) -> Mapping[str, str]:

@@ -10,7 +10,7 @@ from agent_fox.verifier.asking import with_tests
 from agent_fox.verifier.calls import Call
 from agent_fox.verifier.cases import Case
 from agent_fox.verifier.command_line import Command
-from agent_fox.verifier.disposition_facts import Rerun
+from agent_fox.verifier.disposition_facts import PROOF_RUNS, Rerun, RerunTree
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +49,19 @@ class Retried:
     rerun: Rerun
     note: str = ""
 
+    @property
+    def is_proof(self) -> bool:
+        """Whether it shows that the test is flaky: it passed every rerun on the same tree, and nothing explains why."""
+        return self.rerun.tree is RerunTree.SAME and self.rerun.outcomes == (True,) * PROOF_RUNS and not self.note
+
 
 @dataclass(frozen=True, slots=True)
 class SuiteRun:
     """What came of one command. Where `unattempted` says that nothing did, `cases` are empty.
 
     `call` is the tool that was called, None for one that nobody knows. `started` is in nanoseconds since the epoch.
-    `log` names the kept log to anybody, if it is kept. `reruns` are the record of what was run again.
+    `isolation`: in words, what it was kept within. `log` names the kept log to anybody, if it is kept. `reruns` are the
+    record of what was run again.
     """
 
     line: str
@@ -69,6 +75,7 @@ class SuiteRun:
     unattempted: Unattempted | None = None
     started: int = 0
     log: str = ""
+    isolation: str = ""
     reruns: tuple[Retried, ...] = ()
 
     @property

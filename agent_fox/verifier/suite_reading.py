@@ -83,6 +83,7 @@ def read_attempt(attempt: Attempt) -> SuiteRun:
         unattempted,
         attempt.started,
         attempt.kept_log,
+        attempt.ended.isolation,
     )
 
 

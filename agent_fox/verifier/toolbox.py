@@ -26,6 +26,7 @@ from agent_fox.verifier.policy_step import check_policy
 from agent_fox.verifier.profiles.declared import declared_packages
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.model import Profile
+from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.profiles.skipping import refuse_skipping
@@ -36,8 +37,7 @@ from agent_fox.verifier.running import OutsideWorkspace, Slots
 from agent_fox.verifier.source_watch import SourceMissing, TreeState
 from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
 
-_TAIL = 16_384
-"""Bytes of a log's end that dispositions may look at."""
+RESOLVE = Request(Tool.RESOLVE)
 
 
 class Verifier:
@@ -45,7 +45,8 @@ class Verifier:
 
     def __init__(self, context: RunContext) -> None:
         self.context = context
-        self.store = ArtifactStore(context.artifacts, context.run, context.attempt, context.secrets)
+        secrets = (*context.secrets, *([context.token] if context.token else []))
+        self.store = ArtifactStore(context.artifacts, context.run, context.attempt, secrets)
         self._slots = Slots(context.at_once)
         self._numbers = itertools.count(len(self.store.listed()) + 1)
         self._lock = threading.Lock()
@@ -82,6 +83,20 @@ class Verifier:
         keep_result(self.store, name, result)
         return result
 
+    def resolve(self, *, stop: threading.Event | None = None, progress: Report | None = None) -> VerificationResult:
+        """Fetch dependencies, the one command that gets a network, and the token. No client can ask for it.
+
+        Raises Refused where the profile allows no network.
+        """
+        step = resolve_step(self.context.profile, self.context.root)
+        if isinstance(step, Unavailable):
+            return not_run(RESOLVE, step, self.context.profile.id)
+        name = f"{next(self._numbers):03}-{RESOLVE.tool}"
+        prepared = as_prepared(step, self.context.token)
+        result = self._guarded(name, stop or threading.Event(), progress or unheard, RESOLVE, prepared)
+        keep_result(self.store, name, result)
+        return result
+
     def refusal(self, request: Request, why: Refused) -> VerificationResult:
         """A request that was refused, as a result for those who need one: errored, never a pass."""
         return refused(request, why, self.context.profile.id)
@@ -107,10 +122,12 @@ class Verifier:
 
     @property
     def _hidden(self) -> Hidden:
-        return Hidden((self.context.root, self.context.root.resolve(), Path.home()), self.context.secrets)
+        return Hidden((self.context.root, self.context.root.resolve(), Path.home()), self.store.secrets)
 
     def _check(self, request: Request) -> None:
         """What no client may have, whatever the profile says."""
+        if not self.context.root.is_dir():
+            raise Refused("workspace_gone", "the workspace is not there any more")
         if request.tool is Tool.FORMAT_APPLY and not self.may_format:
             text = "run_format_apply changes source files, and whoever started the verifier did not allow that"
             raise Refused("format_apply_denied", text)
@@ -121,19 +138,25 @@ class Verifier:
     def _result(self, request: Request, name: str, stop: threading.Event, report: Report) -> VerificationResult:
         if request.tool is Tool.STATIC_POLICY:
             return check_policy(self.context)
+        return self._guarded(name, stop, report, request)
+
+    def _guarded(
+        self, name: str, stop: threading.Event, report: Report, request: Request, known: Prepared | None = None
+    ) -> VerificationResult:
+        """Run in a private folder, in turn; what keeps a command from running becomes a result."""
         with self._slots.one(stop), tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
             bench = Bench(self.context, self.store, Path(private), name, self._seconds_left(), stop, report)
             bench.reports.mkdir()
             try:
-                return self._run(bench, request)
+                return self._run(bench, request, known)
             except (SourceMissing, SandboxMissing, OutsideWorkspace, ArtifactError) as error:
                 return errored(request, str(error), self.context.profile.id)
 
-    def _run(self, bench: Bench, request: Request) -> VerificationResult:
+    def _run(self, bench: Bench, request: Request, known: Prepared | None) -> VerificationResult:
         if bench.seconds <= 0:
             spent = f"the {self.context.seconds:g} s that all commands of this run may take together are spent"
             return errored(request, spent, self.context.profile.id)
-        prepared = self._prepared(request, bench.reports)
+        prepared = known or self._prepared(request, bench.reports)
         if isinstance(prepared, Unavailable):
             return not_run(request, prepared, self.context.profile.id)
         refuse_skipping(request.tool, prepared.argv, prepared.environment)
@@ -153,7 +176,7 @@ class Verifier:
         around = Surroundings(
             self.context.files_changed,
             declared=declared_packages(self.context.root) if result.failures else frozenset(),
-            tail=self._tail(ran),
+            tail=ran.tail,
             has_network=prepared.network,
         )
         return disposed(result, end_of(ran.end, result), around)
@@ -163,11 +186,6 @@ class Verifier:
         text = difference(self.context.root, before, [change.path for change in ran.changes]) if before else ""
         diff = [self.store.keep_text(text, ArtifactKind.DIFF, f"{bench.name}.diff")] if text else []
         return (*ran.artifacts, *diff)
-
-    def _tail(self, ran: Executed) -> str:
-        with self.store.open(ran.artifacts[0].uri) as log:
-            log.seek(max(0, ran.artifacts[0].bytes - _TAIL))
-            return log.read(_TAIL).decode("utf-8", "replace")
 
     def _seconds_left(self) -> float:
         with self._lock:

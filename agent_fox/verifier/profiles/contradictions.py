@@ -47,6 +47,8 @@ def _of_rights(profile: Profile, tool: Tool, command: Command) -> Iterator[str]:
         yield "it changes source, which this tool only reads"
     if tool.may_change_source and not command.changes_source:
         yield "this tool changes source, so say changes_source = true"
+    if command.idle is not None and not tool.runs_tests:
+        yield "idle tells of tests that did not run, and this tool runs none"
     if command.network and profile.policy.network is NetworkProfile.NONE:
         yield "it needs a network, and policy.network is none"
     if command.seconds > profile.max_seconds:

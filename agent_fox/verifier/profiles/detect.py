@@ -43,7 +43,11 @@ def detect(root: Path) -> Detection:
     A folder that is a module of one of them is none of its own. Manifests that are too large, invalid, or lead out of
     the workspace give notes. Nothing is raised for what a workspace holds; a root that is no folder has no systems.
     """
-    manifests = Manifests(root)
+    return detected(Manifests(root))
+
+
+def detected(manifests: Manifests) -> Detection:
+    """The same by manifests that are being looked at already."""
     systems = _systems(manifests, ".")
     for folder in manifests.subfolders("."):
         systems += [one for one in _systems(manifests, folder) if not _is_module(one, systems)]

@@ -12,6 +12,7 @@ import stat
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.logs.records import Record, record
@@ -26,16 +27,23 @@ _SKIPPED = frozenset(
     {"node_modules", "target", "build", "dist", "vendor", "venv", "bin", "obj", "__pycache__", "testdata"}
 )
 
+_UNRESOLVED = ("", ".", "..")
+"""Names that lead elsewhere than to an entry of their folder."""
+
 
 class Manifests:
     """The files of a workspace, as far as they are regular files within it. Paths are relative, with forward slashes.
 
-    What could not be followed is in `notes`.
+    One look: what was asked once is remembered, so that whoever wants to see a change makes another one. What could not
+    be followed is in `notes`.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
         self.notes: list[Note] = []
+        self._types: dict[str, int] = {}
+        self._names: dict[str, list[str]] = {}
+        self._tables: dict[str, Record | None] = {}
 
     def note(self, kind: NoteKind, path: str, text: str) -> None:
         one = Note(kind, path, text)
@@ -64,6 +72,11 @@ class Manifests:
 
     def toml(self, path: str) -> Record | None:
         """A TOML manifest as a table, None where it is none."""
+        if path not in self._tables:
+            self._tables[path] = self._toml(path)
+        return self._tables[path]
+
+    def _toml(self, path: str) -> Record | None:
         text = self.text(path)
         if text is None:
             return None
@@ -89,24 +102,30 @@ class Manifests:
 
     def names(self, folder: str) -> list[str]:
         """What is in a folder, sorted, at most MOST_ENTRIES."""
+        if folder not in self._names:
+            self._names[folder] = self._listed(folder)
+        return self._names[folder]
+
+    def _listed(self, folder: str) -> list[str]:
         place = self._place(folder)
         if place is None:
             return []
         try:
             with os.scandir(place) as entries:
-                found = [entry.name for entry, _ in zip(entries, range(MOST_ENTRIES + 1), strict=False)]
+                found = list(islice(entries, MOST_ENTRIES + 1))
         except OSError:
             return []
         if len(found) > MOST_ENTRIES:
-            self.note(
-                NoteKind.TOO_MANY, folder, f"holds more than {MOST_ENTRIES} entries; the others were not looked at"
-            )
-        return sorted(found[:MOST_ENTRIES])
+            text = f"holds more than {MOST_ENTRIES} entries; the others were not looked at"
+            self.note(NoteKind.TOO_MANY, folder, text)
+        if folder == "." or self._type(folder) == stat.S_IFDIR:
+            self._types |= {_below(folder, entry.name): _type_of(entry) for entry in found}
+        return sorted(entry.name for entry in found[:MOST_ENTRIES])
 
     def subfolders(self, folder: str) -> list[str]:
         """The folders directly below, without hidden ones and what builds and installs write."""
         names = (name for name in self.names(folder) if not name.startswith(".") and name not in _SKIPPED)
-        return [path for name in names if self.is_folder(path := join(folder, name))]
+        return [path for name in names if self.is_folder(path := _below(folder, name))]
 
     def matching(self, folder: str, glob: str) -> list[str]:
         """The folders below `folder` that a workspace's glob names: `packages/*`, `libs/**`, `tools/cli`."""
@@ -142,8 +161,11 @@ class Manifests:
             yield from self._walk(join(folder, head), tuple(rest))
 
     def _kind(self, path: str) -> int:
-        """The type of what is there, 0 for nothing."""
-        place = self._place(path)
+        """The type of what is there, links followed; 0 for nothing."""
+        kind = self._type(path)
+        if kind != stat.S_IFLNK:
+            return kind
+        place = self._followed(path)
         try:
             return stat.S_IFMT(place.stat().st_mode) if place else 0
         except (OSError, ValueError):
@@ -151,6 +173,28 @@ class Manifests:
 
     def _place(self, path: str) -> Path | None:
         """Where it lies, links followed; None, with a note, for what lies outside."""
+        return self._followed(path) if self._type(path) == stat.S_IFLNK else self.root / path
+
+    def _type(self, path: str) -> int:
+        """The type of what is there, 0 for nothing; that of a link where the path must be resolved to know."""
+        if path not in self._types:
+            self._types[path] = self._asked(path)
+        return self._types[path]
+
+    def _asked(self, path: str) -> int:
+        above, slash, name = path.rpartition("/")
+        if name in _UNRESOLVED or (slash and not above):
+            return stat.S_IFLNK
+        if above and self._type(above) != stat.S_IFDIR:
+            return stat.S_IFLNK if self._type(above) == stat.S_IFLNK else 0
+        try:
+            return stat.S_IFMT(os.lstat(f"{self.root}/{path}").st_mode)
+        except OSError:
+            return 0
+        except ValueError:  # a NUL
+            return stat.S_IFLNK
+
+    def _followed(self, path: str) -> Path | None:
         try:
             place = (self.root / path).resolve()
         except (OSError, ValueError, RuntimeError):  # a circle of links, a NUL, a name too long
@@ -179,6 +223,20 @@ def join(folder: str, name: str) -> str:
     if name.startswith("/"):
         return name
     return os.path.normpath(f"{folder}/{name}").replace(os.sep, "/")
+
+
+def _below(folder: str, name: str) -> str:
+    """`join` for the name of an entry, which has nothing that must be resolved."""
+    return name if folder == "." else f"{folder}/{name}"
+
+
+def _type_of(entry: os.DirEntry[str]) -> int:
+    """As the folder's listing tells it, without a look at the file itself."""
+    if entry.is_symlink():
+        return stat.S_IFLNK
+    if entry.is_dir(follow_symlinks=False):
+        return stat.S_IFDIR
+    return stat.S_IFREG if entry.is_file(follow_symlinks=False) else stat.S_IFSOCK
 
 
 def depth(path: str) -> int:

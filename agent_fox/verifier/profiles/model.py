@@ -5,6 +5,7 @@ Where profiles come from is in `loading`; what contradicts what is in `contradic
 
 from __future__ import annotations
 
+import re
 from enum import StrEnum
 from pathlib import PurePosixPath
 from typing import Annotated
@@ -51,6 +52,7 @@ class Values(StrEnum):
     NAME = "name"  # of a selector, as it was given
     PATTERN = "pattern"  # the name as a regular expression that matches nothing else
     REPORTS = "reports"  # the folder for reports
+    REPORTERS = "reporters"  # the folder of our own programs that run a test runner and write its report
     FOLDER = "folder"  # where the command runs
     SRC = "src"  # the folders that modules are imported from, as a search path
     ADVISORIES = "advisories"  # the folder of known vulnerabilities
@@ -77,6 +79,14 @@ def _parser(word: str) -> str:
     return word
 
 
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"no regular expression: {error}") from error
+    return text
+
+
 def _folder(pattern: str) -> str:
     path = PurePosixPath(pattern)
     if path.is_absolute() or not path.parts or ".." in path.parts or "\\" in pattern or path.parts[0].lower() == GIT:
@@ -86,6 +96,7 @@ def _folder(pattern: str) -> str:
 
 ProfileId = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,62}$")]
 ParserWord = Annotated[Text, AfterValidator(_parser)]
+Pattern = Annotated[Text, AfterValidator(_pattern)]
 Inside = Annotated[Text, AfterValidator(_folder)]
 VariableName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 
@@ -115,6 +126,7 @@ class Command(Table):
     network: Flag = Field(default=False, description="Whether it can't do without a network.")
     changes_source: Flag = Field(default=False, description="Whether it is meant to change source.")
     fails_on_output: Flag = Field(default=False, description="It exits with 0 even so; what its log says counts.")
+    idle: Pattern | None = Field(default=None, description="It counts no tests; lines like this say that it ran none.")
     needs: list[Text] = Field(default=[], description="Folders of advisories it compares with.")
     notes: list[Text] = Field(default=[], description="What a reader of its result must know.")
 

@@ -16,7 +16,7 @@ from agent_fox.verifier.profiles.found import Place
 from agent_fox.verifier.profiles.manifests import Manifests
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.programs import Search, find_all
-from agent_fox.verifier.profiles.request import Refused, Unavailable, Why
+from agent_fox.verifier.profiles.request import Prepared, Refused, Unavailable, Why
 from agent_fox.verifier.profiles.systems import Detection
 from agent_fox.verifier.profiles.templates import fill, value_names
 
@@ -71,4 +71,19 @@ def resolve_step(
         seconds=step.seconds,
         parser=step.parser,
         notes=tuple(step.notes),
+    )
+
+
+def as_prepared(step: ResolveStep, token: str) -> Prepared:
+    """The step as a command that has a network, and the token in the variable that its tool reads."""
+    variable = step.token_environment_name
+    return Prepared(
+        step.argv,
+        step.cwd,
+        step.display,
+        step.parser,
+        seconds=step.seconds,
+        environment={variable: token} if variable and token else {},
+        network=True,
+        notes=step.notes,
     )

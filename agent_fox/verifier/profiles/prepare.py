@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 
-from agent_fox.verifier.profiles.detect import detect
+from agent_fox.verifier.profiles.detect import detected
 from agent_fox.verifier.profiles.facts import facts_of
 from agent_fox.verifier.profiles.found import Facts, Place
 from agent_fox.verifier.profiles.inputs import ESCAPES, Selected, known_module, selected
@@ -24,7 +24,14 @@ from agent_fox.verifier.profiles.templates import fill, fill_text, names_of, val
 from agent_fox.verifier.results import Scope, Tool
 
 MOST_FILES = 4_000  # that one command is given
-_SHOWN = {Values.REPORTS: "REPORTS", Values.FOLDER: ".", Values.SRC: "src", Values.ADVISORIES: "ADVISORIES"}
+_REPORTERS = Path(__file__).resolve().parents[1] / "reporters"
+_SHOWN = {
+    Values.REPORTS: "REPORTS",
+    Values.REPORTERS: "REPORTERS",
+    Values.FOLDER: ".",
+    Values.SRC: "src",
+    Values.ADVISORIES: "ADVISORIES",
+}
 _NARROWED_BY_PATH = (Lists.TARGETS, Lists.PACKAGES)  # what a selector's own path stands instead of
 
 
@@ -46,7 +53,7 @@ def prepare(
     """
     _refuse_form(profile, request)
     manifests = Manifests(root)
-    systems = _systems(profile, detection or detect(root))
+    systems = _systems(profile, detection or detected(manifests))
     if not systems:
         return Unavailable(f"no {profile.build_system} project was found, by its manifests", Why.NO_PROJECT)
     place = _place(manifests, systems, request.module)
@@ -171,6 +178,7 @@ class _Filling:
             **{name: program.path if program else "" for name, program in self.programs.items()},
             **self._choice(),
             Values.REPORTS: str(desk.reports),
+            Values.REPORTERS: str(_REPORTERS),
             Values.FOLDER: str(desk.cwd(self.command)),
             Values.SRC: os.pathsep.join(str(desk.folder / root) for root in desk.facts.roots),
             Values.ADVISORIES: str(desk.advisories or ""),
@@ -229,6 +237,8 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
         before=before,
         fails_on_output=command.fails_on_output,
         products=desk.facts.products,
+        idle=command.idle,
+        readable=(_REPORTERS,) if Values.REPORTERS in names_of(command.argv) else (),
     )
 
 

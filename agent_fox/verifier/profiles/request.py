@@ -57,6 +57,8 @@ class Prepared:
     workspace's root; the command is taken to have written them, so files that are older are not its own.
     seconds, output_bytes: limits for all of it. environment: to be added to the minimal one.
     fails_on_output: the tool exits with 0 whatever it finds; failures that are read from its log count.
+    idle: for tests that nobody counts: a line like this pattern says that none ran. None: no count, no pass.
+    readable: folders beside the workspace that it has to read.
     products: files that the build makes beside the sources, and which git does not track; they are no source.
     notes: what a reader of the result must know, such as settings of the project that leave tests out.
     """
@@ -75,3 +77,5 @@ class Prepared:
     before: tuple[tuple[str, ...], ...] = ()
     fails_on_output: bool = False
     products: tuple[str, ...] = ()
+    idle: str | None = None
+    readable: tuple[Path, ...] = ()

@@ -142,6 +142,8 @@ def _kind(argv: Sequence[str]) -> str:
     name = PurePath(argv[0]).name.removesuffix(".exe").removesuffix(".cmd")
     if re.fullmatch(r"python[\d.]*", name) and argv[1:2] == ("-m",) and len(argv) > 2:
         return argv[2]
+    if argv[1:] and PurePath(argv[1]).name == "unittest_junit.py":
+        return "unittest"
     return _PROGRAMS.get(name, name)
 
 
