@@ -69,6 +69,9 @@ class Workshop:
             message=commit_message(planned, session),
             document=self.document(planned, db),
             changes=self.settings.verify.changes,
+            format_apply=self.settings.verify.format_apply,
+            sandbox=self.settings.verify.sandbox,
+            artifacts=str(self.artifacts),
         )
 
     @property

@@ -33,8 +33,10 @@ from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
-from agent_fox.system.state_folders import default_state, folder_of
+from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
 from agent_fox.trackers.protocol import Tracker
+from agent_fox.verifier.artifact_index import ArtifactError
+from agent_fox.verifier.artifact_retention import prune
 
 STATE = Path(".agent-fox") / "state.db"
 LOCK = Path(".agent-fox") / "run.lock"
@@ -143,6 +145,7 @@ class Engine:
         finally:
             run.note_time()
         self.close_account(db, run.run_id, stop)
+        self.tidy()
         return stop
 
     def account(self, db: Database, head: str, options: RunOptions) -> int:
@@ -165,6 +168,13 @@ class Engine:
         tip = git.commit_of(self.root, self.settings.git.integration_branch)
         with transaction(db):
             sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip)
+
+    def tidy(self) -> None:
+        """Remove logs that are past keeping. What goes wrong here has no part in how the run ended."""
+        verify = self.settings.verify
+        with suppress(OSError, ArtifactError):
+            folder = artifacts_in(self.launches().parent)
+            prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
 
     def workshop(self, shelf: SpecShelf) -> Workshop:
         return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)

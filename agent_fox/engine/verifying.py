@@ -23,6 +23,7 @@ from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.disposition_facts import PROOF_RUNS
 from agent_fox.verifier.flaky import FlakyList, Sighting, read_flaky, write_flaky
+from agent_fox.verifier.last_counts import noted
 from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.plan_run import Listener, PlanRun
 from agent_fox.verifier.plans import AUTO, Plan, PlanRules, Risk, choose, named
@@ -124,7 +125,8 @@ class Verification:
     def _with_baseline(self, run: PlanRun) -> VerificationReport:
         resolved = self._resolved(run)
         report, context = run.report(), run.verifier.context
-        report = replace(report, outcomes=(*resolved, *report.outcomes))
+        outcomes = noted(self.checkout.state / "test_counts.json", (*resolved, *report.outcomes))
+        report = replace(report, outcomes=outcomes)
         is_wanted = self.baseline == "always" or (
             self.baseline == "on_failure" and report.status is not ReportStatus.PASSED
         )

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
 
+from agent_fox.session.format_gate import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd
 from agent_fox.session.policy_gate import look_at
@@ -81,6 +82,7 @@ def _failed(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
 
 
 def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
+    formatting = formatted(order)
     taken = take_work(order, read_preparation(order), end.ended_at)
     if isinstance(taken, Refused):
         return _plain(order, EndKind.REFUSED, taken.reason)
@@ -88,7 +90,7 @@ def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result) -> Session
     if gate.refusal:
         return _plain(order, EndKind.REFUSED, gate.refusal)
     reason = "ended, nothing changed" if taken.is_unchanged else "ended"
-    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=gate.notes)
+    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=formatting + gate.notes)
 
 
 def _reader_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:

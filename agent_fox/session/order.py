@@ -51,7 +51,8 @@ class LaunchOrder:
     `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_folder`
     the folder of all specs (relative to `repo`, empty where there is none), `message` the commit message of a
     coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
-    weakens tests (see `policy_gate`). `launch` is safe in file and ref
+    weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
+    with its log in `artifacts`. `launch` is safe in file and ref
     names.
     """
 
@@ -77,6 +78,9 @@ class LaunchOrder:
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
     changes: str = "refuse"
+    format_apply: bool = False
+    sandbox: str = "auto"
+    artifacts: str = ""
 
     @property
     def writes(self) -> bool:

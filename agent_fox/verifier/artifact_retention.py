@@ -45,14 +45,15 @@ def prune(
     needs.
 
     The newest attempt of a run stays, however old and large; unless `run_days` says after how many days a whole run may
-    go. `now` is in seconds since 1970. Raises ArtifactError, and removes nothing, where an index can't be understood.
+    go, and then runs go for want of room too, the last one excepted. `now` is in seconds since 1970. Raises
+    ArtifactError, and removes nothing, where an index can't be understood.
     """
     with locked(folder):
         moment = time.time() if now is None else now
         attempts = list(_attempts(folder))
         over = [attempt for attempt in attempts if attempt.is_over(moment, max_age_days, run_days)]
         left = [attempt for attempt in attempts if attempt not in over]
-        while _size(left) > max_bytes and (oldest := _oldest(left)) is not None:
+        while _size(left) > max_bytes and (oldest := _oldest(left, may_end_runs=run_days is not None)) is not None:
             over.append(oldest)
             left.remove(oldest)
         for attempt in over:
@@ -76,8 +77,11 @@ def _size(attempts: list[_Attempt]) -> int:
     return sum({a.sha256: a.bytes for attempt in attempts for a in attempt.index.artifacts}.values())
 
 
-def _oldest(attempts: list[_Attempt]) -> _Attempt | None:
-    return min((attempt for attempt in attempts if not attempt.is_newest), key=lambda one: one.changed, default=None)
+def _oldest(attempts: list[_Attempt], *, may_end_runs: bool) -> _Attempt | None:
+    """What goes next: superseded attempts first, then whole runs but the last one, if runs may go at all."""
+    superseded = [attempt for attempt in attempts if not attempt.is_newest]
+    ended = sorted(attempts, key=lambda one: one.changed)[:-1] if may_end_runs else []
+    return min(superseded or ended, key=lambda one: one.changed, default=None)
 
 
 def _sweep(folder: Path, needed: set[str], now: float) -> int:

@@ -18,15 +18,18 @@ from agent_fox.verifier.policy.git_change import change_of
 from agent_fox.verifier.policy.values import Change
 
 
-def changed_paths(root: Path, base: str) -> tuple[str, ...]:
-    """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError."""
-    with _looking_at(root) as store:
+def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str, ...]:
+    """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError.
+
+    repo: the repository that holds the commit, where it is not the one in `root`.
+    """
+    with _looking_at(root, repo or root) as store:
         return tuple(change.path for change in _changes(store, base))
 
 
 def change_since(root: Path, base: str) -> Change:
     """The change with the contents of both sides; links to other repositories left out. Raises GitError."""
-    with _looking_at(root) as store:
+    with _looking_at(root, root) as store:
         return change_of(store, _changes(store, base))
 
 
@@ -37,9 +40,9 @@ def _changes(store: Store, base: str) -> list[git_objects.Change]:
 
 
 @contextmanager
-def _looking_at(root: Path) -> Iterator[Store]:
+def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
     """A store whose new objects go to a folder that is thrown away: looking leaves nothing behind."""
-    with git_objects.store(root, root) as store, tempfile.TemporaryDirectory(prefix="agent-fox-objects-") as objects:
+    with git_objects.store(repo, root) as store, tempfile.TemporaryDirectory(prefix="agent-fox-objects-") as objects:
         known = store.variables["GIT_OBJECT_DIRECTORY"]
         places = {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
         yield replace(store, variables={**store.variables, **places})

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from agent_fox.core.verdict import Disposition
 from agent_fox.system.clock import monotonic, now
 from agent_fox.system.git import GitError
 from agent_fox.verifier.change_under_check import change_since
 from agent_fox.verifier.context import RunContext
-from agent_fox.verifier.disposing import Surroundings, disposed
-from agent_fox.verifier.disposition_facts import ToolEnd
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.failures import as_failures, as_warnings
 from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling
 from agent_fox.verifier.profiles.request import Request, Unavailable, Why
-from agent_fox.verifier.results import Status, Tool, VerificationResult
+from agent_fox.verifier.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.summing_up import errored, not_run
 
 _REQUEST = Request(Tool.STATIC_POLICY)
@@ -42,17 +41,25 @@ def check_policy(context: RunContext) -> VerificationResult:
 
 def result_of(report: PolicyReport, profile: str) -> VerificationResult:
     """What the checks of a change came to. Findings that ask for nothing are warnings."""
-    result = VerificationResult(
+    failures = as_failures(report)
+    return VerificationResult(
         Tool.STATIC_POLICY,
         _STATUS[report.verdict],
         profile,
         (),
         _summary(report),
-        failures=as_failures(report),
+        failures=failures,
+        dispositions=tuple(_disposed(failure) for failure in failures),
         warnings=as_warnings(report),
         notes=tuple(f"changed test {test.name}: {test.how} ({_reason(test.reason)})" for test in report.changed_tests),
     )
-    return disposed(result, ToolEnd(exit_code=0), Surroundings())
+
+
+def _disposed(failure: Failure) -> Disposed:
+    """A finding goes back to the coder; what could not be looked into needs a person."""
+    if failure.kind is FailureKind.UNKNOWN:
+        return Disposed(Disposition.ENVIRONMENT, "the file cannot be looked into", requires_human=True)
+    return Disposed(Disposition.POLICY, f"the change breaks the rule {failure.code}", repairable_by_agent=True)
 
 
 def _summary(report: PolicyReport) -> str:

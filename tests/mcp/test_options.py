@@ -111,7 +111,7 @@ def test_a_token_file_that_others_may_read_is_refused(project: Path, console: Co
 def test_logs_are_kept_outside_of_the_workspace(project: Path, tmp_path: Path, console: Console) -> None:
     console.shown()
     assert [path.name for path in project.iterdir() if path.name not in ("pyproject.toml", ".agent-fox")] == []
-    assert list((tmp_path / "state" / "agent-fox" / "verifier").iterdir())
+    assert list((tmp_path / "state" / "agent-fox").glob("*/artifacts"))
 
 
 def _tools(shown: str) -> list[str]:

@@ -10,7 +10,8 @@ import pytest
 
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
-from tests.session.world import agent, make_order, make_repo
+from tests.session.world import agent, make_order, make_repo, sh, write
+from tests.verifier.projects import OWN_PATH
 
 TEST = "from app import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 FILES = {"app.py": "def total(prices):\n    return sum(prices)\n", "tests/test_app.py": TEST}
@@ -21,7 +22,7 @@ def repo(tmp_path: Path) -> Path:
     return make_repo(tmp_path / "repo", FILES)
 
 
-def session(repo: Path, code: str, **changes: str) -> SessionEnd:
+def session(repo: Path, code: str, **changes: str | bool) -> SessionEnd:
     """The end of a coder's session that runs this Python code in its workspace."""
     order: LaunchOrder = make_order(repo, agent=agent(sys.executable, "-c", code), spec_folder="", **changes)
     return run_session(order, lambda pid, start: None, StopSignal())
@@ -73,3 +74,27 @@ def test_a_repository_may_have_it_told_only(repo: Path) -> None:
     end = session(repo, weak, changes="report")
     assert (end.kind, bool(end.notes)) == (EndKind.ENDED, True)
     assert session(repo, weak, changes="ignore", launch="launch-2").notes == ("no result file; cost unknown",)
+
+
+def test_work_that_only_lacks_format_is_formatted_where_that_is_allowed(
+    repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", OWN_PATH)
+    settings = {"pyproject.toml": "[tool.ruff]\n", "app.py": "def total( prices ):\n    return sum( prices )\n"}
+    code = "".join(writing(path, text) for path, text in settings.items())
+    end = session(repo, code, format_apply=True)
+    assert end.work is not None
+    assert sh(repo, "git", "show", f"{end.work.commit}:app.py") == FILES["app.py"].strip()
+    assert "run_format_apply formatted app.py" in end.notes
+
+
+def test_a_formatter_leaves_alone_what_the_change_does_not_touch(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", OWN_PATH)
+    ugly = {"old.py": "x = {  'a':1 }\n", "pyproject.toml": "[tool.ruff]\n"}
+    write(repo, ugly)
+    sh(repo, "git", "add", "-A")
+    sh(repo, "git", "commit", "-qm", "ugly")
+    end = session(repo, writing("app.py", "def total( prices ):\n    return sum( prices )\n"), format_apply=True)
+    assert end.work is not None
+    assert "total( prices )" in sh(repo, "git", "show", f"{end.work.commit}:app.py")
+    assert any(note.startswith("not formatted") for note in end.notes)

@@ -257,3 +257,14 @@ def test_an_index_that_is_broken_is_said_so_and_nothing_is_removed(tmp_path: Pat
     with pytest.raises(ArtifactError):
         prune(tmp_path / "artifacts", 0, 0)
     assert len(list((tmp_path / "artifacts/content").glob("*/*"))) == 1
+
+
+def test_whole_runs_go_for_want_of_room_where_runs_may_go_but_never_the_last(tmp_path: Path) -> None:
+    for number in range(1, 4):
+        store = ArtifactStore(tmp_path / "artifacts", f"run-{number}", 1)
+        store.keep_text(f"{number}" * 1000, ArtifactKind.LOG, "log")
+        os.utime(tmp_path / "artifacts" / "runs" / f"run-{number}" / "1.json", (number * DAY, number * DAY))
+    now = 4 * DAY
+    assert prune(tmp_path / "artifacts", 30, 1500, now=now).attempts == ()
+    assert prune(tmp_path / "artifacts", 30, 1500, run_days=30, now=now).attempts == ("run-1/1", "run-2/1")
+    assert prune(tmp_path / "artifacts", 30, 1, run_days=30, now=now).attempts == ()

@@ -116,7 +116,7 @@ def test_a_hang_is_ended_told_as_such_and_its_log_kept(project: Path) -> None:
 
 
 def test_all_commands_together_have_one_time_limit(project: Path) -> None:
-    tools = verifier(project, seconds=0.3)
+    tools = verifier(project, seconds=0.05)
     tools.run(Request(Tool.COMPILE))
     spent = tools.run(Request(Tool.COMPILE))
     assert (spent.status, spent.exit_code) == (Status.ERRORED, None)

@@ -18,8 +18,8 @@ from agent_fox.verifier.profiles.systems import SystemKind
 from agent_fox.verifier.results import Tool
 
 GIT = ".git"
-WITHOUT_COMMAND = frozenset({Tool.STATIC_POLICY, Tool.SUMMARIZE})
-"""Tools that look at what is there already, so no profile has a command for them."""
+WITHOUT_COMMAND = frozenset({Tool.STATIC_POLICY, Tool.SUMMARIZE, Tool.RESOLVE})
+"""Tools that look at what is there already, and the one with a step of its own: no command answers for them."""
 
 
 class NetworkProfile(StrEnum):
