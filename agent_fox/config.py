@@ -255,6 +255,9 @@ class VerifySettings(Table):
     baseline: Literal["on_failure", "always", "never"] = Field(
         default="on_failure", description="When `verify` runs the plan on the base commit too."
     )
+    advisories: Text | None = Field(
+        default=None, description="Folder of known vulnerabilities for offline scanners. Unset: no scan can pass."
+    )
     total_timeout: Seconds = Field(default=3600.0, description="Seconds for all commands of one `verify`.")
     format_apply: Flag = Field(default=False, description="May the formatter change files that only lack format?")
     documents: list[Text] = Field(default=[], description="More globs of files that no test reads.")

@@ -8,7 +8,19 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from bench import checkout, completions, durable, parsing, plan_files, redaction, source_watch, startup
+from bench import (
+    checkout,
+    completions,
+    durable,
+    parsing,
+    plan_files,
+    projection,
+    redaction,
+    server,
+    source_watch,
+    startup,
+    verifier,
+)
 from bench.figures import Figure, table
 
 
@@ -26,11 +38,13 @@ class Sizes:
     files: int = 20_000
     specs: int = 500
     log_bytes: int = 50_000_000
+    shown_bytes: int = 100_000
+    commands: int = 8
 
 
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
-    status_nodes=40, files=200, specs=8, log_bytes=50_000,
+    status_nodes=40, files=200, specs=8, log_bytes=50_000, shown_bytes=2_000, commands=1,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -46,6 +60,9 @@ BENCHES: Mapping[str, Measure] = {
     "checkout": lambda sizes: checkout.measure(sizes.files),
     "parsing": lambda sizes: parsing.measure(sizes.log_bytes),
     "redaction": lambda sizes: redaction.measure(sizes.log_bytes),
+    "verifier": lambda sizes: verifier.measure(sizes.commands, sizes.files),
+    "server": lambda sizes: server.measure(sizes.commands),
+    "projection": lambda sizes: projection.measure(sizes.shown_bytes),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 

@@ -20,7 +20,7 @@ from bench.worlds import temporary_folder
 
 SPEED = 50e6  # bytes a second to aim for
 FLAT = Aim(ratio=1.3)
-IN_MEMORY = ("JUnit XML", "maven")
+IN_MEMORY = ("JUnit XML", "maven", "go test -v")
 ROUNDS = 2
 PACKAGE_PARENT = Path(__file__).resolve().parents[1]
 

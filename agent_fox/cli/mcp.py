@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 
 from agent_fox.cli.errors import UserError
+from agent_fox.cli.late_verifier import LateVerifier
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.cli.verifier_options import VerifierOptions, verifier_of, verifier_options
+from agent_fox.cli.verifier_options import VerifierOptions, context_of, verifier_options
 from agent_fox.cli.version import installed
+from agent_fox.plugins import load_plugins
 from agent_fox.verifier.profiles.model import NetworkProfile
-from agent_fox.verifier.toolbox import Verifier
 
 TOKEN = "AGENT_FOX_VERIFIER_TOKEN"
 SHORTEST_TOKEN = 16
@@ -56,9 +57,11 @@ def verifier(
     """
     with _the_extra():
         from agent_fox.mcp import serving  # noqa: PLC0415 - the extra `mcp` may not be installed
-    box = verifier_of(options)
+    box = LateVerifier(context_of(options))
+    if load_plugins().list_name_plugin():
+        box.ready()  # what is wrong with a plugin is said at once
     if box.profile().policy.network is not NetworkProfile.NONE and not as_json:
-        fetched = box.resolve()
+        fetched = box.ready().resolve()
         click.echo(f"fetching dependencies: {plain(fetched.summary)}", err=True)
     if as_json:
         print_json(serving.describe_server(box, installed()))
@@ -68,7 +71,7 @@ def verifier(
         serving.serve_stdio(box, installed())
 
 
-def _serve_http(box: Verifier, token: str, host: str, port: int, names: tuple[str, ...]) -> None:
+def _serve_http(box: LateVerifier, token: str, host: str, port: int, names: tuple[str, ...]) -> None:
     from agent_fox.mcp.http import Door, address, listen, serve_http  # noqa: PLC0415 - slow, and of the extra
 
     door = Door(token, host, port, names)

@@ -13,8 +13,6 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
-from agent_fox.engine.extensions import parsers_of
-from agent_fox.plugins import load_plugins
 from agent_fox.system import git
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
@@ -26,7 +24,6 @@ from agent_fox.verifier.profiles.loading import UnknownProfile, load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.narrowing import Allowed
 from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.toolbox import Verifier
 
 PREFIX = "AGENT_FOX_VERIFIER_"
 RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
@@ -52,6 +49,7 @@ class VerifierOptions(BaseModel):
     base: str
     network: str
     accepted: str | None
+    advisories: Path | None
 
 
 _OPTIONS = (
@@ -119,6 +117,12 @@ _OPTIONS = (
         help=f"The fingerprint of a profile that {NARROWING.as_posix()} changes, once you have seen how.",
     ),
     click.option(
+        "--advisories",
+        type=_FOLDER,
+        envvar=f"{PREFIX}ADVISORIES",
+        help="Folder of known vulnerabilities for offline scanners. Unset: no scan can pass.",
+    ),
+    click.option(
         "--base",
         default="",
         metavar="COMMIT",
@@ -141,12 +145,12 @@ def verifier_options(command: Callable[..., T]) -> Callable[..., T]:
     return with_options
 
 
-def verifier_of(options: VerifierOptions) -> Verifier:
-    """The verifier that they describe. Raises UserError."""
+def context_of(options: VerifierOptions) -> RunContext:
+    """What they decide about every run. Raises UserError."""
     root = (options.root or here()).resolve()
     artifacts = options.artifacts or artifacts_in(folder_of(default_state(os.environ), root))
     artifacts.mkdir(parents=True, exist_ok=True)
-    context = RunContext(
+    return RunContext(
         run=options.run,
         attempt=options.attempt,
         root=root,
@@ -156,12 +160,11 @@ def verifier_of(options: VerifierOptions) -> Verifier:
         sandbox=SandboxMode(options.sandbox),
         seconds=options.max_seconds,
         allow_format_apply=options.allow_format_apply,
+        advisories=options.advisories,
         secrets=secret_values(os.environ),
         token=os.environ.pop(RESOLVE_TOKEN, ""),
         base=_commit(root, options.base),
-        parsers=parsers_of(load_plugins()),
     )
-    return Verifier(context)
 
 
 def _commit(root: Path, name: str) -> str:

@@ -27,15 +27,18 @@ from agent_fox.verifier.last_counts import noted
 from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.plan_run import Listener, PlanRun
 from agent_fox.verifier.plans import AUTO, Plan, PlanRules, Risk, choose, named
+from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.profiles.confirming import confirmed_profile
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.narrowing import Allowed
+from agent_fox.verifier.profiles.request import Prepared, Refused, Request
 from agent_fox.verifier.report import ReportStatus, Step, StepOutcome, VerificationReport
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.results import Status, Tool
 from agent_fox.verifier.toolbox import Verifier
 
+MOST_CHANGED_TESTS = 20
 RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
 """The variable with the token for the step that fetches dependencies; nothing else is given it."""
 
@@ -140,7 +143,9 @@ class Verification:
             return []
         step = Step(Tool.RESOLVE)
         run.listener.begins(step)
-        outcome = StepOutcome(step, run.verifier.resolve(stop=run.stop))
+        result = run.verifier.resolve(stop=run.stop)
+        # A project that has no such step needs none: skipping it is no reason to doubt the rest.
+        outcome = StepOutcome(replace(step, required=result.status is not Status.SKIPPED), result)
         run.listener.ended(outcome)
         return [outcome]
 
@@ -158,12 +163,13 @@ def verification(checkout: Checkout, wish: Wish, listener: Listener, stop: threa
     profiles = [confirmed_profile(profile, checkout.root, allowed, wish.accepted) for profile in built_in]
     base = base_of(checkout.root, wish.base or settings.base)
     changed = changed_paths(checkout.root, base) if base else ()
-    plan = _plan(wish.plan or settings.plan, changed, settings, wish.module)
     context = _context(checkout, wish, profiles[0], base, changed)
-    known = FlakyTests(checkout.state / "flaky.json", base)
+    tests = changed_tests(Verifier(context), changed)
+    plan = _plan(wish.plan or settings.plan, changed, settings, wish.module, tests)
+    known = FlakyTests(checkout.state / "flaky.json", git.head(checkout.root) or "")
     listener = replace(listener, flaky=known.add)
     contexts = [replace(context, profile=profile) for profile in profiles]
-    runs = [PlanRun(Verifier(each), plan, flaky=known.names(), stop=stop, listener=listener) for each in contexts]
+    runs = [PlanRun(Verifier(each), plan, tests, known.names(), stop, listener) for each in contexts]
     return Verification(checkout, tuple(_policy_once(runs)), wish.baseline or settings.baseline)
 
 
@@ -221,14 +227,29 @@ def _profiles(root: Path, said: str | None) -> list[Profile]:
     return [load_profile(id) for id in found]
 
 
-def _plan(name: str, changed: Sequence[str], settings: VerifySettings, module: str | None) -> Plan:
+def changed_tests(verifier: Verifier, changed: Sequence[str]) -> tuple[str, ...]:
+    """The files of tests among what changed, as far as their runner can be told to run them alone."""
+    files = [path for path in changed if belongs_to_tests(path) and (verifier.context.root / path).is_file()]
+    return tuple(path for path in files[:MOST_CHANGED_TESTS] if _can_select(verifier, path))
+
+
+def _can_select(verifier: Verifier, path: str) -> bool:
+    try:
+        return isinstance(verifier.available(Request(Tool.SELECTED_TEST, selector=path)), Prepared)
+    except Refused:
+        return False
+
+
+def _plan(
+    name: str, changed: Sequence[str], settings: VerifySettings, module: str | None, tests: Sequence[str]
+) -> Plan:
     rules = PlanRules(
         tuple(settings.documents),
         tuple(settings.interfaces),
         {name: _steps(own) for name, own in settings.plans.items()},
         Risk(settings.least_risk),
     )
-    plan = choose(changed, rules) if name == AUTO else named(name, rules)
+    plan = choose(changed, rules, tests) if name == AUTO else named(name, rules, tests)
     return replace(plan, steps=tuple(_in_module(step, module) for step in plan.steps))
 
 
@@ -250,6 +271,7 @@ def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, change
         artifacts=artifacts_in(checkout.state),
         profile=profile,
         sandbox=SandboxMode(wish.sandbox or settings.sandbox),
+        advisories=checkout.root / settings.advisories if settings.advisories else None,
         seconds=settings.total_timeout,
         memory=settings.memory_mib * 1024**2,
         processes=settings.processes,

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from agent_fox.verifier.disposition_facts import FailureFacts, Rerun, ToolEnd
 from agent_fox.verifier.dispositions import dispose
-from agent_fox.verifier.results import Failure, Status, VerificationResult
+from agent_fox.verifier.results import Failure, VerificationResult
 from agent_fox.verifier.running import CommandEnd
+from agent_fox.verifier.summing_up import NO_REPORT
 
 MOST_DISPOSED = 200
 """Failures beyond are the same story again; each costs a look."""
@@ -65,6 +66,6 @@ def end_of(end: CommandEnd, result: VerificationResult) -> ToolEnd:
         start_error=end.start_error,
         out_of_memory=end.out_of_memory,
         process_limit_hit=end.process_limit_hit,
-        is_report_readable=result.status is not Status.ERRORED or end.exit_code != 0,
+        is_report_readable=all(failure.message != NO_REPORT for failure in result.failures),
         tests_run=result.test_summary.tests if result.test_summary else None,
     )

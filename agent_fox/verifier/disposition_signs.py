@@ -46,6 +46,14 @@ DISK_FULL = _sign(
     Weight.NOTHING,
     r"No space left on device|\bENOSPC\b|Disk quota exceeded|not enough space on the disk",
 )
+READ_ONLY = _sign(
+    "a place that has to be written cannot be",
+    _ENVIRONMENT,
+    Weight.NOTHING,
+    r"Read-only file system|\bEROFS\b|an error writing to the directory",
+    r"creating work dir: .*(?:no such file|permission denied)",
+    r"No usable temporary directory|cannot create temporary (?:file|directory)",
+)
 BUSY = _sign(
     "something else on the machine held a lock",
     _INFRASTRUCTURE,
@@ -73,6 +81,8 @@ TRY_AGAIN = _sign(
     r"Resource temporarily unavailable|Cannot allocate memory|virtual memory exhausted|out of memory allocating",
     r"insufficient memory for the Java|commit_memory.* failed",
     r"unable to create (?:new )?native thread|fork: retry|cannot fork\b",
+    r"failed to map segment from shared object|^memory allocation of \d+ bytes failed",
+    r"^(?:fatal error: )?(?:runtime: (?:out of memory|cannot allocate)|failed to reserve page summary memory)",
 )
 KILLED = _sign(
     "a process was killed from outside",
@@ -94,8 +104,9 @@ AUTHENTICATION = _sign(
     _ENVIRONMENT,
     Weight.NOTHING,
     r"status code: (?:401|403|407)\b|\bE(?:401|403)\b|NEEDAUTH|FETCH_40[13]|Unauthorized|(?-i:Forbidden)",
-    r"Incorrect or missing password|Authentication failed|could not read Username",
-    r"PKIX path|certificate (?:verify|signed|has expired)|CERT_\w+|UNABLE_TO_(?:VERIFY|GET)|SSLCertVerification",
+    r"Proxy Authentication Required|Incorrect or missing password|Authentication failed|could not read Username",
+    r"PKIX path|certificate (?:verify|signed|has expired)|CERT_\w+|\w+_SIGNED_CERT\b|UNABLE_TO_(?:VERIFY|GET)",
+    r"self[- ]signed certificate|SSLCertVerification",
 )
 OFFLINE = _sign(
     "a package is not on this machine, and none may be fetched",
@@ -116,6 +127,9 @@ LOCAL = _sign(
     Weight.BUILD_FILE,
     r"location searched: /|failed to read `|ERESOLVE|PEER_DEP|conflicting dependencies|ResolutionImpossible",
     r"By not providing \"Find|Could not find a package configuration file|(?-i:Could NOT find )|cannot find -l",
+    r"unable to find library -l|library not found for -l|A required package was not found",
+    r"Could not find \S+ using the following (?:names|files)|No package '[^']+' found",
+    r"None of the required '[^']+' found",
     r"failed to run custom build command for `[^`(]+`",
     r"Could not find directory of|The system library `|was not found in the pkg-config",
     r"Could not open requirements file|No solution found|version solving failed",
@@ -133,7 +147,7 @@ LOCK = _sign(
     Weight.BUILD_FILE,
     r"in sync\. Please update|from lock file|OUTDATED_LOCKFILE|NO_LOCKFILE|FROZEN_LOCKFILE|--locked was passed",
     r"with an existing package-lock|lockfile would have been modified",
-    r"lockfile needs to be updated|lock file .* needs to be updated",
+    r"inconsistent vendoring|lockfile needs to be updated|lock file .* needs to be updated",
 )
 NO_ANSWER = _sign(
     "no version of a package was found, not even another one",
@@ -160,6 +174,9 @@ WRONG_VERSION = _sign(
     r"No interpreter found",
     r"requires rustc|rustc \S+ is not supported|module requires Go|requires go >=|or higher is required",
     r"invalid go version '|toolchain not available|Could not determine java version|could not choose a version of",
+    r"'minversion' requires |Required version `[^`]+` does not match the running|is older than the `\d+` edition",
+    r"feature `edition\d+` is required|unrecognized command[- ]line option|clang: error: unknown argument",
+    r"package (?:cmp|iter|log/slog|maps|math/rand/v2|slices|testing/synctest|unique|weak) is not in (?:GOROOT|std)\b",
     r"Unsupported class file|UnsupportedClassVersionError|compiled by a more recent version",
 )
 MISSING_TOOL = _sign(
@@ -171,6 +188,8 @@ MISSING_TOOL = _sign(
     r"cannot execute|Exec format error|bad interpreter|^env: .*No such file|\(never executed\)",
     r"Permission denied|EACCES",
     r"No compiler is provided|JAVA_HOME is not|JAVA_HOME environment|Unable to locate a Java|can't find crate for `",
+    r"Missing required plugins: |Test environment \S+ cannot be found|Preset \S+ not found relative",
+    r"Module [^.\s/<]\S* in the \w+ option was not found|Cannot find dependency '",
     r"main class org\.gradle\.wrapper|GOCACHE is not defined|Executable doesn't exist at",
     r"^ModuleNotFoundError: No module named '(?:_?pytest|pluggy|coverage|mypy|black|ruff)'",
     r"Could not find any Python|error while loading shared libraries|`GLIBC\w*_[\d.]+' not found",
@@ -194,6 +213,12 @@ USAGE = _sign(
     r"matched no packages|no packages to test|Cannot read file: No such|Non-readable POM .*\(No such file",
     r"POM file .* does not exist|no POM in this directory|Unknown lifecycle phase",
 )
+UNKNOWN_FLAG = _sign(
+    "the test runner does not know a flag that the profile gives",
+    Disposition.VERIFIER_FAULT,
+    Weight.BUILD_FILE_AND_BASE,
+    r"^Usage of \S+\.test:",
+)
 CRASH = _sign(
     "the code crashed",
     Disposition.REPAIRABLE,
@@ -201,11 +226,24 @@ CRASH = _sign(
     r"signal: (?:4|6|7|8|11)\b|signal: (?:aborted|segmentation fault|illegal instruction)",
 )
 
+OWN_SCRIPT = _sign(
+    "the project's own build script fails",
+    _ENVIRONMENT,
+    Weight.BUILD_FILE_AND_BASE,
+    r"^╰─> from file:///",
+)
+NO_SUCH_IMPORT = _sign(
+    "an import names a package that the language does not have",
+    Disposition.REPAIRABLE,
+    Weight.NOTHING,
+    r"package \S+ is not in (?:GOROOT|std)\b",
+)
+
 _OF_RESOLVERS = (OFFLINE, MALFORMED, AUTHENTICATION, NETWORK, CHECKSUM, WRONG_VERSION, LOCK, NO_ANSWER, UNRESOLVED)
-_OF_MACHINE = (SANDBOX, DISK_FULL, BUSY, TOOL_BROKE, TRY_AGAIN, KILLED, HEAP)
+_OF_MACHINE = (SANDBOX, DISK_FULL, READ_ONLY, BUSY, TOOL_BROKE, TRY_AGAIN, KILLED, HEAP)
 _OF_TOOLS = (WRONG_VERSION, LOCK, USAGE, MALFORMED, LOCAL, MISSING_TOOL, CRASH)
 
-OF_DEPENDENCIES = (DISK_FULL, LOCAL, *_OF_RESOLVERS, *_OF_MACHINE, *_OF_TOOLS)
+OF_DEPENDENCIES = (DISK_FULL, READ_ONLY, LOCAL, *_OF_RESOLVERS, *_OF_MACHINE, *_OF_TOOLS, OWN_SCRIPT)
 OF_OTHERS = (*_OF_MACHINE, *_OF_TOOLS)
 
 _A_RESOLVERS_LINE = re.compile(

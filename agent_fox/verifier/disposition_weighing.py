@@ -66,8 +66,9 @@ def weighed(sign: Sign, facts: FailureFacts) -> Disposed:
 
 
 def _is_by_edit(sign: Sign, facts: FailureFacts) -> bool:
+    """Without a network nobody can tell a package that does not exist from one that is only not here."""
     if sign.weight is Weight.NOTHING or not changes_build(facts.files_changed) or facts.fails_on_base:
         return False
-    if sign.weight is Weight.BUILD_FILE_AND_BASE:
-        return facts.passes_on_base
-    return facts.has_network or not sign.needs_network
+    if sign.needs_network and not facts.has_network:
+        return False
+    return sign.weight is Weight.BUILD_FILE or facts.passes_on_base

@@ -12,18 +12,18 @@ from collections.abc import Callable
 
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.disposition_facts import FailureFacts, RerunTree, SpecSource
-from agent_fox.verifier.disposition_paths import build_files, changes_build, missing_part, names_changed_file
+from agent_fox.verifier.disposition_lines import own_lines, sign_in, tool_lines
+from agent_fox.verifier.disposition_parts import missing_beneath_test, missing_part
+from agent_fox.verifier.disposition_paths import build_files, changes_build, names_changed_file
 from agent_fox.verifier.disposition_signs import (
     DISK_FULL,
     HEAP,
     KILLED,
     MISSING_TOOL,
-    OF_DEPENDENCIES,
-    OF_OTHERS,
     TOOL_BROKE,
     TRY_AGAIN,
+    UNKNOWN_FLAG,
     Sign,
-    resolver_sign,
     sign_of,
 )
 from agent_fox.verifier.disposition_weighing import (
@@ -129,9 +129,16 @@ def _tool_broke(facts: FailureFacts) -> Disposed | None:
     failure = facts.failure
     if failure.test_name is not None:
         return None
-    said = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else _own_lines(facts)
+    said = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else own_lines(facts)
     sign = sign_of(said, (TOOL_BROKE,))
     return weighed(sign, facts) if sign else None
+
+
+def _never_began(facts: FailureFacts) -> Disposed | None:
+    """A test that its runner could not begin, for want of something the project asks for."""
+    is_test = facts.failure.kind is FailureKind.TEST_FAILURE
+    part = missing_beneath_test(facts) if is_test and not facts.passes_on_base else None
+    return environment(f"{part} is asked for and not installed") if part else None
 
 
 def _failing_test(facts: FailureFacts) -> Disposed | None:
@@ -139,11 +146,17 @@ def _failing_test(facts: FailureFacts) -> Disposed | None:
     failure = facts.failure
     if failure.kind is not FailureKind.TEST_FAILURE:
         return None
-    if failure.test_name is None and (sign := sign_of([failure.message], (KILLED, HEAP))):
+    if failure.test_name is None and (sign := _sign_of_runner(facts)):
         return weighed(sign, facts)
     outcomes = facts.outcomes(RerunTree.SAME)
     unproven = f"; {outcomes.count(True)} of {len(outcomes)} reruns passed, which proves nothing" if outcomes else ""
     return _older_than_change(facts) or repairable(f"a test fails{unproven if True in outcomes else ''}")
+
+
+def _sign_of_runner(facts: FailureFacts) -> Sign | None:
+    """What a test runner that names no test says of its own end."""
+    ended = sign_of([facts.failure.message], (KILLED, HEAP, TRY_AGAIN))
+    return ended or sign_of(facts.tail.splitlines(), (UNKNOWN_FLAG,))
 
 
 def _missing_part(facts: FailureFacts) -> Disposed | None:
@@ -161,40 +174,21 @@ def _code_style(facts: FailureFacts) -> Disposed | None:
     return repairable("a linter objects to the code") if is_about_code else None
 
 
+def _raised_by_change(facts: FailureFacts) -> Disposed | None:
+    """However it sounds: what edited code runs into each time, and never without the edit, is the edit's."""
+    is_shown = facts.comes_again and facts.passes_on_base
+    if not is_shown or facts.failure.file not in facts.files_changed:
+        return None
+    return repairable("it comes from a file that the change edited, again, and not on the base tree")
+
+
 def _signed(facts: FailureFacts) -> Disposed | None:
     """What the tool's own lines say; those of a compiler that points at the code are about the code."""
-    sign = _sign(facts)
+    sign = sign_in(facts)
     if sign is None:
         return None
     is_about_project = sign.disposition is Disposition.REPAIRABLE
     return (_older_than_change(facts) if is_about_project else None) or weighed(sign, facts)
-
-
-def _sign(facts: FailureFacts) -> Sign | None:
-    failure = facts.failure
-    lines = _tool_lines(facts)
-    if failure.kind is FailureKind.DEPENDENCY_RESOLUTION_FAILURE:
-        return sign_of([failure.code or "", *lines], OF_DEPENDENCIES)
-    if failure.line is not None and failure.kind is FailureKind.COMPILE_ERROR:
-        is_code = not changes_build([failure.file or ""])
-        return _sign_beside_code(facts) if is_code else sign_of([failure.message], OF_OTHERS)
-    return sign_of(lines, OF_OTHERS) or resolver_sign(lines)
-
-
-def _sign_beside_code(facts: FailureFacts) -> Sign | None:
-    """A compiler points at the code: only its own note that it is of the wrong version speaks for the code."""
-    notes = [line for line in facts.tail.splitlines() if line.startswith("note: module requires Go")]
-    return sign_of(notes, OF_OTHERS)
-
-
-def _tool_lines(facts: FailureFacts) -> list[str]:
-    """The failure's own lines, and the log's last ones where no test has run that could have written them."""
-    tail = "" if facts.end.tests_run else facts.tail
-    return [*_own_lines(facts), *tail.splitlines()]
-
-
-def _own_lines(facts: FailureFacts) -> list[str]:
-    return [*facts.failure.message.splitlines(), *facts.failure.evidence.splitlines()]
 
 
 def _does_not_build(facts: FailureFacts) -> Disposed | None:
@@ -264,7 +258,7 @@ def _unexplained(facts: FailureFacts) -> Disposed:
 
 
 def _stumbles_over_build_file(facts: FailureFacts) -> bool:
-    return names_changed_file("\n".join(_tool_lines(facts)), build_files(facts.files_changed))
+    return names_changed_file("\n".join(tool_lines(facts)), build_files(facts.files_changed))
 
 
 _RULES: tuple[_Rule, ...] = (
@@ -275,10 +269,12 @@ _RULES: tuple[_Rule, ...] = (
     _test_proven_otherwise,
     _past_a_limit,
     _tool_broke,
+    _never_began,
     _failing_test,
     _missing_part,
     _code_style,
     _absent_test,
+    _raised_by_change,
     _signed,
     _does_not_build,
     _ended_badly,

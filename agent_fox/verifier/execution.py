@@ -11,10 +11,10 @@ from time import time_ns
 from agent_fox.verifier.artifacts import ArtifactStore
 from agent_fox.verifier.context import Progress, Report, RunContext
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.reading import Run, read_run
+from agent_fox.verifier.logs.reading import Run, read_report, read_run
 from agent_fox.verifier.logs.status import Ending, Outcome
 from agent_fox.verifier.profiles.request import Prepared
-from agent_fox.verifier.results import Artifact, ArtifactKind
+from agent_fox.verifier.results import Artifact, ArtifactKind, Status
 from agent_fox.verifier.running import CommandEnd, CommandOrder, run_command
 from agent_fox.verifier.running_limits import Limits
 from agent_fox.verifier.source_scope import SourceScope
@@ -25,19 +25,27 @@ COVERAGE = (
     "**/target/site/jacoco/jacoco.xml",
 )
 MOST_REPORTS = 2_000
+TAIL = 16_384
+"""Bytes of a log's end that a result and its dispositions may look at."""
 _CLOCK_STEP = 20_000_000
 """Nanoseconds that a file's time may lie before the clock's: kernels stamp files by a coarser clock."""
 
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """A command that is over: how it ended, what its log and reports say, what it changed, what was kept."""
+    """A command that is over: how it ended, what its log and reports say, what it changed, what was kept.
+
+    tail: the end of its log. is_reported: false where it ended well without the report that it was told to write, or
+    with one that cannot be read to its end.
+    """
 
     end: CommandEnd
     outcome: Outcome
     changes: tuple[Change, ...]
     artifacts: tuple[Artifact, ...]
     tree: TreeState
+    tail: str
+    is_reported: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +77,16 @@ def execute(bench: Bench, prepared: Prepared, before: TreeState | None) -> Execu
     after = read_tree(bench.context.root, scope, tree)
     reports = tuple(_written(bench, prepared.reports, since))
     outcome = _read(bench, prepared, end, log, reports)
+    is_reported = outcome.status is not Status.PASSED or _is_reported(bench, prepared, reports)
     kept = [bench.store.keep_file(path, _kind(path), f"{bench.name}-{path.name}") for path in reports]
     kept += [bench.store.keep_file(path, ArtifactKind.COVERAGE, path.name) for path in _written(bench, COVERAGE, since)]
-    return Executed(end, outcome, changed(tree, after), (log, *kept), after)
+    return Executed(end, outcome, changed(tree, after), (log, *kept), after, _tail(bench.store, log), is_reported)
+
+
+def _tail(store: ArtifactStore, log: Artifact) -> str:
+    with store.open(log.uri) as file:
+        file.seek(max(0, log.bytes - TAIL))
+        return file.read(TAIL).decode("utf-8", "replace")
 
 
 def scope_of(context: RunContext, products: Sequence[str] = ()) -> SourceScope:
@@ -104,7 +119,8 @@ def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: flo
         environment=prepared.environment,
         limits=limits,
         network=prepared.network,
-        readable=context.readable,
+        own_caches=prepared.network,
+        readable=(*context.readable, *prepared.readable),
         secrets=context.secrets,
     )
 
@@ -122,8 +138,20 @@ def _read(bench: Bench, prepared: Prepared, end: CommandEnd, log: Artifact, repo
     if code == 0 and prepared.fails_on_output and log.bytes:
         code = 1
     ending = Ending(prepared.parser, code, end.timed_out)
-    workspace = Workspace(PurePosixPath(bench.context.root.as_posix()))
-    return read_run(Run(ending, bench.store.path_of(log.uri), tuple(reports)), workspace, bench.context.parsers)
+    run = Run(ending, bench.store.path_of(log.uri), tuple(reports))
+    return read_run(run, _workspace(bench), bench.context.parsers)
+
+
+def _is_reported(bench: Bench, prepared: Prepared, reports: Sequence[Path]) -> bool:
+    """Whether a report that it was told where to write is there, and whole. Elsewhere a project has its own way."""
+    if not any(Path(glob).is_absolute() for glob in prepared.reports):
+        return True
+    own = [path for path in reports if path.is_relative_to(bench.private)]
+    return bool(own) and all(read_report(path, _workspace(bench), bench.context.parsers).is_complete for path in own)
+
+
+def _workspace(bench: Bench) -> Workspace:
+    return Workspace(PurePosixPath(bench.context.root.as_posix()))
 
 
 def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:

@@ -50,6 +50,9 @@ MANIFESTS = (
     *("libs.versions.toml", "pdm.lock", "Pipfile", "Pipfile.lock"),
 )
 
+_DEPENDENCIES = frozenset({"node_modules", ".venv", "venv", "__pycache__"})
+"""Folders that nobody writes by hand: what lies there is no change, even where git was not told to ignore it."""
+
 _STEPS: Mapping[Risk, tuple[Step, ...]] = {
     Risk.DOCUMENTATION: (Step(Tool.FORMAT_CHECK, required=False), Step(Tool.STATIC_POLICY)),
     Risk.ORDINARY: (
@@ -111,7 +114,7 @@ class PlanRules:
 def risks_of(paths: Iterable[str], rules: PlanRules) -> dict[Risk, str]:
     """Each risk of a change with the first path that brings it. No path at all is an ordinary change."""
     risks: dict[Risk, str] = {}
-    for path in paths:
+    for path in (path for path in paths if _DEPENDENCIES.isdisjoint(path.split("/"))):
         risks.setdefault(max(_risk_of(path, rules), rules.least, key=list(Risk).index), path)
     return risks or {max(Risk.ORDINARY, rules.least, key=list(Risk).index): ""}
 

@@ -18,7 +18,7 @@ from agent_fox.verifier.documents import ResultDocument, result_document
 from agent_fox.verifier.results import Artifact, Disposed, Failure, VerificationResult
 
 ROOM = 1_900
-"""Characters of a projection: about 600 tokens, taken at a little over 3 characters each (bench/projection.py)."""
+"""Characters of a projection: about 600 tokens at 3 characters each; bench/projection.py shows what results take."""
 
 DOCUMENT_ROOM = 3_600
 """Characters of a projected JSON document, with its names and nulls; most have fewer than 1,800."""

@@ -49,6 +49,7 @@ class CommandOrder:
     private: an empty folder of this command alone, for its HOME and TMPDIR. environment: added to the minimal one.
     writable: the only folders it may change (made if missing; those outside the workspace must exist), None for the
     whole workspace. readable: further folders that it sees. secrets: exact values that are masked in its output.
+    own_caches: it sees none of the machine's caches of packages, and makes its own.
     """
 
     argv: tuple[str, ...]
@@ -61,6 +62,7 @@ class CommandOrder:
     writable: tuple[Path, ...] | None = None
     readable: tuple[Path, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    own_caches: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +199,7 @@ def _make_folders(order: CommandOrder, is_linked: bool) -> None:
     """Its own folders; without a sandbox, which shows them itself, caches of packages are linked into its home."""
     for folder in (order.private / "home", order.private / "tmp", *(order.writable or ())):
         folder.mkdir(parents=True, exist_ok=True)
-    for name, place in toolchains.caches(os.environ) if is_linked else ():
+    for name, place in toolchains.caches(os.environ) if is_linked and not order.own_caches else ():
         link = order.private / "home" / name
         link.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
@@ -212,7 +214,8 @@ def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxM
     tools = toolchains.folders(order.argv[0], order.cwd, environment)
     readable = (*order.readable, *(folder for folder in tools if not folder.is_relative_to(order.root)))
     home = order.private / "home"
-    view = View(order.root, order.cwd, order.private, home, order.writable, readable, order.network)
+    own = (order.network, order.own_caches)
+    view = View(order.root, order.cwd, order.private, home, order.writable, readable, *own)
     with sandbox.enclosed(order.argv, view) as wrapped:
         yield wrapped
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from agent_fox.system.redact import redact
 from agent_fox.verifier.execution import Executed
-from agent_fox.verifier.logs.status import Outcome
+from agent_fox.verifier.logs.status import NO_TESTS_RAN, Outcome
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.report import place_of
 from agent_fox.verifier.results import Failure, FailureKind, Status, TestSummary, Tool, VerificationResult
 
 PATHS_SHOWN = 5
+NO_REPORT = "it ended well, but left no report that can be read"
+NO_TEST_SEEN = f"{NO_TESTS_RAN} that anybody saw, though it ended well"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ def result_of_run(
     """What a command came to."""
     parsed = ran.outcome.parsed
     changes = tuple(change.shown for change in ran.changes)
-    reasons = tuple(_own_failures(request.tool, ran, changes))
+    reasons = tuple(_own_failures(request.tool, prepared, ran, changes))
     status = _status(ran, reasons)
     failures = tuple(cleaned(failure, hidden) for failure in (*reasons, *parsed.failures))
     return VerificationResult(
@@ -142,8 +144,8 @@ def _status(ran: Executed, reasons: Sequence[Failure]) -> Status:
     return Status.FAILED if ran.changes else Status.ERRORED
 
 
-def _own_failures(tool: Tool, ran: Executed, changes: Sequence[str]) -> list[Failure]:
-    """What no log says: it could not start, was stopped, changed source, or ran no test at all."""
+def _own_failures(tool: Tool, prepared: Prepared, ran: Executed, changes: Sequence[str]) -> list[Failure]:
+    """What no log says: it could not start, was stopped, changed source, wrote no report, or ran no test at all."""
     found = []
     if ran.end.start_error:
         found.append(Failure(FailureKind.ENVIRONMENT_FAILURE, ran.end.start_error))
@@ -151,12 +153,24 @@ def _own_failures(tool: Tool, ran: Executed, changes: Sequence[str]) -> list[Fai
         found.append(Failure(FailureKind.ENVIRONMENT_FAILURE, "it was cancelled before it ended"))
     if changes and not tool.may_change_source:
         found.append(Failure(FailureKind.UNKNOWN, f"{tool} changed source files: {_some(changes)}", file=changes[0]))
-    if tool.runs_tests and ran.outcome.status is Status.PASSED and not _has_run(ran.outcome.parsed.summary):
-        found.append(Failure(FailureKind.UNKNOWN, "it ended well, but no test was seen to run"))
+    if ran.outcome.status is Status.PASSED:
+        found += [Failure(FailureKind.UNKNOWN, doubt) for doubt in _doubts(tool, prepared, ran)]
     return found
 
 
-def _has_run(summary: TestSummary | None) -> bool:
+def _doubts(tool: Tool, prepared: Prepared, ran: Executed) -> Iterator[str]:
+    """Why an end that looks well is none. Without a report all that is left is what was printed: no evidence."""
+    if not ran.is_reported:
+        yield NO_REPORT
+    elif tool.runs_tests and not _has_run(prepared, ran):
+        yield NO_TEST_SEEN
+
+
+def _has_run(prepared: Prepared, ran: Executed) -> bool:
+    """Whether tests ran: counted ones that were not all skipped, or uncounted ones where no line denies it."""
+    summary = ran.outcome.parsed.summary
+    if summary is None and prepared.idle:
+        return re.search(prepared.idle, ran.tail, re.MULTILINE) is None
     return summary is not None and summary.tests > summary.skipped
 
 

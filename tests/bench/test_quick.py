@@ -25,6 +25,8 @@ def test_every_figure_is_taken_beside_its_floor_and_nothing_is_left_behind(tmp_p
         assert told in done.stdout
     for told in ("planning 8 specs", "agent-fox --help", "agent-fox status", "verifier's checkout", "JUnit XML"):
         assert told in done.stdout
+    for told in ("run_unit_tests, a small suite", "preparing a command", "verifier's server", "result shown of"):
+        assert told in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

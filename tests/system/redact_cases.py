@@ -82,6 +82,9 @@ SECRETS: tuple[tuple[str, str], ...] = (
     ("connect to db01.lan:5432 refused", "db01.lan"),
     ("fetching http://10.20.30.40:8081/nexus", "10.20.30.40"),
     ("https://192.168.7.9/simple/", "192.168.7.9"),
+    ("https://ci:pa55word@10.20.30.40/simple/", "10.20.30.40"),
+    ("see https://a:pa55word@example.org, or ask ada@example.org", "pa55word"),
+    ("upload pypi-AgEIcHlwaS5vcmcC" + _ALNUM + " and npm_" + _ALNUM[:36], "npm_" + _ALNUM[:36]),
     (f"the value is {INJECTED}.", INJECTED),
     ("as JSON " + json.dumps({"v": INJECTED + '"'}), INJECTED),
     ("as URL ?v=" + quote(INJECTED, safe=""), quote(INJECTED, safe="")),
@@ -92,6 +95,10 @@ SECRETS: tuple[tuple[str, str], ...] = (
 )  # fmt: skip
 
 HARMLESS: tuple[str, ...] = (
+    "see https://example.org/a, or ask ada@example.org: it is https://example.org/b",
+    "[INFO] --- surefire:3.2.5:test (default-test) @ app --- http://example.org",
+    "lodash@4.17.21 at https://example.org:8080/x@y",
+    "tasks-1 desk-2 sk-learn risk_test_a1b2c3",
     "commit 3f2a9c1d0b7e6a5f4c3b2a1908f7e6d5c4b3a291",
     "HEAD is now at 9fceb02 Add token tests",
     "index 83db48f..bf269f4 100644",

@@ -100,6 +100,6 @@ def test_a_megabyte_without_a_line_end_is_masked_quickly() -> None:
         "eyJ" * 300_000,
         "x=" * 500_000,
     ):
-        began = time.monotonic()
+        began = time.process_time()
         redact(text)
-        assert time.monotonic() - began < 5
+        assert time.process_time() - began < 5

@@ -106,8 +106,8 @@ HOSTILE = (
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_no_text_takes_more_than_time_in_proportion(unit: str) -> None:
     text = (unit * (600_000 // len(unit))).encode()
-    began = time.monotonic()
+    began = time.process_time()
     redactor = BytesRedactor((INJECTED,))
     redactor.feed(text)
     redactor.close()
-    assert time.monotonic() - began < SECONDS_PER_MEGABYTE * 0.6
+    assert time.process_time() - began < SECONDS_PER_MEGABYTE * 0.6

@@ -21,12 +21,15 @@ from agent_fox.verifier.disposition_facts import (
     ToolEnd,
 )
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.reading import TAIL_LINES, Run, read_run
+from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending, Outcome
 from agent_fox.verifier.results import Failure, FailureKind, Scope, Status, Tool
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dispositions"
+TAIL = 16_384
+"""Letters of a log's end that the rules may look at, as many as in a run."""
+
 _OUTCOMES = {"pass": True, "fail": False, "?": None}
 
 
@@ -119,7 +122,7 @@ def _facts(case: Case, outcome: Outcome, failure: Failure) -> FailureFacts:
         end=_end(case, outcome),
         scope=case.scope,
         has_network=case.network,
-        tail="\n".join(case.log.splitlines()[-TAIL_LINES:]),
+        tail=case.log[-TAIL:],
         files_changed=case.files_changed,
         own_tests=case.own_tests,
         declared=case.declared,

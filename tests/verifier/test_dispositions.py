@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -160,6 +161,57 @@ def test_a_kill_from_outside_is_the_codes_only_if_it_comes_again_and_not_on_the_
     assert disposition(facts(UNEXPLAINED, end=end, same=(False,))) is Disposition.INFRASTRUCTURE
     assert disposition(facts(UNEXPLAINED, end=end, base=(True,))) is Disposition.INFRASTRUCTURE
     assert disposition(facts(UNEXPLAINED, end=end, same=(False,), base=(True,))) is Disposition.REPAIRABLE
+
+
+@pytest.mark.parametrize(
+    ("module", "package", "is_asked_for"),
+    [
+        ("yaml", "PyYAML", True),
+        ("slugify", "python-slugify", True),
+        ("google.cloud.storage", "google-cloud-storage", True),
+        ("requests_mock", "requests-mock", True),
+        ("request", "requests", False),
+        ("yml", "PyYAML", False),
+    ],
+)
+def test_a_module_that_is_missing_is_the_machines_if_a_declared_package_brings_it(
+    module: str, package: str, is_asked_for: bool
+) -> None:
+    failure = Failure(FailureKind.COMPILE_ERROR, f"ModuleNotFoundError: No module named '{module}'", "app.py", 1)
+    found = disposition(replace(facts(failure), declared=frozenset({package})))
+    assert found is (Disposition.ENVIRONMENT if is_asked_for else Disposition.REPAIRABLE)
+
+
+@pytest.mark.parametrize(
+    ("fixture", "available", "expected"),
+    [
+        ("mocker", "cache, tmp_path", Disposition.ENVIRONMENT),
+        ("mocker", "cache, mocker_session", Disposition.REPAIRABLE),
+        ("tmp_pth", "cache, tmp_path", Disposition.REPAIRABLE),
+    ],
+)
+def test_a_fixture_is_the_machines_only_if_nothing_of_its_declared_plugin_is_there(
+    fixture: str, available: str, expected: Disposition
+) -> None:
+    failure = Failure(FailureKind.TEST_FAILURE, f"fixture '{fixture}' not found", test_name="test_a.py::test_a")
+    some = facts(failure, tail=f">       available fixtures: {available}")
+    assert disposition(replace(some, declared=frozenset({"pytest-mock"}))) is expected
+
+
+def test_what_edited_code_runs_into_each_time_and_never_without_the_edit_is_the_edits() -> None:
+    failure = Failure(FailureKind.UNKNOWN, "OSError: [Errno 28] No space left on device", "conftest.py", 3)
+    assert disposition(facts(failure, changed="conftest.py")) is Disposition.INFRASTRUCTURE
+    shown = facts(failure, changed="conftest.py", same=(False,), base=(True,))
+    assert disposition(shown) is Disposition.REPAIRABLE
+    assert disposition(replace(shown, files_changed=frozenset({"app.py"}))) is Disposition.INFRASTRUCTURE
+
+
+def test_without_a_network_no_package_is_said_not_to_exist() -> None:
+    said = "ERROR: Could not find a version that satisfies the requirement x (from versions: none)"
+    failure = Failure(FailureKind.DEPENDENCY_RESOLUTION_FAILURE, said)
+    edited = facts(failure, changed="requirements.txt", base=(True,))
+    assert disposition(edited) is Disposition.ENVIRONMENT
+    assert disposition(replace(edited, has_network=True)) is Disposition.REPAIRABLE
 
 
 def test_one_session_cannot_find_the_spec_at_fault_however_often_it_says_so() -> None:

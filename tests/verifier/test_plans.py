@@ -39,6 +39,10 @@ def test_a_change_of_documents_alone_runs_no_tests() -> None:
     assert plan.steps == (Step(Tool.STATIC_POLICY), Step(Tool.FORMAT_CHECK, required=False))
 
 
+def test_installed_packages_are_no_change() -> None:
+    assert choose(["node_modules/a/package.json", "README.md"], RULES).name == "documentation"
+
+
 def test_documents_beside_code_are_an_ordinary_change() -> None:
     plan = choose(["README.md", "src/cart.py"], RULES)
     assert plan.name == "ordinary"

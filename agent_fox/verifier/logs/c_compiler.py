@@ -12,8 +12,11 @@ _FATAL = (
     "fatal error|schwerwiegender Fehler|erreur fatale|致命的エラー|致命错误|error fatal|errore irreversibile"
     "|фатальная ошибка|błąd krytyczny|erro fatal|error grave"
 )
-_ERROR = "internal compiler error|error|Fehler|erreur|エラー|错误|錯誤|errore|ошибка|błąd|erro|오류|fel|hata"
-_WARNING = "warning|Warnung|attention|avertissement|警告|aviso|attenzione|предупреждение|ostrzeżenie|경고|varning|uyarı"
+_ERROR = "internal compiler error|error|Error|Fehler|erreur|エラー|错误|錯誤|errore|ошибка|błąd|erro|오류|fel|hata"
+_WARNING = (
+    "warning|Warning|Warnung|attention|avertissement|警告|aviso|attenzione|предупреждение|ostrzeżenie|경고|varning"
+    "|uyarı"
+)
 _NOTE = "note|Anmerkung|備考|附注|附註|nota|замечание|uwaga|remark|anm|bilgi"
 _SEVERITY = (
     rf"(?:sorry, unimplemented|(?P<error>{_FATAL}|{_ERROR})|(?P<warning>{_WARNING})|(?P<note>{_NOTE}))"

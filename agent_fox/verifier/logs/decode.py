@@ -6,6 +6,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import BinaryIO
 
 CHUNK = 1 << 20  # bytes read at a time
@@ -36,23 +37,46 @@ def without_colours(text: str) -> str:
     return _ESCAPE.sub("", text) if "\x1b" in text else text
 
 
-def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Iterator[str]:
+@dataclass(frozen=True, slots=True)
+class Lines:
     """The lines of a log, without ends or colours; a longer line is cut. Memory is bounded by a chunk and a line.
 
     A carriage return ends a line too: what a progress display wrote over is a line of its own.
     """
-    rest = ""
-    for text in pieces(file):
-        whole = (rest + text).replace("\r\n", "\n")
-        held = "\r" if whole.endswith("\r") else ""  # perhaps the first half of a line end
-        *ended, rest = whole.removesuffix(held).replace("\r", "\n").split("\n")
-        if max(map(len, ended), default=0) <= longest:
-            yield from ended
-        else:
-            yield from (line[:longest] for line in ended)
-        rest = rest[:longest] + held
-    if rest.rstrip("\r"):
-        yield rest.rstrip("\r")[:longest]
+
+    file: BinaryIO
+    longest: int = LONGEST_LINE
+
+    def __iter__(self) -> Iterator[str]:
+        for block in self.blocks():
+            yield from block[:-1].split("\n")
+
+    def blocks(self) -> Iterator[str]:
+        """Many lines at a time, each with `\\n` behind it."""
+        rest = ""
+        for text in pieces(self.file):
+            whole = (rest + text).replace("\r\n", "\n")
+            held = "\r" if whole.endswith("\r") else ""  # perhaps the first half of a line end
+            whole = whole.removesuffix(held).replace("\r", "\n")
+            end = whole.rfind("\n") + 1
+            if end:
+                yield _with_short_lines(whole[:end], self.longest)
+            rest = whole[end : end + self.longest] + held
+        if rest.rstrip("\r"):
+            yield rest.rstrip("\r")[: self.longest] + "\n"
+
+
+def lines(file: BinaryIO, longest: int = LONGEST_LINE) -> Lines:
+    """The lines of `file` from where it stands, to be read once."""
+    return Lines(file, longest)
+
+
+def _with_short_lines(block: str, longest: int) -> str:
+    """A line that is too long fills a window of half its length, so only such windows are looked at."""
+    window = longest // 2
+    if all(block.find("\n", at, at + window) >= 0 for at in range(0, len(block) - window, window)):
+        return block
+    return "\n".join(line[:longest] for line in block.split("\n"))
 
 
 def pieces(file: BinaryIO) -> Iterator[str]:

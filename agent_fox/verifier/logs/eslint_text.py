@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
@@ -29,12 +29,30 @@ _VERSION = re.compile(r"ESLint: \d")
 _TOO_MANY = re.compile(r"ESLint found too many warnings")
 
 
-class EslintLog(LineLog):
+def _dull_lines(*severities: str) -> re.Pattern[str]:
+    """Lines without a place, and problems of `severities` in the format stylish."""
+    problems = "".join(rf"|[ ]+\d+:\d+[ ]+{severity}[ ][^\n]*+\n" for severity in severities)
+    return re.compile(
+        rf"""(?:\n{problems}
+           |(?![\sEO])[^\n,\[)]*+(?:(?:,(?![ ]col[ ])|\[(?!Error|Warning)|\)(?!:[ ]))[^\n,\[)]*+)*+\n)*+""",
+        re.VERBOSE,
+    )
+
+
+_DULL_LINES = {  # by whether no error and no warning more is kept
+    (False, False): _dull_lines(),
+    (True, False): _dull_lines("error"),
+    (False, True): _dull_lines("warning"),
+    (True, True): _dull_lines("error", "warning"),
+}
+
+
+class EslintLog(SkippingLog):
     """Reads problems. Warnings fail the run only where eslint says that they are too many."""
 
     tools = ("eslint",)
 
-    def reader(self, workspace: Workspace) -> LineReader:
+    def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
 
 
@@ -43,9 +61,16 @@ class _Reader(DiagnosticReader):
     _is_crash = False
     _has_too_many = False
 
+    def skip(self, block: str, at: int) -> int:
+        """Passes over lines without a problem, of which the last names the file of those that follow."""
+        gathering = self.found.gathering
+        dull = _DULL_LINES[gathering.is_full, gathering.is_warned].match(block, at)
+        if self._is_crash or dull is None:
+            return at
+        self._file = next((line for line in reversed(dull[0].split("\n")) if line[:1].strip()), self._file)
+        return dull.end()
+
     def take(self, line: str) -> None:
-        if self.found.gathering.is_full and self.found.gathering.is_warned and line[:1] != "E":
-            return
         if self._is_crash and line.strip() and not _VERSION.match(line):
             self.found.findings.fall_back(Failure(FailureKind.UNKNOWN, line.strip(), evidence=line))
             self._is_crash = False

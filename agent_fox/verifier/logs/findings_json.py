@@ -72,16 +72,19 @@ def _keep(finding: Finding, found: Gathering, workspace: Workspace) -> None:
         found.fail(placed)
 
 
+def _linted(message: str, file: str, line: int | None, column: int | None, code: str) -> Failure:
+    return Failure(FailureKind.LINT_FAILURE, message, file, line, column, code=code or None)
+
+
 def _pyright(entry: Record) -> Finding:
     """Its lines and columns count from 0."""
     start = record(record(entry.get("range")).get("start"))
-    failure = Failure(
-        FailureKind.LINT_FAILURE,
+    failure = _linted(
         text(entry.get("message")),
         text(entry.get("file")),
         _after(start.get("line")),
         _after(start.get("character")),
-        code=text(entry.get("rule")) or None,
+        text(entry.get("rule")),
     )
     return Finding(failure, is_mild=text(entry.get("severity")) != "error")
 
@@ -89,13 +92,12 @@ def _pyright(entry: Record) -> Finding:
 def _code_quality(entry: Record) -> Finding:
     location = record(entry.get("location"))
     lines, begin = record(location.get("lines")), record(record(location.get("positions")).get("begin"))
-    failure = Failure(
-        FailureKind.LINT_FAILURE,
+    failure = _linted(
         text(entry.get("description")).removeprefix(f"{text(entry.get('check_name'))}: "),
         text(location.get("path")),
         number(begin.get("line")) or number(lines.get("begin")),
         number(begin.get("column")),
-        code=text(entry.get("check_name")) or None,
+        text(entry.get("check_name")),
     )
     return Finding(failure, is_mild=text(entry.get("severity")) == "info")
 
@@ -110,13 +112,12 @@ def _golangci(entry: Record) -> Finding:
 
 def _pylint(entry: Record) -> Finding:
     """Its columns count from 0."""
-    failure = Failure(
-        FailureKind.LINT_FAILURE,
+    failure = _linted(
         text(entry.get("message")),
         text(entry.get("path")),
         number(entry.get("line")),
         _after(entry.get("column")),
-        code=text(entry.get("symbol")) or text(entry.get("message-id")) or None,
+        text(entry.get("symbol")) or text(entry.get("message-id")),
     )
     return Finding(failure, is_mild=text(entry.get("type")) == "info")
 
@@ -134,6 +135,19 @@ def _gcc(entry: Record) -> Finding | None:
         code=text(entry.get("option")) or None,
     )
     return Finding(failure, is_mild=is_mild(text(entry.get("kind"))))
+
+
+def _rdjson(entry: Record) -> Finding:
+    location = record(entry.get("location"))
+    start = record(record(location.get("range")).get("start"))
+    failure = _linted(
+        text(entry.get("message")),
+        text(location.get("path")),
+        number(start.get("line")),
+        number(start.get("column")),
+        text(record(entry.get("code")).get("value")),
+    )
+    return Finding(failure, is_mild=text(entry.get("severity")) in ("WARNING", "INFO"))
 
 
 def _after(value: object) -> int | None:
@@ -158,4 +172,5 @@ GOLANGCI = FindingsJson(
 )
 PYLINT = FindingsJson(("pylint",), _ARRAY, ("message-id", "symbol", "path"), (EACH,), _pylint)
 GCC = FindingsJson(("gcc", "g++", "cc", "c++", "make"), _ARRAY, ("kind", "caret", "locations"), (EACH,), _gcc)
-ALL = (PYRIGHT, CODE_QUALITY, GOLANGCI, PYLINT, GCC)
+RDJSON = FindingsJson(("ruff", "rdjson"), _OBJECT, ("diagnostics", "location", "range"), ("diagnostics", EACH), _rdjson)
+ALL = (PYRIGHT, CODE_QUALITY, GOLANGCI, PYLINT, GCC, RDJSON)

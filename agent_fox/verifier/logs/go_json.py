@@ -7,25 +7,37 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.go_build import build_kind
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 MOST_LINES = 200  # of a test's output: its beginning, and as many of its end
 _OURS = re.compile(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
-_TEXT_RUN = re.compile(r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t)", re.MULTILINE)
+_TEXT_RUN = re.compile(
+    r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t(?!.*\[(?:build|setup) failed\]))", re.MULTILINE
+)
 _BUILD_LINE = re.compile(r"^((?:[A-Za-z]:)?[^\s:][^:]*\.go):(\d+)(?::(\d+))?: (?:vet: )?(\S.*)$")
 _FRAMING = re.compile(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):)")
+_TIME = r'\{(?:"Time":"[^"\\]*+",)?"Action":'
+_PASSED = re.compile(  # all events of a test that passed, with none of another's between them
+    rf"""{_TIME}"run","Package":"(?P<package>[^"\\]++)","Test":"(?P<test>[^"\\]++)"\}}\n
+        (?:{_TIME}"output","Package":"(?P=package)","Test":"(?P=test)",
+           "Output":"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"(?:,"OutputType":"[\w-]*+")?\}}\n)*+
+        {_TIME}"pass","Package":"(?P=package)","Test":"(?P=test)"(?:,"Elapsed":[\d.e+-]++)?\}}\n""",
+    re.VERBOSE,
+)
 _NOTHING_SAID = re.compile(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
 
 
-class GoJson:
+class GoJson(SkippingLog):
     """Reads the events. A parent of sub-tests is neither counted nor a failure where one of them failed."""
 
     tools = ("go", "gotestsum")
@@ -35,15 +47,8 @@ class GoJson:
         found = _OURS.search(head)
         return found is not None and not _TEXT_RUN.search(head, 0, found.start())
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        reader = _Reader(workspace)
-        for line in lines:
-            event = record_of(line) if line.startswith("{") else None
-            if event is None:
-                reader.build_line(line)
-            else:
-                reader.take(event)
-        return reader.parsed()
+    def reader(self, workspace: Workspace) -> SkippingReader:
+        return _Reader(workspace)
 
 
 @dataclass(slots=True)
@@ -90,16 +95,36 @@ class _Reader:
         self._has_tests = False
         self._is_below_package = False  # the compiler and vet name a package before what is wrong with it
 
-    def take(self, event: Record) -> None:
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed."""
+        while found := _PASSED.match(block, at):
+            name, test = found.groups()
+            package = self._package(name)
+            self._start(package, test)
+            self._end_test(name, package, test, "pass")
+            at = found.end()
+        return at
+
+    def take(self, line: str) -> None:
+        event = record_of(line) if line.startswith("{") else None
+        if event is None:
+            self.build_line(line)
+        else:
+            self._event(event)
+
+    def _event(self, event: Record) -> None:
         action, name = text(event.get("Action")), text(event.get("Package"))
-        package = self._packages.get(name)
         if action == "build-output":
-            self.build_line(text(event.get("Output")).rstrip("\n"))
-        elif package is None and name:
+            self.build_line(without_colours(text(event.get("Output"))).rstrip("\n"))
+        elif name:
+            self._in_package(name, self._package(name), action, event)
+
+    def _package(self, name: str) -> _Package:
+        package = self._packages.get(name)
+        if package is None:
             self._folders.see(name)
             package = self._packages[name] = _Package()
-        if package is not None:
-            self._in_package(name, package, action, event)
+        return package
 
     def _in_package(self, name: str, package: _Package, action: str, event: Record) -> None:
         test = text(event.get("Test"))
@@ -107,7 +132,7 @@ class _Reader:
             case "run":
                 self._start(package, test)
             case "output":
-                self._say(package, test, text(event.get("Output")))
+                self._say(package, test, without_colours(text(event.get("Output"))))
             case "pass" | "fail" | "skip" if test:
                 self._end_test(name, package, test, action)
             case "pass" | "fail" | "skip":

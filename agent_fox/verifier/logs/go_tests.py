@@ -20,6 +20,13 @@ _NOW = re.compile(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
 _LOGGED = re.compile(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
 _MORE = re.compile(r" {8,}|\t")
 _EXITED = re.compile(r"(?:exit status \d+|signal: .+)$")
+_PASSED = re.compile(  # a test without sub-tests, and what it logged
+    r"""===[ ]RUN[ ]{3}([^\s/]++)\n
+        ((?:[ ]{4}[^\n-]*+(?:-(?!--[ ])[^\n-]*+)*+\n)*+)
+        ---[ ]PASS:[ ]\1[ ]\([\d.]++s\)\n(?![ \t])""",
+    re.VERBOSE,
+)
+MOST_TESTS = 100 * MOST_KEPT  # remembered of one package
 MOST_LINES = 60  # kept of what one test logged
 
 
@@ -33,10 +40,38 @@ class _Test:
     depth: int = 0
     lines: list[str] = field(default_factory=list)
     panic: Panic | None = None
+    has_failed: bool = False  # when it ran before
 
     def add(self, line: str) -> None:
         if len(self.lines) < MOST_LINES:
             self.lines.append(line)
+
+    def run(self) -> None:
+        """It begins, perhaps again: it failed if it failed once."""
+        self.has_failed = self.has_failed or self.outcome == "FAIL"
+        self.outcome = ""
+        if not self.has_failed:
+            self.lines.clear()
+
+    def end(self, outcome: str) -> None:
+        self.outcome = "FAIL" if self.has_failed else outcome
+
+
+@dataclass(slots=True)
+class _Passed:
+    """Tests that only passed: each name counts once, as long as there are not too many to remember."""
+
+    names: set[str] = field(default_factory=set)
+    unnamed: int = 0
+
+    def add(self, name: str) -> None:
+        if len(self.names) < MOST_TESTS:
+            self.names.add(name)
+        else:
+            self.unnamed += 1
+
+    def __len__(self) -> int:
+        return len(self.names) + self.unnamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +79,7 @@ class _Package:
     """What was known before a package ended."""
 
     tests: dict[str, _Test]
+    passed: _Passed
     is_streamed: bool
     ended: int
     counts: dict[str, int]
@@ -57,18 +93,32 @@ class GoTestReader:
         self._packages = packages
         self._workspace = workspace
         self._tests: dict[str, _Test] = {}
+        self._passed = _Passed()
         self._ended: list[_Test] = []
         self._counts = {"PASS": 0, "FAIL": 0, "SKIP": 0}
         self._current: _Test | None = None
         self._is_streamed = False  # `-v`: logs come before results
         self._panic: Panic | None = None
         self._exit = ""
-        self._before = _Package({}, False, 0, {})
+        self._before = _Package({}, _Passed(), False, 0, {})
         self.has_verbose = False
 
     @property
     def is_running(self) -> bool:
         return any(not test.outcome for test in self._tests.values())
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed and have no sub-tests."""
+        if self._panic is not None:
+            return at
+        last = None
+        while (found := _PASSED.match(block, at)) and found[1] not in self._tests:
+            self._passed.add(found[1])
+            last, at = found, found.end()
+        if last is not None:
+            self.has_verbose = self._is_streamed = True
+            self._current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
+        return at
 
     def feed(self, line: str) -> bool:
         """Whether the line was about a test."""
@@ -99,18 +149,26 @@ class GoTestReader:
         """Everything since the last package was this one's."""
         has_failed = line.startswith("FAIL")
         unfinished = frozenset(test.name for test in self._tests.values() if not test.outcome)
-        self._before = _Package(self._tests, self._is_streamed, len(self._ended), dict(self._counts), unfinished)
+        counts = dict(self._counts)
+        self._before = _Package(self._tests, self._passed, self._is_streamed, len(self._ended), counts, unfinished)
+        self._counts["PASS"] += len(self._passed)
         for test in self._leaves():
             self._count(test, package, has_failed)
         if has_failed and not any(test.outcome == "FAIL" for test in self._tests.values()):
             self._broken(package, line)
-        self._tests, self._current, self._panic, self._exit, self._is_streamed = {}, None, None, "", False
+        self._tests, self._passed = {}, _Passed()
+        self._current, self._panic, self._exit, self._is_streamed = None, None, "", False
 
     def failures(self) -> list[Draft]:
-        for test in self._leaves():  # the log was cut before the package's end
-            if test.outcome == "FAIL" or (test is self._current and self._panic is not None):
-                self._end(test, "")
+        cut = [test for test in self._leaves() if test.outcome == "FAIL" or self._is_panicking(test)]
+        for test in cut:  # the log was cut before the package's end
+            self._end(test, "")
+        if self._panic is not None and not cut:
+            self._broken("", "")
         return [self._draft(test) for test in self._ended]
+
+    def _is_panicking(self, test: _Test) -> bool:
+        return test is self._current and not test.outcome and self._panic is not None
 
     def summary(self) -> TestSummary | None:
         """Only `-v` names the tests that passed."""
@@ -122,22 +180,33 @@ class GoTestReader:
     def _now(self, what: str, name: str) -> None:
         self.has_verbose = self._is_streamed = True
         self._current = self._named(name) if what != "PAUSE" else None
+        if self._current is not None and what == "RUN":
+            self._run(self._current)
+
+    def _run(self, test: _Test) -> None:
+        """It comes after all that ran before it, itself among them."""
+        self._passed.names.discard(test.name)
+        if self._tests.pop(test.name, None) is test:
+            self._tests[test.name] = test
+        test.run()
 
     def _result(self, found: re.Match[str]) -> bool:
         name, outcome = found["name"], found["how"]
         if name not in self._tests and name in self._before.unfinished:
             self._return(self._before)
-        if self._is_streamed and name not in self._tests:
+        known = self._tests.get(name)
+        if self._is_streamed and (known is None or known.outcome):
             return False  # a test printed it: Go says first that it runs one
-        test = self._named(name)
-        test.outcome, test.depth = outcome, found.start("how") - len("--- ") if found.re is _RESULT else 0
+        test = known or self._named(name)
+        test.end(outcome)
+        test.depth = found.start("how") - len("--- ") if found.re is _RESULT else 0
         if not test.lines or not self._is_streamed:
             self._current = test
         return True
 
     def _return(self, before: _Package) -> None:
         """The package had not ended: one of its tests printed that."""
-        self._tests, self._is_streamed = before.tests, before.is_streamed
+        self._tests, self._passed, self._is_streamed = before.tests, before.passed, before.is_streamed
         self._counts = before.counts
         del self._ended[before.ended :]
         for name in before.unfinished:
@@ -147,7 +216,7 @@ class GoTestReader:
         test = self._tests.get(name)
         if test is None:
             test = _Test(name)
-            if len(self._tests) < 100 * MOST_KEPT:
+            if len(self._tests) < MOST_TESTS:
                 self._tests[name] = test
         return test
 

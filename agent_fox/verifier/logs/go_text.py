@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.go_build import GoBuildReader
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_tests import GoTestReader
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
@@ -19,32 +19,43 @@ _PACKAGE_ENDS = re.compile(
 _BUILD_FAILED = re.compile(r"\[(?:build|setup) failed\]")
 
 
-class GoLog:
+class GoLog(SkippingLog):
     """Reads what the go command prints for people."""
 
     tools = ("go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck")
 
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        findings, packages = Findings(), Packages()
-        build = GoBuildReader(findings, packages, workspace)
-        tests = GoTestReader(packages, workspace)
-        for line in lines:
-            ended = _PACKAGE_ENDS.match(line) if "\t" in line else None
-            if ended:
-                packages.see(ended["package"])
-                build.end_package()
-                if _BUILD_FAILED.search(ended["note"] or "") and ended["package"] in build.told:
-                    continue
-                if _BUILD_FAILED.search(ended["note"] or ""):
-                    findings.fall_back(_unbuilt(ended["package"], line), on_kind=True)
-                else:
-                    tests.end_package(ended["package"], line)
-            elif not tests.feed(line):
-                build.feed(line)
-        build.finish()
-        for draft in tests.failures():
-            findings.keep(draft)
-        return findings.parsed(tests.summary(), is_complete=not tests.is_running)
+    def reader(self, workspace: Workspace) -> SkippingReader:
+        return _Reader(workspace)
+
+
+class _Reader:
+    def __init__(self, workspace: Workspace) -> None:
+        self._findings, self._packages = Findings(), Packages()
+        self._build = GoBuildReader(self._findings, self._packages, workspace)
+        self._tests = GoTestReader(self._packages, workspace)
+
+    def skip(self, block: str, at: int) -> int:
+        return self._tests.skip(block, at)
+
+    def take(self, line: str) -> None:
+        if "\t" in line and (found := _PACKAGE_ENDS.match(line)):
+            self._end_package(found["package"], found["note"] or "", line)
+        elif not self._tests.feed(line):
+            self._build.feed(line)
+
+    def _end_package(self, package: str, note: str, line: str) -> None:
+        self._packages.see(package)
+        self._build.end_package()
+        if not _BUILD_FAILED.search(note):
+            self._tests.end_package(package, line)
+        elif package not in self._build.told:
+            self._findings.fall_back(_unbuilt(package, line), on_kind=True)
+
+    def parsed(self) -> Parsed:
+        self._build.finish()
+        for draft in self._tests.failures():
+            self._findings.keep(draft)
+        return self._findings.parsed(self._tests.summary(), is_complete=not self._tests.is_running)
 
 
 def _unbuilt(package: str, line: str) -> Failure:

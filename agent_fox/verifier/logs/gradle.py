@@ -13,7 +13,7 @@ from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
 from agent_fox.verifier.logs.gradle_tests import TestDraft, test_draft
 from agent_fox.verifier.logs.javac import JavacReader
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
@@ -27,14 +27,20 @@ _COMPLETED = re.compile(r"(?P<tests>\d+) tests? completed(?:, (?P<failed>\d+) fa
 _CHECK = re.compile(r"\[ant:checkstyle\] \[(?P<level>ERROR|WARN|WARNING|INFO)\] (?P<rest>.*)")
 _PMD = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<rule>\w+):\t(?P<message>.*)")
 _SOURCE = re.compile(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
+_DULL_LINES = re.compile(  # blank, what a test printed (but no place in a source), a test that did not fail
+    r"""(?:\n
+       |[ ]{4}[^\n.]*+(?:\.(?!a?j)[^\n.]*+)*+\n
+       |[\w.$]++[ ]>[ ][^\n:]*[ ](?:PASSED|SKIPPED|STARTED|STANDARD_OUT|STANDARD_ERROR)\n)*+""",
+    re.VERBOSE,
+)
 
 
-class GradleLog(LineLog):
+class GradleLog(SkippingLog):
     """Reads what `gradle` prints, from the plain console or the rich one."""
 
     tools = ("gradle", "gradlew")
 
-    def reader(self, workspace: Workspace) -> LineReader:
+    def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
 
 
@@ -50,6 +56,12 @@ class _Reader:
         self._counts: list[tuple[int, int, int]] = []
         self._sources: dict[str, str] = {}
         self._is_over = False
+
+    def skip(self, block: str, at: int) -> int:
+        if self._test is not None or self._compiler.is_open or self._problems.is_told:
+            return at
+        dull = _DULL_LINES.match(block, at)
+        return dull.end() if dull else at
 
     def take(self, line: str) -> None:
         if line[:1] in ":>" and (found := _TASK.match(line)):

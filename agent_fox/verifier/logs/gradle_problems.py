@@ -54,6 +54,11 @@ class Problems:
         self._heading = ""
         self.test_tasks: list[str] = []
 
+    @property
+    def is_told(self) -> bool:
+        """Whether the next line may belong to a block."""
+        return self._lines is not None or self._heading == "Where"
+
     def feed(self, line: str) -> bool:
         """Whether the line belongs to Gradle's last words."""
         if line[:2] == "* " and (found := _HEADING.match(line)):

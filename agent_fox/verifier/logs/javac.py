@@ -53,6 +53,11 @@ class JavacReader:
         self._workspace = workspace
         self._open: Draft | None = None
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may belong to the last message."""
+        return self._open is not None
+
     def feed(self, line: str) -> bool:
         """Whether the line was the compiler's."""
         if ":" in line and (found := _placed(line)):

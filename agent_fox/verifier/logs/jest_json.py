@@ -65,7 +65,7 @@ class _Reader:
         self.counts.skipped += status in _SKIPPED
         self.counts.failures += status == "failed"
         if status == "failed" and not self.found.is_full:
-            name = " > ".join([*texts(test.get("ancestorTitles")), text(test.get("title"))])
+            name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))]))
             for said in texts(test.get("failureMessages")) or ["the test failed"]:
                 self.found.fail(self._failure(test, name, without_colours(said), path))
 

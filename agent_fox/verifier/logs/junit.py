@@ -11,6 +11,7 @@ from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript import loader_place
 from agent_fox.verifier.logs.javascript_files import is_file, kind_of_broken_file, test_path
 from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
+from agent_fox.verifier.logs.junit_lint import lint_failure
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.xml_stream import XmlCut
@@ -27,6 +28,7 @@ _ERROR_PREFIX = re.compile(r"^(?:AssertionError(?: \[\w+\])?|Error): ")
 _EMPTY_MESSAGES = ("Failed", "test failure")
 _TYPE = re.compile(r"^<?(?:class ')?([\w.$]+)'?>?$")
 _PANIC = re.compile(r"panicked at [^\n]+:\n([^\n]+)")
+_CPP_PREFIX = re.compile(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+)\n")  # GoogleTest's
 _GO_PREFIX = re.compile(r"^[\w./\\-]+\.go:\d+: ")
 
 
@@ -71,6 +73,9 @@ class _Reading:
                 self._fail(case)
 
     def _fail(self, case: JunitCase) -> None:
+        if problem := lint_failure(case, self._workspace):
+            self._found.fail(problem)
+            return
         self._counts.errors += case.outcome is CaseOutcome.BROKEN
         self._counts.failures += case.outcome is CaseOutcome.FAILED
         self._counts.uncounted += _is_collection(case.endings[0])
@@ -84,7 +89,7 @@ class _Reading:
     def parsed(self, *, is_complete: bool) -> Parsed:
         self._counts.passed = self.cases.passed
         summary = self._counts.summary() if self.cases.is_junit else None
-        if not is_complete and summary == TestSummary():
+        if summary == TestSummary() and (not is_complete or self._found.failures):
             summary = None
         return self._found.parsed(summary, is_complete=is_complete and self.cases.is_junit)
 
@@ -103,7 +108,7 @@ def _is_collection(ending: Ending) -> bool:
 
 def _failure(case: JunitCase, ending: Ending, module: str, workspace: Workspace) -> Failure:
     text = ending.text or case.output
-    place = _place(case, text, module, workspace)
+    place = _place(case, text, module, workspace) or _cpp_place(ending, workspace)
     exception = _exception(ending, text)
     return Failure(
         kind=_kind(case, ending, text),
@@ -130,6 +135,11 @@ def _place(case: JunitCase, text: str, module: str, workspace: Workspace) -> Pla
     if _is_pytest(case):
         return python_place(text, workspace)
     return (loader_place(text, workspace) if is_file(case.name) else None) or any_place(text, workspace)
+
+
+def _cpp_place(ending: Ending, workspace: Workspace) -> Place | None:
+    found = _CPP_PREFIX.match(ending.message)
+    return Place(workspace.relative(found["file"]), int(found["line"])) if found else None
 
 
 def _is_pytest(case: JunitCase) -> bool:
@@ -180,7 +190,7 @@ def _pytest_name(case: JunitCase, workspace: Workspace) -> str | None:
 
 
 def _message(ending: Ending, text: str) -> str:
-    said = without_colours(ending.message).strip()
+    said = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
     wrapped = _PYTEST_WRAPPED.match(said)
     if _is_collection(ending):
         errors = _PYTEST_ERROR.findall(text)

@@ -1,13 +1,21 @@
-"""The frame of a parser that takes one line after another. What the lines mean is each parser's own affair."""
+"""The frame of a parser that takes one line after another. What the lines mean is each parser's own affair.
+
+Most lines of a long log say nothing but that all is well. A reader that knows them by a pattern passes over many at
+once, without splitting them; what it may pass over depends on where it stands, so it is asked before each line.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Protocol
 
+from agent_fox.verifier.logs.decode import Lines
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Parsed
+
+_LINES_OF_BLOCK = 1_000
 
 
 class LineReader(Protocol):
@@ -16,6 +24,14 @@ class LineReader(Protocol):
     def take(self, line: str) -> None: ...
 
     def parsed(self) -> Parsed: ...
+
+
+class SkippingReader(LineReader, Protocol):
+    """A reader that can pass over lines, with the same result as if it had taken each of them."""
+
+    def skip(self, block: str, at: int) -> int:
+        """Where the first line begins that has to be taken. A line begins at `at`; each ends with `\\n`."""
+        ...
 
 
 class LineLog(ABC):
@@ -32,3 +48,35 @@ class LineLog(ABC):
         for line in lines:
             take(line)
         return reader.parsed()
+
+
+class SkippingLog(LineLog):
+    """A LogParser whose readers pass over what says nothing new."""
+
+    @abstractmethod
+    def reader(self, workspace: Workspace) -> SkippingReader: ...
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        reader = self.reader(workspace)
+        for block in _blocks(lines):
+            read_block(block, reader)
+        return reader.parsed()
+
+
+def read_block(block: str, reader: SkippingReader) -> None:
+    """Give `reader` whole lines, each with its end."""
+    skip, take, find, size = reader.skip, reader.take, block.find, len(block)
+    at = skip(block, 0)
+    while at < size:
+        end = find("\n", at)
+        take(block[at:end])
+        at = skip(block, end + 1)
+
+
+def _blocks(lines: Iterable[str]) -> Iterator[str]:
+    if isinstance(lines, Lines):
+        yield from lines.blocks()
+        return
+    rest = iter(lines)
+    while some := list(islice(rest, _LINES_OF_BLOCK)):
+        yield "\n".join(some) + "\n"

@@ -11,7 +11,7 @@ import re
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft, format_draft
 from agent_fox.verifier.logs.maven_problems import kind_of, pom_problem, without_help
 from agent_fox.verifier.logs.protocol import Workspace
@@ -21,7 +21,8 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 _LEVEL = re.compile(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
 _GLUED = re.compile(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")
 _PLACE = re.compile(
-    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):[ ]?[\[(](?P<line>\d+)(?:,[ ]?(?P<column>\d+))?[\])]:? (?P<message>.*)"
+    r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):"
+    r"(?:[ ]?[\[(](?P<line>\d+)(?:,[ ]?(?P<column>\d+))?[\])]:?|(?<=\.java:)) (?P<message>.*)"
 )
 _SYMBOL = re.compile(r"\s+(?:symbol|シンボル|符号): *(?P<symbol>.+)")
 _MODULE = re.compile(r"Building \S.* \[(?P<number>\d+)/(?P<of>\d+)\]$|Building \S+ \S+$")
@@ -41,14 +42,24 @@ _PLAIN = re.compile(
     r"|.*mvn: (?:command )?not found"
 )
 _CRASHED = re.compile(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
+_SAID = r"""(?:[^\n\[\]<TR]*+  # a line of a running test, without anything that Maven marks its own lines with
+    (?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
+    [^\n\[\]<TR]*+)*+\n)"""
+_SAID_LINES = re.compile(f"{_SAID}*+", re.VERBOSE)
+_PASSED_CLASS = re.compile(
+    rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n {_SAID}*+
+         \[INFO\][ ]Tests[ ]run:[ ](?P<tests>\d++),[ ]Failures:[ ]0,[ ]Errors:[ ]0,[ ]Skipped:[ ](?P<skipped>\d++),
+         [ ](?:Flakes:[ ]\d++,[ ])?Time[ ]elapsed:[ ][\d.,]++[ ]s(?:ec)?[ ]--?[ ]in[ ](?P=name)\n""",
+    re.VERBOSE,
+)
 
 
-class MavenLog(LineLog):
+class MavenLog(SkippingLog):
     """Reads what `mvn` prints, quiet or not."""
 
     tools = ("maven", "mvn", "mvnw", "mvnd")
 
-    def reader(self, workspace: Workspace) -> LineReader:
+    def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
 
 
@@ -69,9 +80,18 @@ class _Reader:
         self._has_begun = False  # and says when it is over, unless it is told to be quiet
         self._is_over = False
 
+    def skip(self, block: str, at: int) -> int:
+        """Passes over what tests print, and over whole classes whose tests passed."""
+        if self._tests.is_printing:
+            said = _SAID_LINES.match(block, at)
+            return said.end() if said else at
+        while self._tests.is_between and (found := _PASSED_CLASS.match(block, at)):
+            self._tests.pass_class(found[1], int(found[2]), int(found[3]))
+            self._goals.clear()
+            at = found.end()
+        return at
+
     def take(self, line: str) -> None:
-        if self._tests.is_printing and not _is_notable(line):
-            return
         if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
             line = line[glued.start() :]
         found = _LEVEL.match(line) if "[" in line[:40] else None
@@ -154,7 +174,7 @@ class _Reader:
             kind=FailureKind.COMPILE_ERROR,
             message=found["message"].strip(),
             file=self._workspace.relative(_without_slash(found["file"])),
-            line=int(found["line"]),
+            line=int(found["line"]) if found["line"] else None,
             column=int(found["column"]) if found["column"] else None,
             is_warning=level != "ERROR",
             evidence=[text],
@@ -234,12 +254,6 @@ class _Reader:
             self._findings.keep(goal)
         else:
             self._findings.fall_back(goal.failure(), on_kind=True)
-
-
-def _is_notable(line: str) -> bool:
-    """Whether a line may be Maven's own while a test prints: cheaper than the patterns."""
-    is_of_test = "Tests run:" in line or "<<< " in line or "Running " in line
-    return is_of_test or "INFO]" in line or "ERROR]" in line or "[WARN" in line or "DEBUG]" in line or "FATAL]" in line
 
 
 def _without_slash(path: str) -> str:

@@ -14,7 +14,7 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _HEAD = re.compile(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
 _VERSION = re.compile(r"Node\.js v\d")
-_MESSAGE = re.compile(r"(?:Uncaught )?(?P<message>[A-Za-z_$][\w$.]*(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
+_MESSAGE = re.compile(r"(?:Uncaught )?(?P<message>(?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
 _CARET = re.compile(r"\s*\^+\s*$")
 _IMPORTER = re.compile(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
 
@@ -27,7 +27,7 @@ class NodeLog:
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         findings, crash = Findings(), None
         for line in lines:
-            if crash is None and _HEAD.match(line):
+            if crash is None and (_HEAD.match(line) or _is_not_loaded(line)):
                 crash = Excerpt()
             if crash is not None:
                 crash.add(line)
@@ -53,6 +53,11 @@ def node_failure(text: str, workspace: Workspace) -> Failure:
         exception=exception_of(message),
         is_error=True,
     )
+
+
+def _is_not_loaded(line: str) -> bool:
+    """Whether a runner of tests passes on why a file could not be loaded."""
+    return line[:1].isalpha() and bool(_MESSAGE.match(line) and LOADING.search(line))
 
 
 def _keep(crash: Excerpt | None, findings: Findings, workspace: Workspace) -> None:

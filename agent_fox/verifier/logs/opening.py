@@ -8,7 +8,7 @@ MOST_LINES = 40  # before the start, of warnings that a wrapper printed
 _PREAMBLE = re.compile(
     r"^\s*$|^\s*(?:[>$+#]|npm\b|yarn\b|pnpm\b|bun\b|warn|debug|info\b|\(node:|\(Use `node|\[\w+\] (?:warn|info)"
     r"|Browserslist|Progress:|Scope:|Lockfile|Already up to date|Done in |make\b|go: "
-    r"|TAP version|1\.\.\d|Compiling|Downloading)",
+    r"|TAP version|1\.\.\d|Compiling|Downloading|error: Failed to parse )",
     re.IGNORECASE,
 )
 

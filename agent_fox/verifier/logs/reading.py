@@ -12,7 +12,7 @@ from agent_fox.verifier.logs.combine import completed, merged
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.registry import Chosen, Parsers
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
-from agent_fox.verifier.results import Parsed
+from agent_fox.verifier.results import FailureKind, Parsed
 
 TAIL_LINES = 20
 _REPORT_FOLDER = re.compile(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")
@@ -73,14 +73,17 @@ def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Pars
 
 
 def _read_text(log: BinaryIO, workspace: Workspace, chosen: Chosen, *, has_more: bool) -> Parsed:
-    """What the text says; where it names no failure and no test, what the last parsers know (if `has_more`)."""
+    """What the text says.
+
+    Where it counts no test and knows no failure's kind, the last parsers are asked (if `has_more`).
+    """
     text = Parsed()
     for parser in chosen.texts:
         text = completed(text, _read_lines(parser, log, workspace))
     for parser in chosen.fallbacks if has_more else ():
-        if text.failures or text.summary:
+        if text.summary or any(failure.kind is not FailureKind.UNKNOWN for failure in text.failures):
             break
-        text = completed(text, _read_lines(parser, log, workspace))
+        text = completed(_read_lines(parser, log, workspace), text)
     return text
 
 

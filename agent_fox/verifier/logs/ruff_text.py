@@ -1,4 +1,4 @@
-"""What ruff prints for people: check as concise, full, grouped, pylint and github, and `format --check`."""
+"""What ruff prints for people: check as concise, full, grouped, pylint, github and azure, and `format --check`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _GROUP = re.compile(r"(?P<file>\S.*):$")
 _PYLINT = re.compile(r"(?P<file>\S.*?):(?P<line>\d+): \[(?P<code>[\w-]+)\] (?P<message>.*)$")
 _GITHUB = re.compile(
     r"::(?P<severity>error|warning) title=\w+(?: \((?P<code>[\w-]+)\))?,file=(?P<file>[^,]*),line=(?P<line>\d+)"
-    r"(?:,col=(?P<column>\d+))?[^:]*::(?P<message>.*)$"
+    r"(?:,col=(?P<column>\d+))?[^:]*::(?:[^\s:]\S*?:\d+:\d+:? [\w-]+:? )?(?P<message>.*)$"
+)
+_AZURE = re.compile(
+    r"##vso\[task\.logissue type=(?P<severity>error|warning);sourcepath=(?P<file>[^;]*);linenumber=(?P<line>\d+);"
+    r"(?:columnnumber=(?P<column>\d+);)?(?:code=(?P<code>[\w-]+);)?\](?P<message>.*)$"
 )
 _UNREADABLE = re.compile(rf"(?:error|warning): Failed to (?:parse|format) (?P<file>\S.*?)(?::{_AT})?: (?P<message>.*)$")
-_PLACED = re.compile(r"::|error: |warning: |\S[^:\n]*:(?:\d+:|cell |\\)")
+_PLACED = re.compile(r"::|##|error: |warning: |\S[^:\n]*:(?:\d+:|cell |\\)")
 _WOULD = re.compile(r"Would reformat: (?P<file>.+)$")
 _DIFF = re.compile(r"--- (?P<file>\S.*)$")
 _FORMATTED = re.compile(r"\d+ files? (?:would be reformatted|already formatted|would be left unchanged)")
@@ -59,7 +63,7 @@ class _Reader(DiagnosticReader):
         elif (
             line[:1] not in _NEVER_PLACED
             and _PLACED.match(line)
-            and (match := first_match((_GITHUB, _UNREADABLE, _CONCISE, _PYLINT), line))
+            and (match := first_match((_GITHUB, _AZURE, _UNREADABLE, _CONCISE, _PYLINT), line))
         ):
             self.found.begin(self._draft(match))
         elif line[:1] == " " and (match := _GROUPED.match(line)):

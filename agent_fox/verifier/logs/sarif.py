@@ -18,6 +18,8 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _RUN = ("runs", EACH)
 _RESULT = (*_RUN, "results", EACH)
+_INVOCATION = (*_RUN, "invocations", EACH)
+_TOLD = tuple((*_INVOCATION, f"tool{what}Notifications", EACH) for what in ("Configuration", "Execution"))
 _TOOL = (*_RUN, "tool")
 _BASES = (*_RUN, "originalUriBaseIds")
 _ARTIFACT = (*_RUN, "artifacts", EACH)
@@ -28,7 +30,7 @@ MOST_HELD = 20_000  # results, and names of files, held of one run
 
 
 class Sarif:
-    """Reads the results of every run in the document. Accepted and absent results are left out."""
+    """Reads the results of every run, and the files it could not read. Accepted and absent results are left out."""
 
     tools = ("sarif",)
 
@@ -40,7 +42,7 @@ class Sarif:
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         reader = _Reader(workspace)
-        wanted = (_RESULT, _TOOL, _BASES, _ARTIFACT)
+        wanted = (_RESULT, *_TOLD, _TOOL, _BASES, _ARTIFACT)
         try:
             for path, value in parts(pieces(file), wanted, closing=_RUN):
                 reader.take(path, record(value))
@@ -79,8 +81,9 @@ class _Reader:
             run.bases = {name: text(record(base).get("uri")) for name, base in value.items()}
         elif path == _ARTIFACT and len(run.artifacts) < MOST_HELD:
             run.artifacts.append(text(record(value.get("location")).get("uri")))
-        elif path == _RESULT and len(run.results) < MOST_HELD:
-            run.results.append({name: value[name] for name in _READ if name in value})
+        elif len(run.results) < MOST_HELD and (path == _RESULT or _is_about_code(value)):
+            rule = text(record(value.get("descriptor")).get("id"))
+            run.results.append({"ruleId": rule} | {name: value[name] for name in _READ if name in value})
 
     def finish_run(self) -> None:
         for result in self._run.results:
@@ -136,6 +139,11 @@ def _counts(result: Record) -> bool:
     is_accepted = any(text(one.get("status")) in ("", "accepted") for one in records(result.get("suppressions")))
     is_gone = result.get("baselineState") == "absent"
     return not (is_accepted or is_gone or result.get("kind", "fail") != "fail")
+
+
+def _is_about_code(notification: Record) -> bool:
+    """Whether what a tool tells of its run is an error in a file, such as one that it could not parse."""
+    return text(notification.get("level")) == "error" and next(records(notification.get("locations")), None) is not None
 
 
 def _message(message: Record) -> str:

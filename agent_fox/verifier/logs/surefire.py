@@ -14,6 +14,7 @@ from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.surefire_tests import LONGEST_TRACE, Entry, Owner, Trace, by_owner, from_trace
 from agent_fox.verifier.results import FailureKind, TestSummary
 
+_Four = tuple[int, int, int, int]  # tests, failures, errors, skipped
 _COUNTS = r"Tests run: *(\d+), *Failures: *(\d+), *Errors: *(\d+), *Skipped: *(\d+)"
 _CLASS = re.compile(
     _COUNTS
@@ -44,8 +45,8 @@ class SurefireReader:
         self._pending: list[Entry] = []  # of a list that has not come to its total
         self._listed: set[int] = set()  # modules whose list of results was seen
         self._classes: dict[str, str] = {}  # by simple name
-        self._counts: list[tuple[int, int, int, int]] = []
-        self._class_counts: list[tuple[int, int, int, int]] = []
+        self._counts: _Four | None = None  # of the totals
+        self._class_counts: _Four | None = None
         self._open: Trace | None = None
         self._list = ""
         self._is_in_results = False
@@ -61,6 +62,11 @@ class SurefireReader:
     def is_printing(self) -> bool:
         """Whether only a test can have printed the next line, unless that is marked as another's."""
         return self._open is None and bool(self._running)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether no test runs, and none is being told of."""
+        return self._open is None and not self._running
 
     def next_module(self) -> None:
         self.module += 1
@@ -127,6 +133,12 @@ class SurefireReader:
         trace.add(text)
         return True
 
+    def pass_class(self, name: str, tests: int, skipped: int) -> None:
+        """A class began and ended, none of whose tests failed."""
+        self._know(name)
+        self._is_in_results, self._list = False, ""
+        self._class_counts = _added(self._class_counts, (tests, 0, 0, skipped))
+
     def _class_begins(self, name: str) -> None:
         self._know(name)
         self._is_in_results, self._list = False, ""
@@ -141,8 +153,7 @@ class SurefireReader:
         if name:
             self._know(name)
         self._failed_since_total += int(found[2]) + int(found[3])
-        if len(self._class_counts) < MOST_KEPT:
-            self._class_counts.append(_four(found))
+        self._class_counts = _added(self._class_counts, _four(found))
 
     def _know(self, name: str) -> None:
         if len(self._classes) < MOST_KEPT:
@@ -152,8 +163,8 @@ class SurefireReader:
         """The end of a list. In a quiet log, where a test may have printed it, it has to agree with the classes."""
         counts = _four(found)
         is_ours = self._has_goals or counts[1] + counts[2] == self._failed_since_total
-        if is_ours and len(self._counts) < MOST_KEPT:
-            self._counts.append(counts)
+        if is_ours:
+            self._counts = _added(self._counts, counts)
             self._entries += self._pending
             self._listed.add(self.module)
             self._failed_since_total = 0
@@ -193,9 +204,9 @@ class SurefireReader:
 
     def summary(self) -> TestSummary | None:
         counts = self._counts or self._class_counts
-        if not counts:
+        if counts is None:
             return None
-        tests, failures, errors, skipped = (sum(column) for column in zip(*counts, strict=True))
+        tests, failures, errors, skipped = counts
         return TestSummary(tests, tests - failures - errors - skipped, failures, errors, skipped)
 
     def _confirmed(self, trace: Trace, listed: dict[Owner, list[Entry]]) -> Entry | bool:
@@ -227,5 +238,9 @@ def _names(head: str) -> tuple[str, str]:
     return owner.rpartition(".")[2], method
 
 
-def _four(found: re.Match[str]) -> tuple[int, int, int, int]:
+def _added(one: _Four | None, other: _Four) -> _Four:
+    return other if one is None else (one[0] + other[0], one[1] + other[1], one[2] + other[2], one[3] + other[3])
+
+
+def _four(found: re.Match[str]) -> _Four:
     return int(found[1]), int(found[2]), int(found[3]), int(found[4])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field, replace
 
-from agent_fox.verifier.logs.frames import Place, any_place, first_line
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
-from agent_fox.verifier.logs.javascript_files import broken_file, error_line, is_file, kind_of_broken_file, test_path
-from agent_fox.verifier.logs.line_log import LineLog, LineReader
+from agent_fox.verifier.logs.javascript_files import is_file, test_path
+from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.logs.tap_yaml import Fields, exception_of, fields_of, message_of, place_of
+from agent_fox.verifier.logs.tap_failures import TapTest, crash_of, failure_of, is_parents
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 MOST_LINES = 120  # of what is said about one test
@@ -26,13 +24,20 @@ _DIRECTIVE = re.compile(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
 _TIME = re.compile(r"\s+# (?:time|duration_ms)[ =]\S+")
 _COMMENT = re.compile(r"^\s*# ?")
 _SPEC = re.compile(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
+_PLANNED = re.compile(r"^1\.\.\d", re.MULTILINE)
 _PLAN = re.compile(r"^1\.\.(\d+)")
 _BAIL = re.compile(r"^\s*Bail out!\s*(.*)$")
-_BATS = re.compile(r"in (?:test )?file ([^,\n]+), line (\d+)")
-_PERL = re.compile(r"\bat (\S+) line (\d+)\.")
+_PASSED = re.compile(  # with its YAML block, or before another test: whatever else follows belongs to it
+    r"""(?P<indent>(?:[ ]{4})*+)
+        (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
+        ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n
+        (?:(?P=indent)[ ]{2}---\n (?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*+ (?P=indent)[ ]{2}\.\.\.\n
+          |(?=(?P=indent)(?:\#[ ]Subtest|(?:not[ ])?ok[ ])))""",
+    re.VERBOSE,
+)
 
 
-class Tap(LineLog):
+class Tap(SkippingLog):
     """Reads test lines. A parent is neither counted nor a failure where one of its sub-tests failed."""
 
     tools = ("tap", "node-test", "mocha", "vitest", "jest", "bats", "prove")
@@ -40,27 +45,15 @@ class Tap(LineLog):
 
     def recognises(self, head: str) -> bool:
         found = _STARTS.search(head)
-        if found is None or stands_first(head, found.start()):
-            return found is not None
+        if found is None:
+            return False
+        is_ours = found[0].startswith("TAP") or bool(_PLANNED.search(head))
+        if stands_first(head, found.start()):
+            return is_ours or not _SPEC.search(head)
         return found[0].startswith("TAP") and not _SPEC.search(head)  # something was printed while a file was loaded
 
-    def reader(self, workspace: Workspace) -> LineReader:
+    def reader(self, workspace: Workspace) -> SkippingReader:
         return _Reader(workspace)
-
-
-@dataclass(slots=True)
-class _Test:
-    """A test line with what follows it. `has_failed` is of its sub-tests."""
-
-    depth: int
-    name: str
-    is_ok: bool
-    is_excused: bool
-    before: list[str]
-    has_children: bool = False
-    has_failed: bool = False
-    yaml: list[str] = field(default_factory=list)
-    after: list[str] = field(default_factory=list)
 
 
 class _Reader:
@@ -70,8 +63,8 @@ class _Reader:
         self._counts = Counts()
         self._groups: dict[int, str] = {}
         self._seen: dict[int, bool] = {}  # depth of sub-tests read -> whether one failed
-        self._braced: list[_Test] = []
-        self._test: _Test | None = None
+        self._braced: list[TapTest] = []
+        self._test: TapTest | None = None
         self._yaml_indent: int | None = None
         self._indentation = ""
         self._is_dull = False  # the block is of a test that passed
@@ -102,6 +95,25 @@ class _Reader:
             self._planned = int(found[1])
         else:
             self._take_other(line)
+
+    def skip(self, block: str, at: int) -> int:
+        """Passes over tests that passed and have no sub-tests."""
+        if self._yaml_indent is not None:
+            return at
+        deepest = max(self._seen, default=0)
+        while (found := _PASSED.match(block, at)) and (depth := len(found[1]) // _STEP) >= deepest:
+            self._pass(depth, found[2])
+            deepest, at = depth, found.end()
+        return at
+
+    def _pass(self, depth: int, group: str | None) -> None:
+        self._settle()
+        if group is not None:
+            self._groups[depth] = group
+        self._between.clear()
+        self._seen.setdefault(depth, False)
+        self._top += depth == 0
+        self._counts.passed += 1
 
     def _restart(self) -> None:
         """What came before the first line of TAP was printed by something else."""
@@ -139,7 +151,7 @@ class _Reader:
         is_excused = "#" in rest and bool(_DIRECTIVE.search(rest))
         name = _plain(_TIME.sub("", rest.removesuffix("{")).strip()) if "#" in rest or is_open else rest.strip()
         name = self._workspace.relative(name) if is_file(name) else name
-        test = _Test(depth, name, is_ok, is_excused, list(self._between))
+        test = TapTest(depth, name, is_ok, is_excused, list(self._between))
         self._between.clear()
         self._top += depth == 0
         if is_open:
@@ -182,14 +194,13 @@ class _Reader:
 
     def _settle(self) -> None:
         """Count the last test, and keep it if it failed by itself."""
-        test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
-        if test is None:
+        if self._test is None:
             return
+        test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False
         fails = not (test.is_ok or test.is_excused)
-        fields = fields_of(test.yaml) if fails else {}
-        is_own = fails and not _is_parents(test, fields)
+        is_own = fails and not is_parents(test)
         if is_own and not self._found.is_full:
-            self._found.fail(_failure(test, fields, self._name(test), self._workspace))
+            self._found.fail(failure_of(test, self._name(test), self._workspace, self._file(test)))
         if not test.has_children or is_own:
             self._counts.skipped += test.is_excused
             self._counts.passed += test.is_ok and not test.is_excused
@@ -197,67 +208,20 @@ class _Reader:
         if test.after and not test.yaml and not fails:
             self._between.extend(test.after)
 
-    def _name(self, test: _Test) -> str:
+    def _name(self, test: TapTest) -> str:
         return test_path([self._groups.get(depth, "") for depth in range(test.depth)] + [test.name])
+
+    def _file(self, test: TapTest) -> str | None:
+        """The file that the outermost of the tests around it is named by."""
+        outermost = self._groups.get(0, "") if test.depth else ""
+        return self._workspace.relative(outermost) if is_file(outermost) else None
 
     def parsed(self) -> Parsed:
         self._settle()
         is_whole = self._planned is not None and self._top >= self._planned and not self._has_bailed
-        if self._planned is None and (crash := _crash(list(self._between), self._workspace)):
+        if self._planned is None and (crash := crash_of(list(self._between), self._workspace)):
             self._found.fail(crash)
         return self._found.parsed(self._counts.summary(), is_complete=is_whole)
-
-
-def _is_parents(test: _Test, fields: Fields) -> bool:
-    """Whether a test failed only as the parent of one that did."""
-    kind = fields.get("failureType", "")
-    return kind == "subtestsFailed" or (test.has_failed and not kind)
-
-
-def _failure(test: _Test, fields: Fields, name: str, workspace: Workspace) -> Failure:
-    said = "\n".join(test.after)
-    place = place_of(fields, workspace) or _place_in(said, workspace)
-    message = first_line(message_of(fields)) or first_line(said) or test.name
-    evidence = "\n".join(test.yaml) or said
-    if is_file(test.name):
-        wrapped = message if not error_line(test.before) else ""
-        failure = broken_file(test.name, test.before, wrapped, place, workspace)
-        return failure if failure.evidence != wrapped else replace(failure, evidence=evidence)
-    return Failure(
-        kind=FailureKind.TEST_FAILURE,
-        message=message,
-        file=place.file if place else None,
-        line=place.line if place else None,
-        column=place.column if place else None,
-        test_name=name or None,
-        evidence=evidence,
-        exception=exception_of(fields),
-    )
-
-
-def _place_in(said: str, workspace: Workspace) -> Place | None:
-    """The place in the comments that bats and Perl write below a test line, or in a stack trace there."""
-    found = _BATS.search(said) or _PERL.search(said)
-    return Place(workspace.relative(found[1]), int(found[2])) if found else any_place(said, workspace)
-
-
-def _crash(lines: list[str], workspace: Workspace) -> Failure | None:
-    """What ended the run before it printed a plan."""
-    error = error_line(lines)
-    if not error:
-        return None
-    text = "\n".join(lines)
-    place = any_place(text, workspace)
-    return Failure(
-        kind=kind_of_broken_file(text),
-        message=error,
-        file=place.file if place else None,
-        line=place.line if place else None,
-        column=place.column if place else None,
-        evidence=text,
-        exception=error.partition(":")[0],
-        is_error=True,
-    )
 
 
 def _plain(text: str) -> str:

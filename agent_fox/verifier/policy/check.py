@@ -8,6 +8,7 @@ from agent_fox.verifier.policy.comments import findings_about_comments
 from agent_fox.verifier.policy.counts import findings_about_counts
 from agent_fox.verifier.policy.file_rules import findings_about_files
 from agent_fox.verifier.policy.gathering import SourceChange, sources_of, tests_of
+from agent_fox.verifier.policy.hooks import findings_about_hooks
 from agent_fox.verifier.policy.line_rules import findings_about_lines
 from agent_fox.verifier.policy.lines import LARGEST_TEXT, text_changes
 from agent_fox.verifier.policy.matching import How, Match, Matched, Matching
@@ -15,6 +16,7 @@ from agent_fox.verifier.policy.reasons import Reasons
 from agent_fox.verifier.policy.setting_rules import findings_about_settings
 from agent_fox.verifier.policy.stand_ins import findings_about_stand_ins
 from agent_fox.verifier.policy.tests_changed import findings_about_tests
+from agent_fox.verifier.policy.thresholds import findings_about_thresholds
 from agent_fox.verifier.policy.values import (
     Change,
     ChangedTest,
@@ -40,6 +42,7 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
     found = (
         *unreadable,
         *findings_about_tests(matched, sources),
+        *findings_about_hooks(sources, before, after),
         *findings_about_stand_ins(sources, after),
         *_findings_without_grammar(change, context),
     )
@@ -52,6 +55,7 @@ def _findings_without_grammar(change: Change, context: PolicyContext) -> Iterato
     texts = tuple(text_changes(change))
     yield from findings_about_lines(texts)
     yield from findings_about_settings(texts)
+    yield from findings_about_thresholds(texts)
     yield from findings_about_comments(texts)
     yield from findings_about_files(change, texts)
     yield from findings_about_counts(context)

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.lines import LONGEST_LINE, TextChange
+from agent_fox.verifier.policy.quoting import comment_columns
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 _PYTHON, _SCRIPT = (".py", ".pyi"), (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts")
@@ -85,12 +86,21 @@ def _new_ones(mark: _Mark, change: TextChange, budget: Counter[str]) -> Iterator
 
 
 def _found(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
-    """Line number, the mark, and the line it stands in."""
+    """Line number, the mark, and the line it stands in, with a comment that stands above it alone."""
     if not mark.pattern.search(text):
         return
-    for number, line in enumerate(text.splitlines(), 1):
+    columns = comment_columns(text) if mark.suffixes is _PYTHON else None
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
         for found in mark.pattern.finditer(line[:LONGEST_LINE]):
-            yield number, " ".join(found[0].split()), line.strip()
+            is_comment = columns is None or found.start() >= columns.get(number, LONGEST_LINE)
+            if is_comment or (found[0].startswith("@") and line.lstrip().startswith("@")):
+                above = lines[number - 2].strip() if number > 1 and line.lstrip().startswith("#") else ""
+                yield (
+                    number,
+                    " ".join(found[0].split()),
+                    f"{line.strip()} {above if above.startswith('#') else ''}".strip(),
+                )
 
 
 def _severity(path: str, mark: str, line: str) -> Severity:

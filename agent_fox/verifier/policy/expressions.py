@@ -19,6 +19,41 @@ _TOKEN = re.compile(
 _STRING = re.compile(r"^[rbfuRBFU]{0,2}[\"'`]")
 _NUMBER = re.compile(r"^\d[\w.]*$")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "undefined", "nil", "NaN"})
+_COMMON = _CONSTANTS | frozenset(
+    {
+        "len",
+        "list",
+        "dict",
+        "set",
+        "tuple",
+        "str",
+        "int",
+        "float",
+        "bool",
+        "sorted",
+        "sum",
+        "any",
+        "all",
+        "next",
+        "iter",
+    }
+    | {"range", "zip", "map", "isinstance", "await", "async", "for", "not", "and", "new", "const", "let", "function"}
+    | {
+        "self",
+        "this",
+        "length",
+        "name",
+        "size",
+        "value",
+        "get",
+        "toString",
+        "expect",
+        "assert",
+        "return",
+        "lambda",
+        "else",
+    }
+)
 _NAME = re.compile(r"^[^\W\d]\w*$")
 
 
@@ -77,6 +112,24 @@ def substituted(tokens: Tokens, values: Mapping[str, Tokens]) -> Tokens:
 def is_literal(tokens: Tokens) -> bool:
     """Whether an expression names nothing: numbers, strings, constants, and lists of them."""
     return bool(tokens) and not any(_NAME.match(token) and token not in _CONSTANTS for token in tokens)
+
+
+def names_of(tokens: Tokens) -> frozenset[str]:
+    """The names that an expression uses, those of the language left out."""
+    return frozenset(token for token in tokens if _NAME.match(token) and len(token) > 2) - _COMMON
+
+
+def called_names(tokens: Tokens) -> frozenset[str]:
+    """The names that an expression calls, those of the language left out."""
+    return frozenset(name for name, after in pairwise(tokens) if after == "(" and _NAME.match(name)) - _COMMON
+
+
+def without_self(tokens: Tokens) -> Tokens:
+    """`self.cart.total` and `this.cart.total` as `cart.total`: where a test keeps its things says nothing."""
+    if "self" not in tokens and "this" not in tokens:
+        return tokens
+    places = {at for at in range(len(tokens) - 1) if tokens[at] in ("self", "this") and tokens[at + 1] == "."}
+    return tuple(token for at, token in enumerate(tokens) if at not in places and at - 1 not in places)
 
 
 def number_of(tokens: Tokens) -> float | None:

@@ -15,6 +15,25 @@ _GOLDEN_FOLDERS = frozenset(
 )
 _GOLDEN_NAMES = re.compile(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|stderr)$|.*\.expected\.\w+$")
 _STARTUP = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
+_SHADOWING = re.compile(r"^(?:src/|tests?/)?(?:pytest|_pytest|unittest|pluggy)(?:\.py$|/)")
+_PROGRAMS = re.compile(r"(?:^|/)(?:node_modules/\.bin|\.?venv/bin)/")
+_WRAPPERS = re.compile(r"(?:^|/)(?:mvnw|gradlew)(?:\.cmd|\.bat)?$|(?:^|/)(?:\.mvn|gradle)/wrapper/")
+_RUNS_FIRST = (
+    (
+        _STARTUP,
+        Severity.BLOCK,
+        "Python runs this file before everything else",
+        "Take the file away: nothing may run before the tests.",
+    ),
+    (_SHADOWING, Severity.BLOCK, "this module is found in place of the test runner's own", "Give it another name."),
+    (_PROGRAMS, Severity.BLOCK, "a program that verification runs is replaced", "Take the file away, and install it."),
+    (
+        _WRAPPERS,
+        Severity.NEEDS_REASON,
+        "the script that starts the build is changed",
+        "Say in the summary why, such as the version it was updated to.",
+    ),
+)
 _FORGED = (
     re.compile(
         r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL
@@ -33,12 +52,17 @@ def findings_about_files(change: Change, texts: Iterable[TextChange]) -> Iterato
             message = "data of tests is deleted"
             remedy = "Put the file back, or say in the summary why no test needs it any more."
             yield PolicyFinding(Rule.FIXTURE_DELETED, Severity.NEEDS_REASON, path, None, None, message, remedy=remedy)
-        if file.after is not None and file.before != file.after and _STARTUP.search(path):
-            message = "Python runs this file before everything else"
-            remedy = "Take the file away: nothing may run before the tests."
-            yield PolicyFinding(Rule.STARTUP_HOOK, Severity.BLOCK, path, None, None, message, remedy=remedy)
+        if file.after is not None and file.before != file.after:
+            yield from _of_programs(path)
     for text in texts:
         yield from _forged(text)
+
+
+def _of_programs(path: str) -> Iterator[PolicyFinding]:
+    """Files that run before the tests, or in place of what runs them."""
+    for rule, severity, message, remedy in _RUNS_FIRST:
+        if rule.search(path):
+            yield PolicyFinding(Rule.STARTUP_HOOK, severity, path, None, None, message, remedy=remedy)
 
 
 def is_golden(path: str) -> bool:
@@ -69,6 +93,8 @@ def _only_grew(file: FileChange) -> bool:
 
 
 def _forged(text: TextChange) -> Iterator[PolicyFinding]:
+    if language_of(text.path, {}) is None:
+        return
     for pattern in _FORGED:
         found = next((one for one in pattern.finditer(text.after) if one[0] not in text.before), None)
         if found is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
 from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
 from agent_fox.verifier.policy.expanding import Expansion
+from agent_fox.verifier.policy.expressions import without_self
 from agent_fox.verifier.policy.reading import Assertion, Function, Reading, Unreadable
 from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
 
@@ -120,4 +121,9 @@ def _helpers(side: Side) -> Iterator[Function]:
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
     expansion = Expansion(everywhere | {one.leaf: one for one in _helpers(side)})
-    return (Test(side.path, one, expansion.assertions(one)) for one in side.reading.functions)
+    for one in side.reading.functions:
+        yield Test(side.path, one, tuple(map(_plain, expansion.assertions(one))))
+
+
+def _plain(found: Assertion) -> Assertion:
+    return replace(found, subject=without_self(found.subject), expected=without_self(found.expected))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tree_sitter import Node
 
-from agent_fox.verifier.policy.expressions import number_of
+from agent_fox.verifier.policy.expressions import Tokens, joined, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
 
@@ -38,17 +40,25 @@ _OF_CHAINS: dict[str, Strength] = {
 }
 
 
+_ROOTS = frozenset({"assertThat", "assertThatThrownBy", "assertThatCode", "assertThatExceptionOfType", "then"})
+
+
 def arguments_of(node: Node) -> list[Node]:
     arguments = field(node, "arguments")
     return children(arguments) if arguments is not None else []
 
 
-def assertion_of_call(node: Node) -> Assertion | None:
-    """The demand of a call; None where it is no assertion."""
+def assertions_of_call(node: Node) -> tuple[Assertion, ...]:
+    """The demands of a call, one for each link of a chain; none where it is no assertion."""
+    found = _of_call(node)
+    return (found,) if found is not None else tuple(_of_chain(node))
+
+
+def _of_call(node: Node) -> Assertion | None:
     name = text_of(field(node, "name") or node)
     given = arguments_of(node)
-    if name.startswith(("assertThrows", "assertThatThrownBy")):
-        return _thrown(name, given, node)
+    if name.startswith("assertThrows") and len(given) > 1:
+        return _thrown(given, node)
     if name == "fail":
         return Assertion(("fail",), "fails", Strength.EXACT, line_of(node))
     if name in ("assertTrue", "assertFalse", "assertNull", "assertNotNull") and given:
@@ -57,16 +67,15 @@ def assertion_of_call(node: Node) -> Assertion | None:
         return _of_two(name, given, node)
     if name == "assertThat" and len(given) > 1:
         return _hamcrest(given, node)
-    return _of_chain(node)
+    return None
 
 
-def _thrown(name: str, given: list[Node], node: Node) -> Assertion | None:
-    if len(given) < 2:
-        return None
+def _thrown(given: list[Node], node: Node, subject: Tokens = ()) -> Assertion:
+    """`assertThrows(A.class, () -> call)`; `subject` where the call stands elsewhere."""
     error = tokens(given[0])
     strength = Strength.LOOSE if error and error[0] in _BROAD else Strength.PARTIAL
     body = field(given[1], "body")
-    subject = tokens(body if body is not None else given[1])
+    subject = subject or tokens(body if body is not None else given[1])
     return Assertion(subject, "throws", strength, line_of(node), error, text=text_of(node)[:200])
 
 
@@ -120,17 +129,43 @@ def _hamcrest(given: list[Node], node: Node) -> Assertion:
     return settled(Assertion(tokens(subject), word, strength, line_of(node), matcher[1:], text=text_of(node)[:200]))
 
 
-def _of_chain(node: Node) -> Assertion | None:
-    """`assertThat(x).isEqualTo(3)` and `verify(mock).call(3)`."""
-    inner = field(node, "object")
-    while inner is not None and inner.type == "method_invocation":
-        name = text_of(field(inner, "name") or inner)
-        if name in ("assertThat", "verify", "then") and arguments_of(inner):
-            word = text_of(field(node, "name") or node)
-            expected = tuple(token for argument in arguments_of(node) for token in tokens(argument))
-            strength = _OF_CHAINS.get(word, Strength.EXACT)
-            operator = "equal" if word == "isEqualTo" else word
-            subject = tokens(arguments_of(inner)[0])
-            return settled(Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200]))
-        inner = field(inner, "object")
-    return None
+def _of_chain(node: Node) -> Iterator[Assertion]:
+    """`assertThat(x).isNotNull().isEqualTo(3)`, `assertThatThrownBy(…).isInstanceOf(…)`, `verify(mock).call(3)`."""
+    links = [node]
+    while (inner := field(links[-1], "object")) is not None and inner.type == "method_invocation":
+        links.append(inner)
+    root = links.pop()
+    word, given = text_of(field(root, "name") or root), arguments_of(root)
+    if not given or not links:
+        return
+    if word == "verify":
+        yield _verified(given, links[-1], node)
+    elif word in _ROOTS:
+        body = field(given[0], "body")
+        subject = tokens(body if body is not None else given[0])
+        for link in reversed(links):
+            yield _link(subject, link, node, is_about_error="Thrown" in word)
+
+
+def _link(subject: Tokens, link: Node, node: Node, is_about_error: bool) -> Assertion:
+    word = text_of(field(link, "name") or link)
+    if is_about_error and word in ("isInstanceOf", "isExactlyInstanceOf"):
+        return _thrown([*arguments_of(link), node], link, subject)
+    expected = tuple(token for argument in arguments_of(link) for token in tokens(argument))
+    strength = _OF_CHAINS.get(word, Strength.EXACT)
+    if word == "isInstanceOf" and expected[:1] and expected[0] in _BROAD:
+        strength = Strength.LOOSE
+    operator = "equal" if word == "isEqualTo" else word
+    return settled(Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200]))
+
+
+def _verified(given: list[Node], called: Node, node: Node) -> Assertion:
+    """`verify(mock, times(2)).call(3)`: how often, and with what."""
+    often = tokens(given[1]) if len(given) > 1 else ()
+    text = joined(often)
+    strength = Strength.PARTIAL if "atLeast" in text or "atMost" in text else Strength.EXACT
+    if "atLeast ( 0" in text:
+        strength = Strength.NONE
+    subject = (*tokens(given[0]), ".", text_of(field(called, "name") or called))
+    arguments = tuple(token for argument in arguments_of(called) for token in (*tokens(argument), ","))
+    return Assertion(subject, "verify", strength, line_of(node), (*arguments, *often), text=text_of(node)[:200])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,7 +12,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
 from agent_fox.verifier.policy.expressions import Tokens, joined
-from agent_fox.verifier.policy.java_assertions import arguments_of, assertion_of_call
+from agent_fox.verifier.policy.java_assertions import arguments_of, assertions_of_call
 from agent_fox.verifier.policy.reading import (
     Assertion,
     Bind,
@@ -19,6 +20,7 @@ from agent_fox.verifier.policy.reading import (
     Function,
     Patch,
     Reading,
+    Rows,
     Skip,
     Step,
     Strength,
@@ -30,6 +32,11 @@ from agent_fox.verifier.policy.values import Language
 _TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
 _SKIP_MARKS = ("Disabled", "Ignore")
 _CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
+
+
+_ASSUMES = re.compile(r"(?:\w+\.)*(?:assume(?:True|False|That|NotNull|NoException|ingThat)|abort)\(")
+_CELL = re.compile(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
+_TABLES = ("CsvSource", "ValueSource")
 
 
 @lru_cache(maxsize=1)
@@ -89,12 +96,25 @@ def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Funct
         line=line_of(node),
         is_test=is_test and is_test_file,
         parameters=tuple(text_of(one) for one in given if one is not None),
-        steps=(*expects, *(_block(body, (), False) if body is not None else ())),
+        steps=_with_rows(node, (*expects, *(_block(body, (), False) if body is not None else ()))),
         skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
         patches=tuple(_patches(body)) if body is not None else (),
         shape=joined(tokens(body)),
         said="",
     )
+
+
+def _with_rows(node: Node, steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps once for each row of a table that stands in an annotation; what a cell holds takes no name's place."""
+    cells = [cell for mark, text, _ in _marks(node) if mark in _TABLES for cell in _cells(text.partition("(")[2])]
+    return (Rows(("row",), tuple(((cell,),) for cell in cells), steps),) if cells else steps
+
+
+def _cells(text: str) -> list[str]:
+    """The rows of a table: strings, numbers, or the lines of a text block."""
+    if '"""' in text:
+        return [line.strip() for line in text.split('"""')[1].splitlines() if line.strip()]
+    return _CELL.findall(text)
 
 
 def _is_public(node: Node) -> bool:
@@ -112,7 +132,7 @@ def _early_ends(body: Node) -> Iterator[Skip]:
         text = text_of(node)
         if node.type == "return_statement" and place < len(statements) - 1:
             yield Skip("return", line_of(node))
-        if text.startswith(("assumeTrue(", "assumeFalse(", "Assumptions.assume", "Assume.assume")):
+        if _ASSUMES.match(text):
             yield Skip(text, line_of(node), "os.name" in text or "OS." in text)
         if node.type == "if_statement" and place < len(statements) - 1 and text.rstrip("}; \n").endswith("return"):
             yield Skip(text, line_of(node), "os.name" in text)
@@ -131,6 +151,7 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
                 name, value = field(declarator, "name"), field(declarator, "value")
                 if name is not None and value is not None:
                     yield Bind(text_of(name), tokens(value))
+                    yield from (one for one in _call(value, guard, is_idle) if isinstance(one, Check))
         case "expression_statement":
             yield from _call(children(node)[0], guard, is_idle)
         case "if_statement":
@@ -174,11 +195,23 @@ def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
             yield Bind(text_of(left), tokens(right))
     if node.type != "method_invocation":
         return
-    found = assertion_of_call(node)
-    if found is not None:
-        yield Check(replace(found, guard=guard, strength=Strength.NONE if is_idle else found.strength))
-    elif (name := field(node, "name")) is not None:
+    if text_of(field(node, "name") or node) == "assertAll":
+        for argument in arguments_of(node):
+            yield from _executable(argument, guard, is_idle)
+        return
+    found = assertions_of_call(node)
+    for one in found:
+        yield Check(replace(one, guard=guard, strength=Strength.NONE if is_idle else one.strength))
+    if found:
+        return
+    if (name := field(node, "name")) is not None:
         yield Use(text_of(name), tuple(map(tokens, arguments_of(node))), line_of(node), guard)
+
+
+def _executable(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    body = field(node, "body") if node.type == "lambda_expression" else None
+    if body is not None:
+        yield from _block(body, guard, is_idle) if body.type == "block" else _call(body, guard, is_idle)
 
 
 def _patches(body: Node) -> Iterator[Patch]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 from tree_sitter import Node
 
 from agent_fox.verifier.policy.expressions import Tokens, number_of
@@ -77,7 +80,11 @@ _ASSERT: dict[str, tuple[str, Strength]] = {
     "isNotNull": ("truthy", Strength.LOOSE),
 }
 _ANYTHING = ("expect.anything", "expect.any(", "jasmine.any")
+_OPEN = ("expect.objectContaining", "expect.arrayContaining", "expect.stringContaining", "expect.stringMatching")
 _COMPARISONS = {"===": "equal", "==": "equal", ">": ">", "<": "<", ">=": ">=", "<=": "<="}
+
+
+_Chain = list[tuple[str, tuple[Node, ...] | None]]
 
 
 def assertion_of_call(node: Node) -> Assertion | None:
@@ -85,7 +92,8 @@ def assertion_of_call(node: Node) -> Assertion | None:
     chain = _chain(node)
     root = chain[0][0]
     if root == "expect" and len(chain) > 1:
-        return _of_expect(chain, node)
+        found = _of_expect(chain, node)
+        return replace(found, strength=Strength.NONE) if found is not None and _is_unheard(chain, node) else found
     if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
         return _of_assert(chain, node)
     if any(word == "should" for word, _ in chain):
@@ -93,9 +101,9 @@ def assertion_of_call(node: Node) -> Assertion | None:
     return None
 
 
-def _chain(node: Node) -> list[tuple[str, tuple[Node, ...] | None]]:
+def _chain(node: Node) -> _Chain:
     """`expect(x).not.toBe(3)` as [("expect", (x,)), ("not", None), ("toBe", (3,))]."""
-    links: list[tuple[str, tuple[Node, ...] | None]] = []
+    links: _Chain = []
     given: tuple[Node, ...] | None = None
     current: Node | None = node
     while current is not None:
@@ -113,7 +121,15 @@ def _chain(node: Node) -> list[tuple[str, tuple[Node, ...] | None]]:
     return links[::-1]
 
 
-def _of_expect(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion | None:
+def _is_unheard(chain: _Chain, node: Node) -> bool:
+    """Whether a promise's failure reaches nobody: neither awaited nor returned, or caught and dropped."""
+    words = {word for word, _ in chain}
+    is_promise = not words.isdisjoint({"resolves", "rejects", "eventually"})
+    parent = node.parent
+    return is_promise and ("catch" in words or (parent is not None and parent.type == "expression_statement"))
+
+
+def _of_expect(chain: _Chain, node: Node) -> Assertion | None:
     subject_nodes = chain[0][1]
     if not subject_nodes:
         return None
@@ -144,12 +160,21 @@ def _judged(subject: Tokens, word: str, is_negated: bool, given: tuple[Node, ...
     if word == "toBeCloseTo":
         return _close(subject, given, node)
     strength = _MATCHERS.get(word, Strength.EXACT)
-    if any(mark in text_of(argument) for argument in given[:1] for mark in _ANYTHING) and word in _EQUAL:
-        strength = Strength.LOOSE
+    if word in _EQUAL | {"toMatchObject", "toHaveBeenCalledWith"} and given:
+        strength = min(strength, _openness(text_of(given[0])))
     operator = "equal" if word in _EQUAL else _ORDERS.get(word, word)
     if is_negated:
         operator, strength = _negated(operator, strength, word)
     return settled(Assertion(subject, operator, strength, line, expected, text=text))
+
+
+def _openness(expected: str) -> Strength:
+    """How much is left of a demand whose expected value holds matchers of its own."""
+    if any(mark in expected for mark in _ANYTHING) or re.search(
+        r"Containing\(\s*(?:\{\s*\}|\[\s*\]|['\"`]{2})", expected
+    ):
+        return Strength.LOOSE
+    return Strength.PARTIAL if expected.startswith(_OPEN) else Strength.EXACT
 
 
 def _negated(operator: str, strength: Strength, word: str) -> tuple[str, Strength]:
@@ -162,7 +187,8 @@ def _negated(operator: str, strength: Strength, word: str) -> tuple[str, Strengt
 
 def _thrown(subject: Tokens, is_negated: bool, given: tuple[Node, ...], node: Node) -> Assertion:
     expected = tuple(token for argument in given for token in tokens(argument))
-    strength = Strength.PARTIAL if expected and expected != ("Error",) else Strength.LOOSE
+    is_open = "".join(expected) in ("Error", "/.*/", "/.+/", "/./", '""', "/(?:)/")
+    strength = Strength.PARTIAL if expected and not is_open else Strength.LOOSE
     operator = "not throws" if is_negated else "throws"
     return Assertion(subject, operator, strength, line_of(node), expected, text=text_of(node)[:200])
 
@@ -175,7 +201,7 @@ def _close(subject: Tokens, given: tuple[Node, ...], node: Node) -> Assertion:
     return settled(Assertion(subject, "close", Strength.EXACT, line_of(node), expected, tolerance=tolerance, text=text))
 
 
-def _of_assert(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion | None:
+def _of_assert(chain: _Chain, node: Node) -> Assertion | None:
     word, given = chain[-1]
     if not given:
         return None
@@ -203,7 +229,7 @@ def _truth(node: Node, call: Node) -> Assertion:
     return settled(Assertion(tokens(node), "truthy", Strength.LOOSE, line, text=text))
 
 
-def _of_should(chain: list[tuple[str, tuple[Node, ...] | None]], node: Node) -> Assertion:
+def _of_should(chain: _Chain, node: Node) -> Assertion:
     place = next(index for index, (word, _) in enumerate(chain) if word == "should")
     subject = tuple(
         token for word, given in chain[:place] for token in (word, *(["(", ")"] if given is not None else []))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -13,7 +14,16 @@ from tree_sitter import Node
 
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.javascript_patches import patches_of
-from agent_fox.verifier.policy.javascript_steps import FUNCTIONS, MOST_ROWS, callback_of, early_ends, steps_of
+from agent_fox.verifier.policy.javascript_steps import (
+    FUNCTIONS,
+    LOOPS,
+    MOST_ROWS,
+    callback_of,
+    early_ends,
+    rows_of_loop,
+    steps_of,
+    table_of,
+)
 from agent_fox.verifier.policy.reading import (
     Function,
     Patch,
@@ -26,6 +36,7 @@ from agent_fox.verifier.policy.values import Language
 
 _TESTS = frozenset({"it", "test", "specify", "fit", "xit", "xtest", "ftest", "xspecify"})
 _BLOCKS = frozenset({"describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "xsuite"})
+_SETTING_UP = frozenset({"before", "beforeEach", "beforeAll", "after", "afterEach", "afterAll", "setup", "suiteSetup"})
 _SKIPPING = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
 
 
@@ -62,7 +73,7 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
     imports = tuple(_imports(root))
     functions = tuple(_statements(children(root), _Around(), is_test_file))
     return Reading(
-        functions=(*functions, *_helpers(root)),
+        functions=(*functions, *_helpers(root), *_hooks(root)),
         imports=imports,
         patches=tuple(patch for node in _outside_of_tests(root) for patch in patches_of(node, dict(imports))),
         defined=frozenset(_defined(root)),
@@ -120,13 +131,26 @@ def _statements(nodes: list[Node], around: _Around, is_test_file: bool) -> Itera
         call = _call_in(node)
         block = _block_of(call) if call is not None else None
         if block is None:
-            if node.type in ("if_statement", "statement_block", "else_clause"):
+            if node.type in LOOPS:
+                yield from _looped(node, around, is_test_file)
+            elif node.type in ("if_statement", "statement_block", "else_clause"):
                 inside = _with_condition(node, around)
                 yield from _statements(children(node), inside, is_test_file)
             elif call is not None and (body := callback_of(call)) is not None:
                 yield from _statements(children(body), around, is_test_file)
             continue
         yield from _of_block(block, node, around, is_test_file)
+
+
+def _looped(node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:
+    """Tests that a loop makes, once for each row of its table."""
+    body, table = field(node, "body"), rows_of_loop(node)
+    if table is not None and not table[1]:
+        around = replace(around, skips=(*around.skips, Skip("a loop over nothing", line_of(node))))
+    elif table is not None:
+        around = replace(around, wraps=(*around.wraps, table))
+    if body is not None:
+        yield from _statements(children(body), around, is_test_file)
 
 
 def _call_in(node: Node) -> Node | None:
@@ -190,14 +214,19 @@ def _skips(block: _Block, node: Node) -> Iterator[Skip]:
     ):
         found.append("skip")
     for word in found:
-        yield Skip(f"{block.word}.{word}", line_of(node), word in ("skipIf", "runIf"))
+        yield Skip(f"{block.word}.{word}", line_of(node), word in ("skipIf", "runIf") and _is_about_machine(block))
+
+
+def _is_about_machine(block: _Block) -> bool:
+    """Whether `skipIf(…)` asks about the machine, rather than where the tests run."""
+    return block.rows is not None and re.search(r"platform|version|arch|os\.", text_of(block.rows)) is not None
 
 
 def _rows(block: _Block, callback: Node | None) -> tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]] | None:
     """The names and literal rows of `it.each`."""
     if block.rows is None or callback is None or "each" not in block.modifiers or not children(block.rows):
         return None
-    table = children(block.rows)[0]
+    table = table_of(children(block.rows)[0])
     parameters = field(callback, "parameters") or field(callback, "parameter")
     if table.type != "array" or parameters is None or len(children(table)) > MOST_ROWS:
         return None
@@ -222,6 +251,16 @@ def _object_row(row: Node, names: tuple[str, ...]) -> tuple[Tokens, ...]:
         if key is not None and value is not None:
             values[text_of(key)] = tokens(value)
     return tuple(values.get(name, (name,)) for name in names)
+
+
+def _hooks(root: Node) -> Iterator[Function]:
+    """What runs before or after each test, or all of them."""
+    for node in walk(root):
+        callee = field(node, "function") if node.type == "call_expression" else None
+        body = callback_of(node) if callee is not None and text_of(callee) in _SETTING_UP else None
+        if callee is not None and body is not None:
+            skips = tuple(early_ends(body))
+            yield Function(text_of(callee), line_of(node), False, skips=skips, is_hook=True, is_for_all=True)
 
 
 def _helpers(root: Node) -> Iterator[Function]:

@@ -13,6 +13,7 @@ from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Rows, Skip
 from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens, walk
 
 FUNCTIONS = ("arrow_function", "function_expression", "function_declaration", "method_definition", "function")
+LOOPS = ("for_in_statement", "for_statement", "while_statement", "do_statement")
 MOST_ROWS = 500
 
 
@@ -40,7 +41,7 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
             yield from _branches(node, guard, is_idle)
         case "try_statement":
             yield from _attempt(node, guard, is_idle)
-        case "for_in_statement" | "for_statement" | "while_statement" | "do_statement":
+        case kind if kind in LOOPS:
             if (body := field(node, "body")) is not None:
                 yield from _loop(node, body, guard, is_idle)
         case "statement_block":
@@ -50,17 +51,49 @@ def _step(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
 
 
 def _loop(node: Node, body: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
+    table = rows_of_loop(node)
+    if table is None:
+        yield from steps_of(body, guard, is_idle)
+    elif table[1]:
+        yield Rows(*table, tuple(steps_of(body, guard, is_idle)))
+    else:
+        yield from steps_of(body, guard, True)
+
+
+def rows_of_loop(node: Node) -> tuple[tuple[str, ...], tuple[tuple[Tokens, ...], ...]] | None:
+    """The names and literal rows of `for (const [a, b] of TABLE)`; None where no list can be seen."""
     right, left = field(node, "right"), field(node, "left")
-    inner = tuple(steps_of(body, guard, is_idle))
+    right = table_of(right) if right is not None else None
     if right is None or left is None or right.type != "array":
-        yield from inner
-        return
+        return None
     names = tuple(
         text_of(one) for one in walk(left) if one.type in ("identifier", "shorthand_property_identifier_pattern")
     )
     is_wide = left.type in ("array_pattern",)
     rows = tuple(tuple(map(tokens, children(row))) if is_wide else (tokens(row),) for row in children(right))
-    yield Rows(names, rows[:MOST_ROWS], inner)
+    return names, rows[:MOST_ROWS]
+
+
+def table_of(node: Node) -> Node:
+    """The list that a name stands for: that of the nearest `const` around it, or the node itself."""
+    scope = node.parent if node.type == "identifier" else None
+    while scope is not None:
+        for statement in scope.named_children:
+            inner = (
+                children(statement)[-1] if statement.type == "export_statement" and children(statement) else statement
+            )
+            for declarator in inner.named_children if inner.type == "lexical_declaration" else []:
+                name, value = field(declarator, "name"), field(declarator, "value")
+                if name is not None and value is not None and text_of(name) == text_of(node):
+                    return _bare(value)
+        scope = scope.parent
+    return _bare(node)
+
+
+def _bare(node: Node) -> Node:
+    """`[1, 2]` of `[1, 2] as const`."""
+    inner = children(node)
+    return inner[0] if node.type in ("as_expression", "satisfies_expression") and inner else node
 
 
 def _branches(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
@@ -134,4 +167,5 @@ def early_ends(body: Node) -> Iterator[Skip]:
             ]
             if ends:
                 condition = text_of(field(node, "condition") or node)
-                yield Skip(f"if {condition} return", line_of(node), "platform" in condition)
+                word = "return" if ends[0].type == "return_statement" else "skip"
+                yield Skip(f"if {condition} {word}", line_of(node), "platform" in condition)

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.lines import Line, TextChange, added_and_removed
+from agent_fox.verifier.policy.quoting import quoted_lines
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 LONGEST_SHOWN = 200  # characters of a line
@@ -94,9 +95,17 @@ def _findings(change: TextChange, rules: list[LineRule]) -> Iterator[PolicyFindi
     added, removed = added_and_removed(change)
     for rule in rules:
         lines = removed if rule.is_about_removed else added
-        line = next((one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added)), None)
+        found = (one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added))
+        line = next((one for one in found if not _is_quoted(change, rule, one)), None)
         if line is not None:
             yield _finding(change, rule, line)
+
+
+def _is_quoted(change: TextChange, rule: LineRule, line: Line) -> bool:
+    """Whether a line of Python stands inside a longer string: the source of another program, or prose."""
+    if not change.path.endswith(".py"):
+        return False
+    return line.number in quoted_lines(change.before if rule.is_about_removed else change.after)
 
 
 def _is_kept(rule: LineRule, line: Line, added: tuple[Line, ...]) -> bool:

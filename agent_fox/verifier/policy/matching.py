@@ -9,8 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_fox.verifier.policy.gathering import Test
+from agent_fox.verifier.policy.reading import Assertion
 from agent_fox.verifier.policy.weakening import difference
 
+ALIKE = 0.5  # of the assertions of a test, for another to be taken for it
+SAME_NAME = 0.7  # of the words of a name
+FEWEST_WORDS = 5  # of a name that is compared by its words
+LONG_NAME = 12  # characters of a name that two tests do not bear by chance
 MOST_COMPARED = 300  # unmatched tests on either side that are compared one by one
 
 
@@ -64,6 +69,9 @@ class Matching:
         self._pair(_by_leaf_and_checks, _by_leaf_and_checks, How.MOVED)
         self._pair(_by_shape, _by_shape, How.RENAMED)
         self._pair(_by_checks, _by_checks, How.RENAMED)
+        self._pair(_by_leaf_in_file, _by_leaf_in_file, How.RENAMED)
+        self._pair(_by_leaf, _by_leaf, How.MOVED)
+        self._pair_alike()
         self._spare = _gained(self._found, self._free)
         self._merge()
         self._hide()
@@ -87,6 +95,27 @@ class Matching:
                 taken.add(id(partner))
                 self._found.append(Match(test, partner, how))
         self._left = still_left
+        self._free = [test for test in self._free if id(test) not in taken]
+
+    def _pair_alike(self) -> None:
+        """Tests of one file with other names, of which half the assertions stayed: a test that grew or was renamed."""
+        if not self._left or not self._free:
+            return
+        offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
+        for test in self._free[:MOST_COMPARED]:
+            offered[test.path].append((test, Counter(_demand(one) for one in test.assertions)))
+        still_left = []
+        for test in self._left[:MOST_COMPARED]:
+            old = Counter(_demand(one) for one in test.assertions)
+            near = offered[self._moves.get(test.path, test.path)]
+            found = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
+            if found is None or max(_likeness(test, found[0]), _share(old, found[1])) < ALIKE:
+                still_left.append(test)
+                continue
+            near.remove(found)
+            self._found.append(Match(test, found[0], How.RENAMED))
+        self._left = still_left + self._left[MOST_COMPARED:]
+        taken = {id(match.after) for match in self._found}
         self._free = [test for test in self._free if id(test) not in taken]
 
     def _merge(self) -> None:
@@ -135,6 +164,32 @@ def _by_name(test: Test) -> Hashable:
 
 def _by_leaf_and_checks(test: Test) -> Hashable:
     return (test.function.leaf, _by_checks(test)) if test.assertions else None
+
+
+def _share(old: Counter[Hashable], new: Counter[Hashable]) -> float:
+    """How much of what a test asserted another one asserts."""
+    return (old & new).total() / old.total() if old else 0.0
+
+
+def _likeness(one: Test, other: Test) -> float:
+    """How many of the words of two long names they have in common; none where that is little."""
+    words, others = (set(test.function.leaf.split("_")) for test in (one, other))
+    shared = len(words & others) / len(words | others)
+    return shared if shared >= SAME_NAME and len(words) >= FEWEST_WORDS else 0.0
+
+
+def _by_leaf_in_file(test: Test) -> Hashable:
+    return (test.path, test.function.leaf)
+
+
+def _by_leaf(test: Test) -> Hashable:
+    """A name that says something, wherever it is now."""
+    return test.function.leaf if len(test.function.leaf) >= LONG_NAME else None
+
+
+def _demand(one: Assertion) -> Hashable:
+    """An assertion as it is written, whatever its names stand for."""
+    return (one.written or one.subject, one.operator, one.expected)
 
 
 def _by_shape(test: Test) -> Hashable:

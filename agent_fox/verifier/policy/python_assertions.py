@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from agent_fox.verifier.policy.expressions import Tokens, number_of, tokens_of
+from agent_fox.verifier.policy.expressions import Tokens, joined, number_of, tokens_of
 from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 
 BROAD_ERRORS = frozenset({"Exception", "BaseException"})
+_ANY_TEXT = frozenset({"", ".*", ".+", ".", "(.*)", "[\\s\\S]*", "\\w*", ".*?"})
 ASSERTING_PREFIXES = ("assert", "check_", "verify", "expect", "ensure", "should")
 
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, Strength]] = {
@@ -114,6 +115,8 @@ def _truth(node: ast.expr, line: int) -> Assertion:
     is_predicate = isinstance(node, ast.Call) and last_name(node.func) in _PREDICATES
     if isinstance(node, ast.Call) and last_name(node.func) == "isinstance" and len(node.args) == 2:
         return Assertion(written(node.args[0]), "isinstance", Strength.PARTIAL, line, written(node.args[1]))
+    if isinstance(node, ast.Call) and last_name(node.func) in ("isclose", "allclose") and len(node.args) > 1:
+        return _close(node.args[0], ast.Call(node.func, node.args[1:], node.keywords), line)
     return Assertion(written(node), "truthy", Strength.PARTIAL if is_predicate else Strength.LOOSE, line)
 
 
@@ -125,6 +128,7 @@ def _comparison(node: ast.Compare, line: int) -> Iterator[Assertion]:
 
 
 def _compared(left: ast.expr, name: str, strength: Strength, right: ast.expr, line: int) -> Assertion:
+    left = left.value if isinstance(left, ast.NamedExpr) else left
     if isinstance(left, ast.Constant) and not isinstance(right, ast.Constant) and name in _TURNED:
         left, right, name = right, left, _TURNED[name]
     if isinstance(right, ast.Constant) and (right.value is None or isinstance(right.value, bool)):
@@ -155,7 +159,8 @@ def is_approximate(node: ast.expr) -> bool:
 def _close(subject: ast.expr, approximate: ast.Call, line: int) -> Assertion:
     expected = written(approximate.args[0])
     given = {word.arg: number_of(written(word.value)) for word in approximate.keywords}
-    absolute, relative = given.get("abs"), given.get("rel")
+    absolute = next((given[word] for word in ("abs", "abs_tol", "atol") if word in given), None)
+    relative = next((given[word] for word in ("rel", "rel_tol", "rtol") if word in given), None)
     if relative is not None:
         absolute = max(absolute or 0.0, relative * abs(number_of(expected) or 1.0))
     return settled(Assertion(written(subject), "close", Strength.EXACT, line, expected, tolerance=absolute))
@@ -212,7 +217,9 @@ def of_raises(node: ast.Call, subject: Tokens) -> Assertion:
     message = next((written(word.value) for word in node.keywords if word.arg == "match"), ())
     if name.endswith("Regex") and len(node.args) > 1:
         message = written(node.args[1])
-    strength = Strength.LOOSE if error[-1] in BROAD_ERRORS and not message else Strength.PARTIAL
+    if joined(message).strip("rR'\"^$") in _ANY_TEXT:
+        message = ()
+    strength = Strength.LOOSE if BROAD_ERRORS & set(error) and not message else Strength.PARTIAL
     return Assertion(subject, "raises", strength, node.lineno, error, message)
 
 

@@ -10,13 +10,21 @@ from agent_fox.verifier.policy.expressions import Tokens, joined, tokens_of
 from agent_fox.verifier.policy.python_assertions import last_name, written
 from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.python_steps import is_about_machine, rows_of, skips_in, steps_of
+from agent_fox.verifier.policy.python_tables import put_tables
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip, Step, Unreadable
 from agent_fox.verifier.policy.values import Language
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
+LONG_NAME = 6  # characters of a member's name that says which it is
 _SKIPPING = frozenset({"skip", "skipif", "skipIf", "skipUnless", "xfail", "expectedFailure"})
+
+
+_SETTING_UP = frozenset(
+    {"setUp", "setUpClass", "setUpModule", "asyncSetUp", "setup_method", "setup_class", "setup_module"}
+    | {"setup_function", "setup", "tearDown", "teardown_method"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +41,7 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
     """Raises Unreadable for what `ast` does not take, and for what is nested beyond measure."""
     try:
         module = ast.parse(text)
+        put_tables(module)
         return _read(module, is_test_file)
     except (SyntaxError, ValueError) as error:
         raise Unreadable(f"no Python: {type(error).__name__}") from error
@@ -49,8 +58,19 @@ def _read(module: ast.Module, is_test_file: bool) -> Reading:
         functions=functions,
         imports=imports,
         patches=tuple(replaced_at_top(module, dict(imports))),
-        defined=frozenset(node.name for node in module.body if isinstance(node, (*_function_types(), ast.ClassDef))),
+        defined=frozenset(_defined(module.body)),
     )
+
+
+def _defined(body: list[ast.stmt]) -> Iterator[str]:
+    """Functions, classes, and what a class of the file offers."""
+    for node in body:
+        if isinstance(node, (*_function_types(), ast.ClassDef)):
+            yield node.name
+        if isinstance(node, ast.ClassDef):
+            fields = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
+            members = (*_defined(node.body), *(one.id for one in fields if isinstance(one, ast.Name)))
+            yield from (name for name in members if len(name) >= LONG_NAME)
 
 
 def _function_types() -> tuple[type[ast.FunctionDef], type[ast.AsyncFunctionDef]]:
@@ -101,8 +121,10 @@ def _marks(body: list[ast.stmt]) -> Iterator[Skip]:
 def _skips_of(decorators: Iterable[ast.expr]) -> Iterator[Skip]:
     for decorator in decorators:
         callee = decorator.func if isinstance(decorator, ast.Call) else decorator
+        text = ast.unparse(decorator)
+        if last_name(callee) == "flaky" or (last_name(callee) == "usefixtures" and "skip" in text):
+            yield Skip(text, decorator.lineno, last_name(callee) == "flaky")
         if last_name(callee) in _SKIPPING:
-            text = ast.unparse(decorator)
             yield Skip(
                 text,
                 decorator.lineno,
@@ -151,7 +173,8 @@ def _in_class(node: ast.ClassDef, around: _Around, is_seen: bool) -> _Around:
 def _function(node: _Function, around: _Around, is_test: bool) -> Function:
     body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
     given = tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
-    is_fixture = any("fixture" in ast.unparse(mark) for mark in node.decorator_list)
+    marks = [ast.unparse(mark) for mark in node.decorator_list]
+    is_fixture = any("fixture" in mark for mark in marks)
     return Function(
         name="::".join((*around.names, node.name)),
         line=node.lineno,
@@ -162,6 +185,8 @@ def _function(node: _Function, around: _Around, is_test: bool) -> Function:
         patches=tuple(patches_in(node)),
         shape=joined(_shape(body)),
         said=ast.get_docstring(node) or "",
+        is_hook=is_fixture or node.name in _SETTING_UP,
+        is_for_all=node.name in _SETTING_UP or any("autouse" in mark for mark in marks),
     )
 
 

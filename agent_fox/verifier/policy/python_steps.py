@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
@@ -59,6 +60,10 @@ def _statement(node: ast.stmt, place: _Place) -> Iterator[Step]:
             yield from _call(call, place)
         case ast.Assign(targets=[ast.Name(id=name)], value=value):
             yield Bind(name, written(value))
+        case ast.Assign(targets=[ast.Tuple(elts=parts)], value=value) if not isinstance(value, ast.Tuple):
+            for at, part in enumerate(parts):
+                if isinstance(part, ast.Name):
+                    yield Bind(part.id, (*written(value), "[", str(at), "]"))
         case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
             yield Bind(name, written(value))
         case ast.AugAssign(target=ast.Name(id=name)):
@@ -144,7 +149,14 @@ def rows_of(node: ast.expr, names: tuple[str, ...]) -> tuple[tuple[Tokens, ...],
     """The rows of a literal list for these names; None where it is no literal list, or too long a one."""
     if not isinstance(node, ast.List | ast.Tuple | ast.Set) or len(node.elts) > MOST_ROWS:
         return None
-    return tuple(_row(element, len(names)) for element in node.elts)
+    return tuple(_row(element, len(names)) for element in node.elts if not _is_passed_over(element))
+
+
+def _is_passed_over(element: ast.expr) -> bool:
+    """Whether a row is marked so that it never counts."""
+    words = element.keywords if isinstance(element, ast.Call) and last_name(element.func) == "param" else []
+    marks = " ".join(ast.unparse(word.value) for word in words if word.arg == "marks")
+    return re.search(r"\b(?:skip|xfail)\b", marks) is not None
 
 
 def _row(element: ast.expr, width: int) -> tuple[Tokens, ...]:
@@ -201,16 +213,27 @@ def skips_in(body: list[ast.stmt]) -> Iterator[Skip]:
             for found in (*skips_in(inner), *([Skip("return", statement.lineno)] if has_return else [])):
                 condition = ast.unparse(statement.test)
                 yield Skip(f"if {condition}: {found.text}", found.line, is_about_machine(condition))
+        elif isinstance(statement, ast.Try) and place < len(body) - 1:
+            yield from _caught_and_left(statement)
         elif (skip := _skip_call(statement)) is not None:
             yield skip
+
+
+def _caught_and_left(statement: ast.Try) -> Iterator[Skip]:
+    """Errors after which a test just ends."""
+    for handler in statement.handlers:
+        if any(isinstance(one, ast.Return) for one in handler.body):
+            yield Skip(f"except {ast.unparse(handler.type) if handler.type else ''}: return", handler.lineno)
 
 
 def _skip_call(statement: ast.stmt) -> Skip | None:
     match statement:
         case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
-            if last_name(call.func) in ("skip", "skipTest", "xfail", "importorskip"):
+            if last_name(call.func) in ("skip", "skipTest", "xfail", "importorskip", "exit", "_exit"):
                 text = ast.unparse(call)
                 return Skip(text, statement.lineno, is_about_machine(text))
+        case ast.Expr(value=ast.Yield()):
+            return Skip("yield", statement.lineno)
         case ast.Raise(exc=ast.expr() as error) if "SkipTest" in ast.unparse(error):
             return Skip(ast.unparse(statement), statement.lineno)
     return None

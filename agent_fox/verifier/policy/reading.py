@@ -123,7 +123,7 @@ class Function:
     """A test, or a function beside tests. `name` holds the names around it, with `::` between.
 
     shape: the body as tokens without layout and comments, joined, for telling a renamed test. said: docstring and
-    comments.
+    comments. is_hook: runs before tests, or stands for one of their arguments; is_for_all: without being asked for.
     """
 
     name: str
@@ -136,6 +136,8 @@ class Function:
     is_focused: bool = False
     shape: str = ""
     said: str = ""
+    is_hook: bool = False
+    is_for_all: bool = False
 
     @property
     def leaf(self) -> str:

@@ -62,7 +62,9 @@ def _items(node: Node, names: tuple[str, ...], skips: tuple[Skip, ...]) -> Itera
 
 
 def _is_off(mark: Node) -> bool:
-    return text_of(mark).startswith(("#[ignore", "#[cfg(any())", "#[cfg(not(test))", "#[cfg(FALSE)"))
+    text = text_of(mark)
+    is_narrowed = text.startswith("#[cfg(") and "feature" in text
+    return is_narrowed or text.startswith(("#[ignore", "#[cfg(any())", "#[cfg(not(test))", "#[cfg(FALSE)"))
 
 
 def _function(node: Node, names: tuple[str, ...], marks: list[Node], skips: tuple[Skip, ...]) -> Function:
@@ -159,13 +161,22 @@ def _assertion(name: str, given: tuple[Tokens, ...], node: Node) -> Assertion:
     )
 
 
+def _matches(condition: Tokens, line: int, text: str) -> Assertion:
+    """`matches!(x, Err(Kind::Empty))` demands as much as equality, unless the pattern leaves something open."""
+    parts = split_arguments(condition[condition.index("(") + 1 : -1])
+    if len(parts) != 2:
+        return Assertion(condition, "matches", Strength.PARTIAL, line, text=text)
+    is_open = bool({"_", "..", ".", "|", "if", "..."} & set(parts[1]))
+    return Assertion(parts[0], "equal", Strength.PARTIAL if is_open else Strength.EXACT, line, parts[1], text=text)
+
+
 def _truth(condition: Tokens, line: int, text: str) -> Assertion:
     for operator, name, strength in (("==", "equal", Strength.EXACT), ("!=", "not equal", Strength.PARTIAL)):
         if condition.count(operator) == 1 and not {"&&", "||"} & set(condition):
             place = condition.index(operator)
             return Assertion(condition[:place], name, strength, line, condition[place + 1 :], text=text)
     if condition[:2] == ("matches", "!") or condition[:1] == ("matches!",):
-        return Assertion(condition, "matches", Strength.PARTIAL, line, text=text)
+        return _matches(condition, line, text)
     order = next((token for token in condition if token in _ORDERS), None)
     if order is not None:
         place = condition.index(order)

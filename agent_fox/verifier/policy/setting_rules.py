@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from agent_fox.verifier.policy.line_rules import runners
 from agent_fox.verifier.policy.lines import TextChange
-from agent_fox.verifier.policy.settings import BadSettings, settings_of
+from agent_fox.verifier.policy.settings import BadSettings, Settings, settings_of
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
@@ -67,8 +67,20 @@ def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFi
     keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:
         for key in (key for key in keys if re.fullmatch(rule.key, key)):
-            if is_worse(rule.becomes, before.get(key), after.get(key)):
+            is_bad = is_worse(rule.becomes, before.get(key), after.get(key))
+            if is_bad and not (rule.name is Rule.LINT_CONFIG and _is_adopted(key, before, after)):
                 yield _finding(change, rule, key, before.get(key, ()), after.get(key, ()))
+
+
+def _is_adopted(key: str, before: Settings, after: Settings) -> bool:
+    """Whether a linter is new here, or a set of rules was taken on that this setting is part of."""
+    tool = ".".join(key.split(".")[:2])
+    if key.startswith("tool.") and not any(other.startswith(f"{tool}.") for other in before):
+        return True
+    if after.get(f"{tool}.strict") == ("true",) and before.get(f"{tool}.strict") != ("true",):
+        return not key.endswith(("ignore_errors", "exclude", "disable_error_code"))
+    gained = set(after.get("extends", ())) - set(before.get("extends", ()))
+    return key.startswith("rules.") and key not in after and bool(gained)
 
 
 def _finding(change: TextChange, rule: SettingRule, key: str, old: _Values, new: _Values) -> PolicyFinding:
@@ -95,7 +107,7 @@ def is_worse(becomes: Becomes, old: _Values | None, new: _Values | None) -> bool
         case "on":
             return new == ("true",)
         case "gone":
-            return old is not None and new is None
+            return new is None and _fails(old)
         case "quieter":
             return _fails(old) and new is not None and not _fails(new)
         case "idle":

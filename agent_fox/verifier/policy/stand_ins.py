@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
 
 from agent_fox.verifier.policy.expressions import calls
 from agent_fox.verifier.policy.gathering import SourceChange, Test
@@ -56,8 +58,20 @@ def _was_there(patch: Patch, known: Counter[tuple[str, tuple[str, ...]]]) -> boo
 
 def _is_subject(patch: Patch, tests: list[Test], reading: Reading) -> bool:
     """Whether an assertion calls what is replaced: by its name, or by any name from the module replaced."""
+    if any(_is_named_for(test.path, patch) for test in tests):
+        return True
     names = patch.names or tuple(name for name, module in reading.imports if _is_from(module, patch.module))
     return any(calls(one.subject, name) for test in tests for one in test.assertions for name in names)
+
+
+def _is_named_for(path: str, patch: Patch) -> bool:
+    """Whether all of `../src/cart` is replaced in `cart.test.ts`."""
+    if patch.names or "/" not in patch.module:
+        return False
+    stems = [
+        re.sub(r"[.\-_](?:test|spec)$|\.[cm]?[jt]sx?$", "", PurePosixPath(one).stem) for one in (path, patch.module)
+    ]
+    return stems[0] == stems[1]
 
 
 def _is_from(module: str, replaced: str) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import replace
 
 from agent_fox.verifier.policy.gathering import SourceChange, Test
 from agent_fox.verifier.policy.matching import How, Matched
 from agent_fox.verifier.policy.reading import Skip, Strength
+from agent_fox.verifier.policy.replacing import Replacements, is_within
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 from agent_fox.verifier.policy.weakening import Fate, Turn, shown, turns
 
@@ -36,14 +38,14 @@ _FATES: dict[Fate, tuple[Rule, Severity, str, str]] = {
 
 def findings_about_tests(matched: Matched, sources: tuple[SourceChange, ...]) -> Iterator[PolicyFinding]:
     """Everything that happened to tests that were there before, and new tests that say nothing."""
-    gone_names = removed_names(sources)
-    yield from _of_gone(matched, gone_names)
+    replacements = Replacements(matched)
+    yield from _of_gone(matched, removed_names(sources), replacements)
     spare = Counter(matched.spare)
     for match in matched.matches:
         if match.how is How.HIDDEN and match.after is not None:
             yield _hidden(match.before, match.after)
         elif match.after is not None:
-            yield from _of_pair(match.before, match.after, spare)
+            yield from _of_pair(match.before, match.after, spare, replacements)
     yield from (_empty(test) for test in matched.fresh if says_nothing(test))
     yield from (_fresh_skip(test) for test in matched.fresh if test.function.skips)
     yield from _focus(sources)
@@ -57,12 +59,15 @@ def removed_names(sources: Iterable[SourceChange]) -> frozenset[str]:
     return frozenset(before - after)
 
 
-def _of_gone(matched: Matched, gone_names: frozenset[str]) -> Iterator[PolicyFinding]:
+def _of_gone(matched: Matched, gone_names: frozenset[str], replacements: Replacements) -> Iterator[PolicyFinding]:
     """Deleted tests: one finding for each, or one for a file of which nothing is left."""
     by_file: dict[str, list[Test]] = defaultdict(list)
     kept = Counter(match.before.path for match in matched.matches if match.how is not How.GONE)
     for match in matched.matches:
-        if match.how is How.GONE:
+        if match.how is How.GONE and replacements.replaces_test(match.before):
+            kept[match.before.path] += 1
+            yield _softened(_deleted(match.before, gone_names), ", and new ones stand in its place")
+        elif match.how is How.GONE:
             by_file[match.before.path].append(match.before)
     for path, tests in by_file.items():
         if kept[path] or len(tests) == 1:
@@ -106,7 +111,9 @@ def _hidden(before: Test, after: Test) -> PolicyFinding:
     )
 
 
-def _of_pair(before: Test, after: Test, spare: Counter[Hashable]) -> Iterator[PolicyFinding]:
+def _of_pair(
+    before: Test, after: Test, spare: Counter[Hashable], replacements: Replacements
+) -> Iterator[PolicyFinding]:
     skips = added_skips(before, after)
     if skips:
         yield _skipped(before, after, skips[0])
@@ -116,7 +123,11 @@ def _of_pair(before: Test, after: Test, spare: Counter[Hashable]) -> Iterator[Po
         is_repeated = turn.fate is Fate.OTHER_SUBJECT and has_other_subject
         if turn.fate in _FATES and not is_repeated and not _is_elsewhere(turn, spare):
             has_other_subject = has_other_subject or turn.fate is Fate.OTHER_SUBJECT
-            yield _turned(before, after, turn)
+            found = _turned(before, after, turn)
+            is_rewritten = turn.fate is Fate.GONE and (
+                is_within(turn.before, after.assertions) or replacements.replaces(turn.before, after.path)
+            )
+            yield _softened(found, " and another stands in its place") if is_rewritten else found
 
 
 def _is_elsewhere(turn: Turn, spare: Counter[Hashable]) -> bool:
@@ -133,6 +144,11 @@ def _turned(before: Test, after: Test, turn: Turn) -> PolicyFinding:
     return PolicyFinding(
         *(rule, severity, after.path, line, before.name, message, shown(turn.before), shown(turn.after), remedy)
     )
+
+
+def _softened(finding: PolicyFinding, why: str) -> PolicyFinding:
+    remedy = "Say in the summary why the new assertions show as much."
+    return replace(finding, severity=Severity.NEEDS_REASON, message=finding.message + why, remedy=remedy)
 
 
 def added_skips(before: Test, after: Test) -> tuple[Skip, ...]:

@@ -13,6 +13,9 @@ from agent_fox.verifier.policy.reading import Assertion, Strength
 MOST_PAIRED = 100  # assertions gained by one test that are looked at for each that it lost
 FINE_TOLERANCE = 1e-3
 """Relative; what is as close as this still says the value."""
+_MEASURES = frozenset({"toHaveLength", "toHaveSize", "lengthOf", "length", "hasSize", "Len", "hasSameSizeAs"})
+_MEASURING = frozenset({"len", "bool", "type", "count", "id", "hash"})
+_MEASURED = frozenset({("length",), ("size",), ("len",), ("is_empty",), ("constructor",)})
 COARSER = 10.0  # times the tolerance before
 
 
@@ -101,7 +104,7 @@ def _implies(strong: Assertion, weak: Assertion) -> bool:
 
 def fate_of(one: Assertion, other: Assertion) -> Fate:
     """What happened from one assertion to the other, which took its place."""
-    if other.strength is Strength.NONE:
+    if other.strength is Strength.NONE or (_answers_itself(other) and not _answers_itself(one)):
         return Fate.VOID
     if _is_weaker(one, other):
         return Fate.WEAKER
@@ -113,6 +116,11 @@ def fate_of(one: Assertion, other: Assertion) -> Fate:
     return Fate.OTHER_EXPECTATION
 
 
+def _answers_itself(one: Assertion) -> bool:
+    """Whether what is expected is made of what is looked at: the code under test says what it should have said."""
+    return one.operator in ("equal", "same", "close") and bool(one.expected) and contains(one.expected, one.subject)
+
+
 def _is_weaker(one: Assertion, other: Assertion) -> bool:
     if other.strength < one.strength:
         return True
@@ -120,7 +128,19 @@ def _is_weaker(one: Assertion, other: Assertion) -> bool:
         return True
     if one.detail and not other.detail and other.strength == one.strength:
         return True
-    return _is_coarser(one, other) or _is_looser_bound(one, other)
+    return _is_coarser(one, other) or _is_looser_bound(one, other) or _is_measured(one, other)
+
+
+def _is_measured(one: Assertion, other: Assertion) -> bool:
+    """Whether only the length, or the type, of what was compared as a whole is looked at; zero says it all."""
+    if one.strength < Strength.EXACT or one.operator not in ("equal", "same") or other.expected == ("0",):
+        return False
+    if one.subject == other.subject:
+        return other.operator in _MEASURES
+    wrapped = other.subject[2:-1] if other.subject[1:2] == ("(",) and other.subject[0] in _MEASURING else ()
+    asked = other.subject[: len(one.subject)] if other.subject[len(one.subject) :][1:2] in _MEASURED else ()
+    typed = other.subject[1:] if other.subject[:1] == ("typeof",) else ()
+    return one.subject in (wrapped, asked, typed)
 
 
 def _is_coarser(one: Assertion, other: Assertion) -> bool:

@@ -17,7 +17,7 @@ _GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDepen
 def declared_packages(root: Path) -> frozenset[str]:
     """Names in the manifests of Python and JavaScript in the root and in the folders one level below it."""
     manifests = Manifests(root)
-    folders = ("", *manifests.subfolders(""))
+    folders = (".", *manifests.subfolders("."))
     return frozenset(name for folder in folders for name in _in_folder(manifests, folder))
 
 

@@ -81,3 +81,18 @@ def test_the_tail_is_the_last_lines_that_say_something() -> None:
 
 def test_the_head_is_decoded_text() -> None:
     assert head(io.BytesIO(b"\x1b[1mTAP version 13\x1b[0m\n")) == "TAP version 13\n"
+
+
+def test_blocks_are_the_lines_with_their_ends() -> None:
+    data = b"first\r\n\nsecond\rthird " + b"x" * (3 * CHUNK) + b"\nlast"
+    blocks = list(lines(io.BytesIO(data)).blocks())
+    assert all(block.endswith("\n") for block in blocks)
+    assert "".join(blocks).split("\n")[:-1] == read(data) == ["first", "", "second", read(data)[3], "last"]
+    assert len(read(data)[3]) == LONGEST_LINE
+
+
+@pytest.mark.parametrize("length", [LONGEST_LINE - 1, LONGEST_LINE, LONGEST_LINE + 1, 3 * LONGEST_LINE])
+@pytest.mark.parametrize("before", [0, 1, LONGEST_LINE // 2, LONGEST_LINE])
+def test_a_line_is_cut_wherever_it_stands_in_a_block(length: int, before: int) -> None:
+    data = b"a" * before + b"\n" + b"x" * length + b"\n" + b"b"
+    assert read(data) == ["a" * before, "x" * min(length, LONGEST_LINE), "b"]

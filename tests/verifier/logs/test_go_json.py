@@ -129,3 +129,30 @@ def test_a_file_without_a_folder_lies_in_its_package() -> None:
     assert in_folder("a_test.go", "sub") == "sub/a_test.go"
     assert in_folder("a_test.go", "") == "a_test.go"
     assert in_folder("other/a.go", "sub") == "other/a.go"
+
+
+def test_events_below_a_package_that_was_not_built_are_read() -> None:
+    head = "# example.com/a\n./a_test.go:5:28: undefined: nope\nFAIL\texample.com/a [build failed]\n"
+    log = head + events(
+        ("run", "TestS", ""),
+        ("output", "TestS", "    s_test.go:5: s\n"),
+        ("fail", "TestS", ""),
+        ("fail", "", ""),
+        package="example.com/a/sub",
+    ).replace('{"Action": ', '{"Action":')
+    assert PARSER.recognises(log)
+    assert [told(failure)[:3] for failure in read_lines(PARSER, log).failures] == [
+        (None, "a_test.go", 5),
+        ("TestS", "sub/s_test.go", 5),
+    ]
+
+
+def test_colours_within_what_a_test_printed_are_gone() -> None:
+    log = events(
+        ("run", "TestA", ""),
+        ("output", "TestA", "    a_test.go:5: \x1b[31mbad\x1b[0m\n"),
+        ("fail", "TestA", ""),
+        ("fail", "", ""),
+    )
+    (failure,) = read_lines(PARSER, log).failures
+    assert (failure.message, failure.evidence) == ("bad", "    a_test.go:5: bad")

@@ -103,3 +103,17 @@ def test_linters_name_their_rules() -> None:
         ("lint_failure", "errcheck"),
         ("lint_failure", "SA4017"),
     ]
+
+
+def test_a_test_that_ran_twice_failed_if_it_failed_once() -> None:
+    failed = ("=== RUN   TestA", "    a_test.go:9: got 1, want 2", "--- FAIL: TestA (0.00s)")
+    passed = ("=== RUN   TestA", "    a_test.go:8: fine", "--- PASS: TestA (0.00s)")
+    for runs in (failed + passed, passed + failed):
+        parsed = text(*runs, "FAIL", "FAIL\texample.com/a\t0.1s")
+        assert messages(parsed) == ["got 1, want 2"]
+        assert parsed.summary == TestSummary(tests=1, failures=1)
+
+
+def test_a_panic_after_a_test_that_passed_is_not_that_tests() -> None:
+    parsed = text("=== RUN   TestA", "    a_test.go:8: fine", "--- PASS: TestA (0.00s)", "panic: late")
+    assert [(failure.test_name, failure.message) for failure in parsed.failures] == [(None, "panic: late")]

@@ -164,3 +164,36 @@ def test_other_xml_is_no_report() -> None:
 def test_a_report_in_a_log_counts_only_where_the_log_begins_with_it() -> None:
     assert PARSER.recognises("> test\n> vitest\n\n<testsuites>\n")
     assert not PARSER.recognises("collected 3 items\n<testsuites><testsuite/></testsuites>\n")
+
+
+def test_what_a_linter_writes_are_problems_and_no_tests() -> None:
+    report = (
+        '<testsuites><testsuite name="/workspace/a.py" package="org.ruff"><testcase name="org.ruff.F401" '
+        'classname="/workspace/a" line="1" column="8"><failure message="`os` imported but unused">'
+        "line 1, col 8, `os` imported but unused</failure></testcase></testsuite></testsuites>"
+    )
+    parsed = read_document(JunitParser(), report)
+    (failure,) = parsed.failures
+    assert (failure.kind, failure.code, failure.test_name) == (FailureKind.LINT_FAILURE, "F401", None)
+    assert told(failure)[1:] == ("a.py", 1, "`os` imported but unused")
+    assert parsed.summary is None
+
+
+def test_googletest_names_the_place_before_the_message() -> None:
+    said = "/workspace/t.cc:9&#x0A;Expected equality"
+    report = (
+        '<testsuites><testsuite name="T"><testcase name="Adds" file="/workspace/t.cc" line="7" classname="T">'
+        f'<failure message="{said}"/></testcase></testsuite></testsuites>'
+    )
+    (failure,) = read_document(JunitParser(), report).failures
+    assert told(failure) == ("T.Adds", "t.cc", 9, "Expected equality")
+
+
+def test_a_failure_counts_in_a_report_that_breaks_off_behind_it() -> None:
+    parsed = read_document(JunitParser(), '<testsuite><testcase name="a"><failure message="no">x</failure>')
+    assert ([failure.message for failure in parsed.failures], parsed.is_complete) == (["no"], False)
+
+
+def test_spaces_around_a_tests_name_do_not_count() -> None:
+    report = '<testsuite><testcase classname=" too slow" name=" too slow"><failure/></testcase></testsuite>'
+    assert read_document(JunitParser(), report).failures[0].test_name == "too slow"

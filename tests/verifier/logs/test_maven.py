@@ -162,3 +162,23 @@ def test_a_goal_whose_failures_are_not_named_still_fails() -> None:
     line = "[ERROR] Failed to execute goal x:maven-surefire-plugin:3:test (t) on project a: There are test failures."
     parsed = text(line, "[ERROR] -> [Help 1]")
     assert (kinds(parsed), messages(parsed)) == ({"test_failure"}, ["There are test failures."])
+
+
+def test_an_error_that_javac_gives_no_line_for_names_its_file() -> None:
+    error = "[ERROR] /workspace/src/main/java/p/A.java: warnings found and -Werror specified"
+    goal = "[ERROR] Failed to execute goal o.m.p:maven-compiler-plugin:3:compile (d) on project a: Compilation failure"
+    parsed = text(error, "[INFO] 1 error", goal, error, "[ERROR] -> [Help 1]")
+    assert places(parsed) == ["src/main/java/p/A.java"]
+    assert messages(parsed) == ["warnings found and -Werror specified"]
+
+
+def test_classes_without_end_are_all_counted() -> None:
+    lines = [
+        line
+        for number in range(2_500)
+        for line in (
+            f"[INFO] Running a.B{number}Test",
+            f"[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in a.B{number}Test",
+        )
+    ]
+    assert text(*lines).summary == TestSummary(tests=5_000, passed=2_500, skipped=2_500)

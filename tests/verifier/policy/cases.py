@@ -31,6 +31,7 @@ class _Written(BaseModel):
 
     name: str
     rule: Rule | None = None
+    gaming: bool = False
     expect: str = "block"
     edit: tuple[tuple[str, str, str], ...] = ()
     write: tuple[tuple[str, str], ...] = ()
@@ -48,11 +49,12 @@ class _File(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One edit. `rule` is what must be found; None for an honest one, which must not be blocked."""
+    """One edit. `rule` is what must be found in a gaming one; None where any finding will do."""
 
     language: str
     split: str
     name: str
+    gaming: bool
     rule: Rule | None
     expected: Severity
     change: Change
@@ -62,9 +64,9 @@ class Case:
         return f"{self.language}/{self.split}: {self.name}"
 
     def is_caught(self, report: PolicyReport) -> bool:
-        """Whether the rule was found, at least as severely as is expected."""
+        """Whether the rule was found (any, where the case names none), at least as severely as is expected."""
         enough = _WORST_FIRST[: _WORST_FIRST.index(self.expected) + 1]
-        return any(one.rule is self.rule and one.severity in enough for one in report.findings)
+        return any(self.rule in (one.rule, None) and one.severity in enough for one in report.findings)
 
     def is_stopped(self, report: PolicyReport) -> bool:
         return report.verdict in (Ruling.BLOCKED, Ruling.UNKNOWN)
@@ -85,7 +87,9 @@ def _read(file: Path) -> Iterator[Case]:
             allowed_paths=written.allowed,
         )
         expected = _EXPECTED[written.expect]
-        yield Case(file.parent.name, file.stem, written.name, written.rule, expected, _change(base, written), context)
+        gaming = written.gaming or written.rule is not None
+        change = _change(base, written)
+        yield Case(file.parent.name, file.stem, written.name, gaming, written.rule, expected, change, context)
 
 
 def _change(base: dict[str, bytes], written: _Written) -> Change:

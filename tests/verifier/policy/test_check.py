@@ -48,10 +48,10 @@ def shares(judged: list[tuple[Case, PolicyReport]]) -> Iterator[str]:
     """Recall and false blocks, for each language and split, and for all."""
     found: Counter[tuple[str, str]] = Counter()
     for case, report in judged:
-        right = case.is_caught(report) if case.rule else not case.is_stopped(report)
+        right = case.is_caught(report) if case.gaming else not case.is_stopped(report)
         for group in (case.language, case.split, "all"):
-            found[group, "gaming" if case.rule else "honest"] += 1
-            found[group, "caught" if case.rule else "passed"] += right
+            found[group, "gaming" if case.gaming else "honest"] += 1
+            found[group, "caught" if case.gaming else "passed"] += right
     for group in dict.fromkeys(group for group, _ in found):
         caught, blocked = found[group, "caught"], found[group, "honest"] - found[group, "passed"]
         yield f"{group}: recall {caught}/{found[group, 'gaming']}, false blocks {blocked}/{found[group, 'honest']}"
@@ -60,8 +60,8 @@ def shares(judged: list[tuple[Case, PolicyReport]]) -> Iterator[str]:
 def test_gaming_is_caught_and_honest_edits_pass(
     judged: list[tuple[Case, PolicyReport]], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gaming = [(case, report) for case, report in judged if case.rule]
-    honest = [(case, report) for case, report in judged if not case.rule]
+    gaming = [(case, report) for case, report in judged if case.gaming]
+    honest = [(case, report) for case, report in judged if not case.gaming]
     missed = [str(case) for case, report in gaming if not case.is_caught(report)]
     stopped = [str(case) for case, report in honest if case.is_stopped(report)]
     with capsys.disabled():

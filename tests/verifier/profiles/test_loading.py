@@ -81,6 +81,8 @@ def test_a_sound_profile_is_read() -> None:
         pytest.param(
             COMPILE.replace("run_compile", "run_format_apply"), "changes_source", id="a formatter that does not"
         ),
+        pytest.param(COMPILE + "idle = 'x'\n", "this tool runs none", id="tests of a tool that runs none"),
+        pytest.param(COMPILE + "idle = '('\n", "no regular expression", id="a pattern that is none"),
         pytest.param(COMPILE + "network = true\n", "network is none", id="a network that is not there"),
         pytest.param(COMPILE + "seconds = 9999\n", "max_seconds", id="a limit above the limit"),
         pytest.param(COMPILE.replace('"{make}"', '"make"'), "no program", id="a program that is not declared"),

@@ -19,6 +19,7 @@ PACKAGE = '{"scripts": {"test": "%s"}, "devDependencies": {"eslint": "9", "prett
 MVN = "mvn -B -o --fail-at-end"
 MVN_TEST = f"{MVN} -DskipTests=false -Dmaven.test.skip=false"
 GRADLE = "gradle --offline --no-daemon --console=plain"
+UNITTEST = "python3 REPORTERS/unittest_junit.py REPORTS/unittest.xml"
 PYTEST = (
     "python3 -m pytest --junitxml=REPORTS/pytest.xml -o junit_family=xunit1 -p no:cacheprovider "
     "--continue-on-collection-errors --maxfail=0 --color=no"
@@ -81,10 +82,10 @@ def shown(root: Path, profile: str, tool: Tool, module: str | None = None, selec
             projects.PYTEST, "python", "run_lint", None, None,
             "mypy --show-column-numbers --no-pretty --cache-dir=/dev/null .",
         ),
-        (projects.UNITTEST, "python", "run_unit_tests", None, None, "python3 -m unittest discover -v -s tests"),
+        (projects.UNITTEST, "python", "run_unit_tests", None, None, f"{UNITTEST} discover -v -s tests"),
         (
             projects.UNITTEST, "python", "run_selected_test", None, "test_calc.CalcTest.test_adds",
-            "python3 -m unittest -v test_calc.CalcTest.test_adds",
+            f"{UNITTEST} -v test_calc.CalcTest.test_adds",
         ),
         (projects.GO, "go", "run_compile", None, None, "go build -o /dev/null ./..."),
         (projects.GO, "go", "run_unit_tests", None, None, "go test -json -count=1 ./..."),

@@ -1,0 +1,15 @@
+"""A verifier from its context and the plugins that are installed. Imports much: see `late_verifier`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agent_fox.engine.extensions import parsers_of
+from agent_fox.plugins import load_plugins
+from agent_fox.verifier.context import RunContext
+from agent_fox.verifier.toolbox import Verifier
+
+
+def verifier_of(context: RunContext) -> Verifier:
+    """Raises PluginError for a plugin that cannot be used."""
+    return Verifier(replace(context, parsers=parsers_of(load_plugins())))

@@ -1,0 +1,28 @@
+"""What ESLint and Ruff write as JUnit XML: a suite for each file, and in it each problem as a test that failed."""
+
+from __future__ import annotations
+
+import re
+
+from agent_fox.verifier.logs.junit_cases import JunitCase
+from agent_fox.verifier.logs.protocol import Workspace
+from agent_fox.verifier.results import Failure, FailureKind
+
+_RULE = re.compile(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
+_PLACE = re.compile(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
+
+
+def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
+    """The problem that a case tells of; None where it is a test's."""
+    rule, place = _RULE.match(case.name), _PLACE.match(case.text.strip())
+    if rule is None or place is None:
+        return None
+    return Failure(
+        kind=FailureKind.LINT_FAILURE,
+        message=case.message.removesuffix(".") or place["message"],
+        file=workspace.relative(case.suites[-1]) if case.suites else None,
+        line=int(place["line"]) or None,
+        column=int(place["column"]) or None,
+        evidence=case.text,
+        code=rule["rule"],
+    )

@@ -1,0 +1,176 @@
+"""What a parser passes over changes nothing: it finds the same where it takes each line."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from agent_fox.verifier.logs.decode import lines
+from agent_fox.verifier.logs.eslint_text import EslintLog
+from agent_fox.verifier.logs.go_json import GoJson
+from agent_fox.verifier.logs.go_text import GoLog
+from agent_fox.verifier.logs.gradle import GradleLog
+from agent_fox.verifier.logs.line_log import SkippingLog, read_block
+from agent_fox.verifier.logs.maven import MavenLog
+from agent_fox.verifier.logs.tap import Tap
+from agent_fox.verifier.results import Parsed
+from tests.verifier.logs.at_hand import DATA, workspace
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A parser, the files with real logs of its tool, and what else such logs hold; `@` is a small number."""
+
+    parser: SkippingLog
+    files: str
+    made: tuple[str, ...]
+
+
+GO_JSON_EVENT = '{"Time":"2026-01-01T00:00:00Z","Action":"%s","Package":"example.com/a","Test":"Test%s"%s}\n'
+SAMPLES = (
+    Sample(
+        MavenLog(),
+        "maven/*.txt",
+        (
+            "[INFO] Running a.B@Test\n",
+            "said by a test\n",
+            "12:00 [main] INFO a.B - Running late <<< [x] T] R\n",
+            "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in a.B@Test\n",
+            "Tests run: 3, Failures: 1, Errors: 0, Skipped: 0, Time elapsed: 0.1 s <<< FAILURE! -- in a.B@Test\n",
+            "[INFO] Running a.B@Test\nsaid\n"
+            "[INFO] Tests run: 2, Failures: 0, Errors: 0, Skipped: 1, Time elapsed: 0.1 s -- in a.B@Test\n",
+            "[ERROR] Failed to execute goal a.b:surefire:1:test on project p: There are test failures.\n",
+            "[ERROR] /workspace/src/A.java:[3,5] cannot find symbol\n",
+        ),
+    ),
+    Sample(
+        GradleLog(),
+        "gradle/*.txt",
+        (
+            "a.B@Test > works() PASSED\n",
+            "a.B@Test > works() > deep [@] FAILED\n    java.lang.AssertionError at B@Test.java:@\n",
+            "a.B@Test > works() STANDARD_OUT\n    said: by. a test\n    in A.java:3: error: printed\n\n",
+            "/workspace/src/A.java:3: error: cannot find symbol\n    x.y();\n     ^\n",
+            "* What went wrong:\n",
+            "> Task :test\n",
+        ),
+    ),
+    Sample(
+        GoLog(),
+        "go/*.txt",
+        (
+            "=== RUN   TestA@\n",
+            "    a_test.go:1: log\n",
+            "        more - of --- it\n",
+            "--- PASS: TestA@ (0.00s)\n",
+            "--- FAIL: TestA@ (0.00s)\n",
+            "=== RUN   TestB@\n    a_test.go:2: got @\n--- PASS: TestB@ (0.00s)\n",
+            "=== RUN   TestB@\n    b_test.go:2: wrong\n--- FAIL: TestB@ (0.00s)\n",
+            "=== RUN   TestC@\n=== RUN   TestC@/x\n--- PASS: TestC@ (0.00s)\n    --- PASS: TestC@/x (0.00s)\n",
+            "ok  \texample.com/p@\t0.1s\n",
+            "FAIL\texample.com/p@\t0.1s\n",
+            "panic: x\n",
+        ),
+    ),
+    Sample(
+        GoJson(),
+        "structured/go*.json",
+        (
+            GO_JSON_EVENT % ("run", "A@", ""),
+            GO_JSON_EVENT % ("output", "A@", ',"Output":"    a_test.go:3: got \\"1\\"\\n"'),
+            GO_JSON_EVENT % ("pass", "A@", ',"Elapsed":0.01'),
+            GO_JSON_EVENT % ("fail", "A@", ""),
+            GO_JSON_EVENT % ("run", "A@/x", "") + GO_JSON_EVENT % ("pass", "A@/x", ""),
+            '{"Action":"fail","Package":"example.com/a"}\n',
+            "a/a.go:3:5: undefined: x\n",
+        ),
+    ),
+    Sample(
+        EslintLog(),
+        "eslint/*.txt",
+        (
+            "/workspace/src/a@.js\n",
+            "  1:@  error  'x' is unused  no-unused-vars\n",
+            "  2:@  warning  'x' is unused  no-unused-vars\n",
+            "src/b.js: line 3, col @, Error - no (semi)\n",
+            "src/c.js(1,@): error semi : no\n",
+            "Oops! Something went wrong! :(\n",
+            "\n",
+        ),
+    ),
+    Sample(
+        Tap(),
+        "**/*.tap",
+        (
+            "ok @ - a test\n",
+            "not ok @ - a test\n",
+            "# Subtest: a test\n",
+            "    # Subtest: below\n    ok @ - below\n      ---\n      x: 1\n      ...\n",
+            "    not ok @ - below\n      ---\n      error: 'no'\n      ...\n",
+            "# Subtest: a\nok @ - a\n  ---\n  x: ...\n  ...\n",
+            "  ---\n",
+            "  ...\n",
+            "# said\n",
+            "1..@\n",
+            "ok @ - braced {\n",
+            "}\n",
+        ),
+    ),
+)  # fmt: skip
+
+
+def taken(parser: SkippingLog, log: str) -> Parsed:
+    reader = parser.reader(workspace())
+    for line in log.split("\n")[:-1]:
+        reader.take(line)
+    return reader.parsed()
+
+
+def in_blocks(parser: SkippingLog, log: str, size: int) -> Parsed:
+    """Read in blocks of `size` lines."""
+    reader, rows = parser.reader(workspace()), log.splitlines(keepends=True)
+    for at in range(0, len(rows), size):
+        read_block("".join(rows[at : at + size]), reader)
+    return reader.parsed()
+
+
+def made_pieces(sample: Sample) -> list[str]:
+    return [piece.replace("@", str(number)) for piece in sample.made for number in range(2)]
+
+
+def real_pieces(sample: Sample) -> list[str]:
+    """Some lines of real logs."""
+    return [
+        "".join(f"{line}\n" for line in rows[at : at + 6])
+        for path in sorted(DATA.parent.glob(sample.files))
+        for rows in [list(lines(io.BytesIO(path.read_bytes())))]
+        for at in range(0, min(len(rows), 300), 6)
+    ]
+
+
+def logs(sample: Sample) -> st.SearchStrategy[str]:
+    made, real = st.sampled_from(made_pieces(sample)), st.sampled_from(real_pieces(sample))
+    return (st.lists(made, max_size=12) | st.lists(made | real, max_size=30)).map("".join)
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample.parser).__name__)
+def test_what_is_passed_over_changes_nothing(sample: Sample) -> None:
+    @settings(max_examples=400, deadline=None)
+    @given(logs(sample), st.integers(1, 40))
+    def holds(log: str, size: int) -> None:
+        assert in_blocks(sample.parser, log, size) == taken(sample.parser, log)
+
+    holds()
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: type(sample.parser).__name__)
+def test_real_logs_say_the_same_in_blocks_and_in_lines(sample: Sample) -> None:
+    paths = sorted(DATA.parent.glob(sample.files))
+    assert paths
+    for path in paths:
+        log = "".join(f"{line}\n" for line in lines(io.BytesIO(path.read_bytes())))
+        assert in_blocks(sample.parser, log, 10_000) == taken(sample.parser, log)
