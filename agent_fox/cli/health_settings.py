@@ -17,6 +17,7 @@ from agent_fox.session.backends import Backend
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.reader import SpecsMissing
 from agent_fox.system import git
+from agent_fox.system.sandbox import SandboxMode, in_words, why_missing
 
 
 def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
@@ -37,8 +38,20 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
         return
     if in_repository:
         yield _workspace(root, settings)
+    yield _sandbox(SandboxMode(settings.verify.sandbox))
     yield _specs(root, settings, dialects)
     yield from _agents(root, settings, backends)
+
+
+def _sandbox(mode: SandboxMode) -> Check:
+    """Commands of `checks` and of `verify` run the repository's own code: between it and the machine is this."""
+    missing = why_missing()
+    if mode is SandboxMode.OFF:
+        return Check("sandbox", State.WARNING, "switched off by [verify] sandbox", 'set it to "auto"')
+    if not missing:
+        return Check("sandbox", State.OK, in_words(mode, network=False))
+    state = State.MISSING if mode is SandboxMode.REQUIRE else State.WARNING
+    return Check("sandbox", state, f"{missing}; commands run without one", "see there")
 
 
 def _settings(root: Path) -> Check:

@@ -21,6 +21,7 @@ from agent_fox.specs.reader import find_specs, read_specs
 from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
+from agent_fox.system.sandbox import SandboxMode, why_missing
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
 
@@ -184,6 +185,8 @@ def unreachable(settings: Settings) -> Iterator[str]:
     wanted = settings.policy.required_state
     if wanted != REACHABLE:
         yield f"[policy] required_state = {wanted!r} cannot be reached in this version; set it to {REACHABLE!r}"
+    if SandboxMode(settings.verify.sandbox) is SandboxMode.REQUIRE and why_missing():
+        yield f'[verify] sandbox = "require", but {why_missing()}'
 
 
 def missing_agents(

@@ -81,7 +81,7 @@ def named_secrets(text: bytes, lowered: bytes) -> Iterator[Span]:
             span = _marked(text, lowered, mark) if mark.start() >= value_end else None
             if span is not None:
                 yield span
-                value_end = span[1]
+                value_end = span[1] if mark["name"] else value_end  # a token may end in a name, before its value
 
 
 def _marked(text: bytes, lowered: bytes, mark: re.Match[bytes]) -> Span | None:

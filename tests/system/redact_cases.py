@@ -24,6 +24,7 @@ SECRETS: tuple[tuple[str, str], ...] = (
     ("key sk-ant-api03-" + _ALNUM + " used", _ALNUM),
     ("sk-proj-" + _ALNUM, _ALNUM),
     ("stripe.api_key is sk_live_" + _ALNUM[:24], _ALNUM[:24]),
+    ("sk-proj-" + _ALNUM + "_API_KEY=hunter2hunter2", "hunter2hunter2"),
     ("rk_test_" + _ALNUM[:24] + " is restricted", _ALNUM[:24]),
     ("slack xoxb-123456789012-abcdefghij", "123456789012-abcdefghij"),
     ("found AKIAIOSFODNN7EXAMPLE in env", "AKIAIOSFODNN7EXAMPLE"),
