@@ -36,7 +36,7 @@ class ChecksBackend:
 
 def _of_launch(order: LaunchOrder, paths: Paths) -> dict[str, object]:
     """What only the launch knows: its workspace, what was brought into it, and the commit before any agent's work."""
-    brought = read_preparation(order).brought
+    brought = read_preparation(order).brought if paths.preparation.exists() else ()
     links = (paths.workspace / path for path in brought)
     objects = git.common_folder(order.repo) / "objects"
     return {
