@@ -17,6 +17,8 @@ from agent_fox.system.git_objects import Store
 from agent_fox.verifier.policy.git_change import change_of
 from agent_fox.verifier.policy.values import Change
 
+INSTALLED = ("node_modules", ".venv", "venv")
+
 
 def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str, ...]:
     """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError.
@@ -24,19 +26,26 @@ def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str,
     repo: the repository that holds the commit, where it is not the one in `root`.
     """
     with _looking_at(root, repo or root) as store:
-        return tuple(change.path for change in _changes(store, base))
+        return tuple(change.path for change in _changes(store, base, root))
 
 
 def change_since(root: Path, base: str) -> Change:
     """The change with the contents of both sides; links to other repositories left out. Raises GitError."""
     with _looking_at(root, root) as store:
-        return change_of(store, _changes(store, base))
+        return change_of(store, _changes(store, base, root))
 
 
-def _changes(store: Store, base: str) -> list[git_objects.Change]:
+def _changes(store: Store, base: str, root: Path) -> list[git_objects.Change]:
     store.read_tree(base)
-    store.add_all()
+    store.add_all(leaving_out=_installed(store, root))
     return store.changes(base, store.write_tree())
+
+
+def _installed(store: Store, root: Path) -> list[str]:
+    """Folders of installed packages that nobody committed: what lies there is no part of a change."""
+    there = [name for name in INSTALLED if (root / name).is_dir()]
+    tracked = {path.partition("/")[0] for path in store.tracked()} if there else set()
+    return [name for name in there if name not in tracked]
 
 
 @contextmanager

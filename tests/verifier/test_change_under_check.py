@@ -73,3 +73,14 @@ def test_a_change_that_is_hidden_from_git_status_is_still_seen(repo: Path) -> No
 def test_a_base_that_is_no_commit_is_an_error(repo: Path) -> None:
     with pytest.raises(GitError):
         changed_paths(repo, "0" * 40)
+
+
+def test_installed_packages_are_no_part_of_a_change_unless_they_were_committed(repo: Path) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    (repo / "node_modules/a").mkdir(parents=True)
+    (repo / "node_modules/a/index.js").write_text("1\n")
+    assert changed_paths(repo, base) == ()
+    git(repo, "add", "-f", "node_modules")
+    git(repo, "commit", "-qm", "with packages")
+    (repo / "node_modules/a/index.js").write_text("2\n")
+    assert changed_paths(repo, git(repo, "rev-parse", "HEAD")) == ("node_modules/a/index.js",)
