@@ -32,9 +32,14 @@ from agent_fox.verifier.running_suites import Ground, run_suite
 from agent_fox.verifier.sources import Source, read_source
 from agent_fox.verifier.suite import Retried, SuiteRun, Unattempted
 
-_NO_COMMAND = "the spec names no test command; add its Test Commands, or [verify] commands to the configuration"
+_NO_COMMAND = (
+    "the spec names no test command, and no build system here has tests that are known; "
+    "add its Test Commands, or [verify] commands to the configuration"
+)
 
-_LIST = "agent_fox.verifier.kept_flaky"  # loaded where it is needed: it costs the start
+# Loaded where they are needed: they cost the start.
+_LIST = "agent_fox.verifier.kept_flaky"
+_PLAN = "agent_fox.verifier.planned_commands"
 _MOST_NAMED = 20
 
 
@@ -112,16 +117,22 @@ def main(arguments: list[str]) -> int:
 
 
 def _runs(order: CheckOrder, ground: Ground) -> tuple[SuiteRun, ...]:
-    """All configured commands; or the spec's suites, one after the other, until nothing is left untested."""
+    """All configured commands; or the spec's suites, else the project's own tests, until nothing is left untested."""
     if not ground.workspace.is_dir():
         return (_nothing_ran(f"the workspace {order.workspace} is not there"),)
-    lines = order.configured or suites(order.commands)
+    lines = order.configured or suites(order.commands) or _planned(ground.workspace)
     runs: list[SuiteRun] = []
     for number, line in enumerate(lines):
         runs.append(run_suite(line, ground, str(number)))
         if not order.configured and _is_enough(order, runs):
             break
     return tuple(runs) or (_nothing_ran(_NO_COMMAND),)
+
+
+def _planned(workspace: Path) -> tuple[str, ...]:
+    """The commands that run all tests of the project, by its manifests, where nobody names any."""
+    lines: tuple[str, ...] = import_module(_PLAN).planned_lines(workspace)
+    return lines
 
 
 def _rerun(order: CheckOrder, runs: tuple[SuiteRun, ...], ground: Ground) -> tuple[SuiteRun, ...]:

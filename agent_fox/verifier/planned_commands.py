@@ -1,0 +1,46 @@
+"""The test commands of a project whose spec names none: by its manifests and profiles, as a person would type them.
+
+Loaded where it is needed: most specs name their own.
+"""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from agent_fox.verifier.profiles.detect import detect
+from agent_fox.verifier.profiles.loading import load_profile
+from agent_fox.verifier.profiles.prepare import prepare
+from agent_fox.verifier.profiles.request import Prepared, Refused, Request
+from agent_fox.verifier.profiles.systems import BuildSystem
+from agent_fox.verifier.results import Tool
+
+# By the words that log parsers go by: what follows the program.
+_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "pytest": ("-m", "pytest"),
+    "unittest": ("-m", "unittest", "discover"),
+    "maven": ("-o", "test"),
+    "gradle": ("--offline", "test"),
+    "go": ("test", "./..."),
+    "cargo": ("test", "--offline"),
+    "node-test": ("--test",),
+    "make": ("test",),
+}
+
+
+def planned_lines(workspace: Path) -> tuple[str, ...]:
+    """One command line for each build system in the workspace's root that has tests and a runner that is known."""
+    systems = (system for system in detect(workspace).systems if system.root == ".")
+    return tuple(line for system in systems for line in _line(workspace, system))
+
+
+def _line(workspace: Path, system: BuildSystem) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="agent-fox-") as reports:
+        try:
+            found = prepare(load_profile(system.profile), workspace, Request(Tool.UNIT_TESTS), Path(reports))
+        except Refused:
+            return
+    if isinstance(found, Prepared) and found.parser in _ARGUMENTS:
+        yield shlex.join([found.display[0], *_ARGUMENTS[found.parser]])
