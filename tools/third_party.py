@@ -51,7 +51,8 @@ def fetch() -> None:
     BUILD.mkdir(parents=True, exist_ok=True)
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade"]
     run([*pip, "--target", str(BUILD / "node"), NODE])
-    npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "--fetch-retries=1", "--fetch-timeout=60000"]
+    patience = ["--fetch-retries=1", "--fetch-timeout=60000"]
+    npm = ["npm", "install", "--no-audit", "--no-fund", "--loglevel=error", *patience]
     run([*npm, "--prefix", str(BUILD), SUITE, INSPECTOR])
     stamp.write_text(wanted)
 
