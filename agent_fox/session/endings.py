@@ -108,7 +108,7 @@ def _reader_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
 def _filled(
     bare: SessionEnd, order: LaunchOrder, end: ProcessEnd, result: Result, secrets: tuple[str, ...]
 ) -> SessionEnd:
-    """The end with what it cost and what it said."""
+    """The end with what it cost, what it said, and what was noted about its work: the summary is what people read."""
     lost_output = (f"output could not be kept: {end.write_error}",) if end.write_error else ()
     return SessionEnd(
         kind=bare.kind,
@@ -119,7 +119,7 @@ def _filled(
         cost_usd=result.cost_usd,
         input_tokens=result.input_tokens,
         output_tokens=result.output_tokens,
-        summary=redact(result.summary, secrets),
+        summary=redact("; ".join(filter(None, (result.summary, *bare.notes))), secrets),
         work=bare.work,
         seconds=end.seconds,
         infrastructure=bare.infrastructure,

@@ -67,6 +67,7 @@ def test_an_expectation_that_changed_without_a_reason_is_noted(repo: Path) -> No
     end = session(repo, writing("tests/test_app.py", TEST.replace("== 3", "== 4")))
     assert end.kind is EndKind.ENDED
     assert any("tests/test_app.py:5" in note and "no reason was stated" in note for note in end.notes)
+    assert "no reason was stated" in end.summary
 
 
 def test_a_repository_may_have_it_told_only(repo: Path) -> None:
