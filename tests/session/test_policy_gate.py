@@ -24,7 +24,9 @@ def repo(tmp_path: Path) -> Path:
 
 def session(repo: Path, code: str, **changes: str | bool) -> SessionEnd:
     """The end of a coder's session that runs this Python code in its workspace."""
-    order: LaunchOrder = make_order(repo, agent=agent(sys.executable, "-c", code), spec_folder="", **changes)
+    # A name of its own: what ends the leftovers of a launch finds them by its name, in all tests that run at once.
+    own = {"launch": "policy-gate-1", "spec_folder": "", **changes}
+    order: LaunchOrder = make_order(repo, agent=agent(sys.executable, "-c", code), **own)
     return run_session(order, lambda pid, start: None, StopSignal())
 
 
@@ -74,7 +76,7 @@ def test_a_repository_may_have_it_told_only(repo: Path) -> None:
     weak = writing("tests/test_app.py", TEST.replace("== 3", "is not None"))
     end = session(repo, weak, changes="report")
     assert (end.kind, bool(end.notes)) == (EndKind.ENDED, True)
-    assert session(repo, weak, changes="ignore", launch="launch-2").notes == ("no result file; cost unknown",)
+    assert session(repo, weak, changes="ignore", launch="policy-gate-2").notes == ("no result file; cost unknown",)
 
 
 def test_work_that_only_lacks_format_is_formatted_where_that_is_allowed(
