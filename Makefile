@@ -6,9 +6,11 @@ PYTHON := $(BIN)/python
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 FAULT_ROUNDS ?= 50
+AGENTS  ?= claude codex gemini opencode mini
+AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-mcp check bench mutants faults acceptance clean
+.PHONY: help run test test-mcp test-agents check bench mutants faults acceptance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -26,7 +28,11 @@ run: $(READY) ## the main job, from nothing: a whole plan over several specs of 
 	fi
 
 test: $(READY) ## the tests, from nothing
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
+
+test-agents: $(READY) ## the real agents' programs (AGENTS="claude codex ...", fetched once) against a scripted model
+	$(PYTHON) -m tools.agent_clis $(AGENT_CLIS) $(AGENTS)
+	AGENT_FOX_TEST_CLIS=$(AGENT_CLIS) $(PYTHON) -m pytest -n 2 --dist loadfile -m agents
 
 test-mcp: $(READY) ## other people's checks of the MCP server: conformance suite and inspector (fetched by npm)
 	$(PYTHON) -m tools.third_party
@@ -36,7 +42,7 @@ check: $(READY) ## format, lint, types, architecture, docs and tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(PYTHON) -m pytest -n 2 --dist loadfile
+	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
 
 bench: $(READY) ## measured figures, each beside its floor
 	$(PYTHON) -m bench

@@ -88,7 +88,8 @@ class AgentChoice(Table):
 
     backend: Text | list[Text] = Field(
         default="command",
-        description="`command`, `scripted`, `checks` (verifiers only), a plugin's name, or a list of them.",
+        description="`claude`, `codex`, `gemini`, `opencode`, `mini`, `command`, `scripted`, `checks` (for verifiers), "
+        "a plugin's name, or a list of them.",
     )
     command: list[str] = Field(
         default=[],
@@ -96,7 +97,20 @@ class AgentChoice(Table):
     )
     timeout: Seconds = Field(default=1800.0, description="Seconds until a session is ended, with all it started.")
     environment: dict[str, str] = Field(default={}, description="Variables given to the session.")
-    model: Text | None = Field(default=None, description="A model's name, given as `AGENT_FOX_MODEL`.")
+    program: Text | None = Field(default=None, description="Path of the agent's program. Unset: as found on PATH.")
+    model: Text | dict[str, Text] | None = Field(
+        default=None, description="A model's name, or a table from backend to model. Also given as `AGENT_FOX_MODEL`."
+    )
+    effort: Text | None = Field(default=None, description="How hard the model thinks, in the program's own words.")
+    arguments: list[str] = Field(default=[], description="Further arguments for the agent's program.")
+    sandbox: Literal["auto", "require", "off"] = Field(
+        default="auto", description="bubblewrap around an agent's program: where it is there, always, or never."
+    )
+    idle_timeout: Seconds = Field(
+        default=600.0, description="Seconds without any sign of an agent or its model until its session is ended."
+    )
+    max_turns: Count | None = Field(default=None, description="Requests to the model in one session. Unset: no limit.")
+    max_cost_usd: Amount | None = Field(default=None, description="Dollars that one session may cost. Unset: no limit.")
     label: str = Field(default="", description="The name shown for this agent.")
 
     @property
@@ -114,6 +128,10 @@ class AgentSettings(AgentChoice):
 
     script: Text | None = Field(default=None, description="File of steps for the backend `scripted`.")
     inherit: list[str] = Field(default=[], description="Names of variables passed on from `agent-fox`'s environment.")
+    tools: Flag = Field(default=True, description="Is an agent offered the verifier's tools (build, test, lint)?")
+    stop_hook: Flag = Field(
+        default=True, description="May a coder stop only when it has run the verifier's tests after its last change?"
+    )
     assumed_cost_usd: Amount = Field(default=0.5, description="Dollars a session counts for until it tells its cost.")
     retry_predecessor: Flag | None = Field(
         default=None,
@@ -210,6 +228,10 @@ class PolicySettings(Table):
         description="What depends on an unproven spec and has not started: blocked, or goes on.",
     )
     final_check: Flag = Field(default=True, description="Specs whose tree changed since their verdict are read again.")
+    other_specs: Literal["note", "refuse"] = Field(
+        default="note",
+        description="A coder changes files that work for another spec made: it is told, or the session does not count.",
+    )
     required_state: Literal["tested", "reviewed", "proved"] = Field(
         default="tested",
         description="The evidence a requirement needs to count as proven. `run` refuses all but `tested` so far.",
@@ -283,6 +305,8 @@ class WorkspaceSettings(Table):
         default=None,
         description="Folder of the workspaces, outside of what git sees. Unset: `$XDG_STATE_HOME/agent-fox`.",
     )
+    largest_file_mib: Count = Field(default=50, description="Mebibytes that a file of a coder's work may have.")
+    largest_change_mib: Count = Field(default=200, description="Mebibytes that all files a coder changed may have.")
 
 
 class GitSettings(Table):
@@ -290,6 +314,22 @@ class GitSettings(Table):
 
     integration_branch: Branch = Field(
         default="agent-fox/integration", description="The branch that work lands on; made from HEAD."
+    )
+    landing: Literal["merge", "squash"] = Field(
+        default="merge",
+        description="Work beside the tip lands as a merge commit, or as one commit on the tip.",
+    )
+    foreign_commits: Literal["refuse", "accept"] = Field(
+        default="refuse",
+        description="What others put on the integration branch during a run: taken off and kept aside, or kept there.",
+    )
+    push: Text | None = Field(
+        default=None,
+        description="The remote that the integration branch is pushed to at the end of each run. Unset: none.",
+    )
+    protected: list[Text] = Field(
+        default=["main", "master", "trunk", "develop", "release/*"],
+        description="Globs of branches never pushed to, beside the remote's default branch.",
     )
 
 
@@ -317,6 +357,9 @@ class InfrastructureSettings(Table):
         default=2.0, description="Seconds before the second launch; then twice as long each time."
     )
     longest_wait: Seconds = Field(default=60.0, description="Seconds that no wait exceeds.")
+    longest_asked: Seconds = Field(
+        default=21600.0, description="Seconds that we wait at most where the model's side asks for it by `retry-after`."
+    )
 
 
 class RunSettings(Table):
@@ -351,7 +394,7 @@ class Settings(Table):
         agent = self._base(archetype, spec)
         if rung > 0 and agent.rungs:
             agent = _over(agent, agent.rungs[min(rung, len(agent.rungs)) - 1])
-        told = {"AGENT_FOX_MODEL": agent.model} if agent.model else {}
+        told = {"AGENT_FOX_MODEL": agent.model} if isinstance(agent.model, str) else {}
         return agent.model_copy(update={"environment": told | agent.environment})
 
     def rungs_of(self, archetype: str, spec: str) -> int:

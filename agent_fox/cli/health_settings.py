@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from agent_fox.cli.health import Check, State
+from agent_fox.cli.health_agents import agents_apart
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
@@ -41,6 +42,7 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
     yield _sandbox(SandboxMode(settings.verify.sandbox))
     yield _specs(root, settings, dialects)
     yield from _agents(root, settings, backends)
+    yield from agents_apart(root, settings)
 
 
 def _sandbox(mode: SandboxMode) -> Check:

@@ -12,7 +12,9 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.cli.settings_tables import Row, tables
+from agent_fox.cli.skills import KINDS, install
 from agent_fox.config import FILE
+from agent_fox.session.agents.registry import NAMES
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
@@ -29,13 +31,21 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
 
 @click.command("init", short_help="Set up a repository: settings with comments, and what git ignores.")
 @click.option("--agent", "backend", metavar="BACKEND", help="Backend of coders and reviewers, such as `command`.")
+@click.option(
+    "--skill",
+    "skills",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Also teach agents in a chat: a Claude Code skill, or a part of AGENTS.md. Repeatable.",
+)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
-def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
+def command(backend: str | None, skills: tuple[str, ...], argv: tuple[str, ...], as_json: bool) -> None:
     """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is.
 
-    With `--agent command -- PROGRAM ARGUMENT...` that program is the coder and the reviewer; the verifier is
-    then the spec's own tests, without any model.
+    With `--agent claude` (or codex, gemini, opencode, mini) that program is the coder and the reviewer, and judges
+    beside the spec's own tests. With `--agent command -- PROGRAM ARGUMENT...` your own program is the coder and the
+    reviewer; the verifier is then the spec's own tests, without any model.
     """
     root = here()
     chosen = _agents(backend, argv)
@@ -43,6 +53,7 @@ def command(backend: str | None, argv: tuple[str, ...], as_json: bool) -> None:
         raise UserError(f"{FILE} exists already and stays as it is; set [agents.coder] there")
     files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
+    written |= {str(path): is_new for path, is_new in (install(root, kind) for kind in skills)}
     if as_json:
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
@@ -57,6 +68,11 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
         return {}
     if backend == "command" and not argv:
         raise UserError("the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT...")
+    if backend in NAMES and argv:
+        raise UserError(f"the backend `{backend}` knows its program; set further arguments as [agents.coder] arguments")
+    if backend in NAMES:
+        agent: dict[str, object] = {"backend": backend}
+        return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": ["checks", backend]}}
     agent = {"backend": backend, "command": list(argv)}
     return {"agents.coder": agent, "agents.reviewer": agent, "agents.verifier": {"backend": "checks"}}
 

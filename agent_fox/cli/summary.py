@@ -29,7 +29,7 @@ class Takeover:
 
 def takeover(root: Path, branch: str) -> Takeover | None:
     """None where there is nothing to take over."""
-    if git.commit_of(root, branch) is None:
+    if git.commit_of(root, branch) is None or git.head(root) is None:
         return None
     ahead = int(git.call(root, "rev-list", "--count", f"HEAD..{branch}").text)
     stat = git.call(root, "diff", f"--stat=76,60,{MOST_FILES}", "--no-color", f"HEAD...{branch}", "--").text

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from agent_fox.cli.words import listed
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
-from agent_fox.engine.history import PastSession, Ruling
+from agent_fox.engine.history import Agent, PastSession, Ruling
 
 
 def money(dollars: float | None) -> str:
@@ -20,8 +20,21 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    lines = [f"{ticket}{rung}{on}: {_end(session)}", *_said(session)]
-    return lines
+    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_said(session)]
+
+
+def _who(session: PastSession) -> Iterator[str]:
+    """Which program and model worked, where they told it, and what they tried that they must not."""
+    for agent in session.agents:
+        if agent.version or agent.model:
+            words = (f"{agent.backend} {agent.version}".strip(), agent.model, _turns(agent))
+            yield f"  by {', '.join(filter(None, words))}"
+        yield from (f"  forbidden: {attempt}" for attempt in agent.forbidden)
+
+
+def _turns(agent: Agent) -> str:
+    cost = f", cost {agent.cost_source}" if agent.cost_source else ""
+    return f"{agent.turns} turns{cost}" if agent.turns else ""
 
 
 def _end(session: PastSession) -> str:

@@ -43,21 +43,28 @@ class Broken:
 
 
 def _key(words: tuple[str, ...]) -> re.Pattern[str]:
-    """A key of one of these names before its colon, in double, single or no quotes."""
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(words)})[\"']?\s*:")
+    """A key of one of these names before its colon, in any case, in double, single or no quotes."""
+    first = "".join(sorted({letter for word in words for letter in (word[0], word[0].upper())}))
+    return re.compile(rf"(?=[{first}])(?<![\w-])(?i:{'|'.join(words)})[\"']?\s*:")
 
 
-_START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
+_START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?i:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
 _TOKEN = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 _STUB = re.compile(r"[\[{\s]*(?:[\"']?(?P<word>\w*))?[\"']?\s*:?\s*")
+_QUOTES = ('"', "'", "”", "’")
+_BEFORE = re.compile(rf"[\w{''.join(_QUOTES)}]+[ \t]*:[ \t]*\Z")
+_LONGEST_KEY = 40
+_GOES_ON = re.compile(r"[ \t]*,|\s*[}\]]")
 _A_WRAPPER = _key((*WRAPPER_KEYS, FINDINGS_KEY))
 _A_WORD = _key(WORD_KEYS)
 _AN_ID = _key(ID_KEYS)
 _ANY_KEY = _key(KNOWN_KEYS)
 
 
-def _read_object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _read_object(written: list[tuple[str, object]]) -> dict[str, object]:
+    """The object, with the keys that we know in lower case."""
+    pairs = [(key.lower() if key.lower() in KNOWN_KEYS else key, value) for key, value in written]
     found = dict(pairs)
     return found if len(found) == len(pairs) else DoubledObject(pairs)
 
@@ -68,7 +75,8 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_read_object, parse_int=str, parse
 def scan(text: str) -> Iterator[Whole | Broken]:
     """The JSON values that stand in `text`, in order, and what looks like an answer but cannot be read.
 
-    What stands inside another value, whole or broken, is never given on its own.
+    What stands inside another value, whole or broken, is never given on its own: not even where that other value
+    does not look like JSON at its start, such as an object that opens with a comment.
     """
     return iter(()) if _ANY_KEY.search(text) is None else _Scan(text).pieces()
 
@@ -94,6 +102,9 @@ class _Scan:
         end = _closing(self.text, start, fence)
         if end is None:
             return self.read_open(start, fence)
+        key = _key_before(self.text, start)
+        if _is_inside(self.text, key, end):
+            return self.if_like_an_answer(start - len(key), end), end
         if not _is_worth_reading(self.text, start, end):
             return None, end
         try:
@@ -139,6 +150,18 @@ def _closing(text: str, start: int, limit: int) -> int | None:
     return None
 
 
+def _key_before(text: str, start: int) -> str:
+    """What stands before a value as a key of it would, on the same line."""
+    before = text[max(0, start - _LONGEST_KEY) : start]
+    found = _BEFORE.search(before) if before.rstrip(" \t").endswith(":") else None
+    return found[0] if found else ""
+
+
+def _is_inside(text: str, key: str, end: int) -> bool:
+    """Whether a value belongs to a larger one that was not read: its key is quoted, or a bracket or comma follows."""
+    return key.rstrip(" \t:").endswith(_QUOTES) or _GOES_ON.match(text, end) is not None
+
+
 def _is_like_an_answer(text: str, start: int, end: int) -> bool:
     if _A_WRAPPER.search(text, start, end):
         return True
@@ -153,4 +176,4 @@ def _is_worth_reading(text: str, start: int, end: int) -> bool:
 def _is_stub(text: str, start: int) -> bool:
     """Whether the text ends within the first key of what could have become an answer."""
     stub = _STUB.fullmatch(text, start)
-    return stub is not None and any(key.startswith(stub["word"] or "") for key in KNOWN_KEYS)
+    return stub is not None and any(key.startswith((stub["word"] or "").lower()) for key in KNOWN_KEYS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agent_fox.core.answer_scan import Whole, scan
+from agent_fox.core.answer_scan import DoubledObject, Whole, scan
 
 CRITICAL = frozenset({"critical", "blocker", "blocking"})
 MILD = frozenset(
@@ -50,12 +50,22 @@ def read_review(text: str) -> Review:
             last = UNREADABLE
         elif isinstance(piece.value, dict) and isinstance(piece.value.get("findings"), list):
             last = _review(piece.value)
+        elif _holds_a_finding(piece.value):
+            last = UNREADABLE
     return last
+
+
+def _holds_a_finding(value: object) -> bool:
+    """Whether a value outside of any answer is a finding, or a list that has one."""
+    rows = value if isinstance(value, list) else [value]
+    return any(isinstance(row, dict) and "severity" in row for row in rows)
 
 
 def _review(answer: dict[str, object]) -> Review:
     rows = answer["findings"]
     assert isinstance(rows, list)
+    if any(isinstance(each, DoubledObject) for each in (answer, *rows)):
+        return UNREADABLE
     findings = tuple(_finding(row) for row in rows if isinstance(row, dict))
     if len(findings) != len(rows) or any(finding.severity not in CRITICAL | MILD for finding in findings):
         return UNREADABLE

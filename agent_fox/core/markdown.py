@@ -12,14 +12,14 @@ from itertools import accumulate
 SHORTEST_FENCE = 3
 
 _UNPRINTABLE = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
 )
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _BACKTICKS = re.compile(r"`+")
 
 
 def printable(text: str) -> str:
-    """`text` without colours, control characters, direction marks and lone surrogates."""
+    """`text` without colours, control characters, direction marks, invisible characters and lone surrogates."""
     if text.isprintable():
         return text
     unified = _ANSI.sub("", text).replace("\r\n", "\n").replace("\r", "\n")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+EVERY_SPEC = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Policy:
     """Defaults as in SEMANTICS: attempts and readings are totals, the first one included.
 
-    `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`.
+    `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`;
+    `reading_rungs` the same for verifiers and reviewers, by (archetype, spec), where they have any.
     """
 
     attempts: int = 3
@@ -20,6 +23,13 @@ class Policy:
     goes_on_after_escalation: bool = False
     top_rung: int = 0
     top_rungs: Mapping[str, int] = field(default_factory=dict)
+
+    reading_rungs: Mapping[tuple[str, str], int] = field(default_factory=dict)
+
+    def next_reading_rung(self, archetype: str, spec_name: str, rung: int) -> int:
+        """Who could not speak clearly is followed by the next stronger one, as long as there is one."""
+        every = self.reading_rungs.get((archetype, EVERY_SPEC), 0)
+        return min(rung + 1, max(rung, self.reading_rungs.get((archetype, spec_name), every)))
 
     def top_rung_of(self, spec_name: str) -> int:
         return self.top_rungs.get(spec_name, self.top_rung)

@@ -152,7 +152,7 @@ def _counted(moved: Standing, step: Step, rung: int) -> Standing:
             base = moved.attempt_base + 1
             return replace(moved, attempt=moved.attempt + 1, attempt_base=base, reading=1, reading_base=0)
         case Step.REREAD:
-            return replace(moved, reading=moved.reading + 1)
+            return replace(moved, reading=moved.reading + 1, rung=rung)
         case Step.REOPEN:
             return replace(moved, reading=moved.reading + 1, reading_base=moved.reading)
         case Step.RESET | Step.RESTORE:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from sqlite_utils import Database
 
@@ -11,11 +12,12 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import SpecFile
-from agent_fox.session.briefs import BriefFacts, Failure, Since, Tried
+from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
 from agent_fox.store.sessions import SessionRow
+from agent_fox.system import git
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +31,28 @@ class Current:
     session_id: int | None
 
 
-def brief_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
-    """What the session of this ticket is told. The same state gives the same brief."""
+def brief_facts(
+    db: Database,
+    planned: PlannedNode,
+    session: SessionRow,
+    file: SpecFile,
+    *,
+    repo: Path | None = None,
+    secrets: Iterable[str] = (),
+    conflict: Conflict | None = None,
+) -> BriefFacts:
+    """What the session of this ticket is told, without secrets. The same state gives the same brief.
+
+    `repo`, where there is one, is asked which files the last attempt changed. `secrets` are values to be masked, such
+    as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
+    """
+    facts = replace(facts_of(db, planned, session, file), conflict=conflict)
+    if repo is not None and facts.archetype is Archetype.CODER:
+        facts = replace(facts, changed=changed_files(db, planned, session, repo))
+    return without_secrets(facts, secrets)
+
+
+def facts_of(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
     match planned.node.archetype:
         case Archetype.CODER:
             return coder_facts(db, planned, session, file)
@@ -46,6 +68,7 @@ def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: S
     past = decisions_of_spec(db, node.spec_name)
     current = current_of(db, file)
     failing = failing_for(planned, past, current, file)
+    green = tuple(row.part for row in current if row.word is Word.PASS)
     return BriefFacts(
         node=node.id,
         spec=node.spec_name,
@@ -55,11 +78,12 @@ def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: S
         tasks=group.text if group else "",
         requirements=owned(file, node.group),
         failing=tuple(failure(row, file, past, node.uid) for row in failing),
-        fixed=fixed_since(past, current, node.uid),
-        must_stay_green=tuple(row.part for row in current if row.word is Word.PASS),
-        tried=tried(db, planned, session),
+        fixed=fixed_since(past, green, node.uid),
+        must_stay_green=green,
+        tried=tried(db, planned, session, frozenset(green)),
         reason=reason_of(past, node.uid),
         documents=documents(file),
+        commands=commands(file),
     )
 
 
@@ -90,12 +114,17 @@ def current_of(db: Database, file: SpecFile) -> list[Current]:
 
 
 def failing_for(planned: PlannedNode, past: list[DecisionRow], current: list[Current], file: SpecFile) -> list[Current]:
-    """The open FAILs this coder must repair: those it owns, and those it was blamed for in another's place."""
+    """The open FAILs this coder must repair: those it owns, and those it was blamed for in another's place.
+
+    What was waived at the last round is open too, but nobody's task.
+    """
     last = next((d for d in reversed(past) if d.kind == "Recode" and planned.node.uid in strings(d, "blamed")), None)
     lent = set(strings(last, "failing")) if last else set()
+    waived = set(strings(last, "waived")) if last else set()
     others = {uid for uid in strings(last, "blamed") if uid != planned.node.uid} if last else set()
-    busy = {number for number in others_groups(others)}
-    return [row for row in current if row.word is Word.FAIL and is_mine(row.part, planned, lent, busy, file)]
+    busy = set(others_groups(others))
+    failing = (row for row in current if row.word is Word.FAIL and row.part not in waived)
+    return [row for row in failing if is_mine(row.part, planned, lent, busy, file)]
 
 
 def others_groups(uids: set[str]) -> list[int]:
@@ -113,37 +142,57 @@ def strings(decision: DecisionRow, key: str) -> list[str]:
     return [str(item) for item in found] if isinstance(found, list) else []
 
 
+def rounds_before(past: list[DecisionRow], uid: str) -> list[DecisionRow]:
+    """The rounds that sent this coder back, oldest first, without the one that it is sent back by now."""
+    return [d for d in past if d.kind == "Recode" and uid in strings(d, "blamed")][:-1]
+
+
 def failure(row: Current, file: SpecFile, past: list[DecisionRow], uid: str) -> Failure:
-    rounds = [d for d in past if d.kind == "Recode" and uid in strings(d, "blamed")]
-    seen = [row.part in strings(d, "failing") for d in rounds[:-1]]
+    seen = [row.part in strings(d, "failing") for d in rounds_before(past, uid)]
     since = Since.FIRST if not seen else Since.STILL if seen[-1] else Since.NEWLY
     return Failure(row.part, file.texts.get(row.part, ""), row.evidence, row.command, since)
 
 
-def fixed_since(past: list[DecisionRow], current: list[Current], uid: str) -> tuple[str, ...]:
-    """What an earlier round blamed this coder for and passes now."""
-    blamed = {
-        part for d in past if d.kind == "Recode" and uid in strings(d, "blamed") for part in strings(d, "failing")
-    }
-    return tuple(row.part for row in current if row.word is Word.PASS and row.part in blamed)
+def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tuple[str, ...]:
+    """What failed when this coder was sent back the time before, and passes now."""
+    rounds = rounds_before(past, uid)
+    failed = set(strings(rounds[-1], "failing")) if rounds else set()
+    return tuple(part for part in green if part in failed)
 
 
-def tried(db: Database, planned: PlannedNode, session: SessionRow) -> tuple[Tried, ...]:
-    """Earlier sessions of this node, oldest first."""
-    rows = sessions.sessions_where(db, "node_uid = ? AND id < ?", [planned.node.uid, session.id])
-    return tuple(Tried(row.ticket.attempt, row.summary or "no summary", outcome(db, row)) for row in rows)
+def tried(db: Database, planned: PlannedNode, session: SessionRow, green: frozenset[str]) -> tuple[Tried, ...]:
+    """Earlier sessions of this node, oldest first. What passes now is not told as failing."""
+    rows = earlier(db, planned, session)
+    return tuple(Tried(row.ticket.attempt, row.summary or "no summary", outcome(db, row, green)) for row in rows)
 
 
-def outcome(db: Database, row: SessionRow) -> str:
+def earlier(db: Database, planned: PlannedNode, session: SessionRow) -> list[SessionRow]:
+    return sessions.sessions_where(db, "node_uid = ? AND id < ?", [planned.node.uid, session.id])
+
+
+def outcome(db: Database, row: SessionRow, green: frozenset[str]) -> str:
     if row.reason:
         return row.reason
-    failing = failing_after(db, row.spec_name, row.id)
+    failed = failing_after(db, row.spec_name, row.id)
+    open_still = [part for part in failed if part not in green]
     landed = "landed" if row.landed else "changed nothing"
-    return f"{landed}; then failing: {', '.join(failing)}" if failing else landed
+    if open_still:
+        return f"{landed}; then failing: {', '.join(open_still)}"
+    return f"{landed}; what failed then is repaired" if failed else landed
+
+
+def changed_files(db: Database, planned: PlannedNode, session: SessionRow, repo: Path) -> tuple[str, ...]:
+    """The files that the last attempt that landed something changed; none where its commits are gone."""
+    last = next((row for row in reversed(earlier(db, planned, session)) if row.base and row.landed), None)
+    if last is None or last.base is None or last.landed is None:
+        return ()
+    names = ("diff", "--name-only", "--no-renames", "-z", "--end-of-options", last.base, last.landed, "--")
+    answer = git.call(repo, *names, allowed=(0, 128))
+    return tuple(answer.records) if answer.status == 0 else ()
 
 
 def reason_of(past: list[DecisionRow], uid: str) -> str:
-    """Why the last try gave no result, or what a reviewer found critical: from the last decision about the node."""
+    """Why the last try did not count, or what a reviewer found critical: from the last decision about the node."""
     last = next((d for d in reversed(past) if any(step["uid"] == uid for step in d.steps)), None)
     if last is None:
         return ""
@@ -157,11 +206,16 @@ def reason_of(past: list[DecisionRow], uid: str) -> str:
 def findings(decision: DecisionRow) -> Iterable[str]:
     rows = decision.facts.get("findings", [])
     assert isinstance(rows, list)
-    return (f"{severity}: {text}" for severity, text, _ in rows)
+    return (f"{severity}: {f'{part}: ' if part else ''}{text}" for severity, text, part in rows)
 
 
 def documents(file: SpecFile) -> tuple[str, ...]:
     return tuple(f"{file.spec.path}/{name}" for name in file.spec.documents)
+
+
+def commands(file: SpecFile) -> tuple[tuple[str, str], ...]:
+    """The spec's test commands as (label, command line)."""
+    return tuple(file.spec.test_commands.items())
 
 
 def verifier_facts(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
@@ -179,6 +233,7 @@ def verifier_facts(db: Database, planned: PlannedNode, session: SessionRow, file
         unclear=unclear(past, node.uid),
         reason=reason_of(past, node.uid),
         documents=documents(file),
+        commands=commands(file),
     )
 
 

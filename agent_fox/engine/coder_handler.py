@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from agent_fox.core.decision import (
     Block,
@@ -24,7 +25,8 @@ from agent_fox.store.plan import PlannedNode, drop_retry_edges, node_by_uid
 class CoderResult:
     """The end of a coder's session. `failure` is empty where it ended well; then `landed` is the commit to land.
 
-    `landed` None means that the session changed nothing, which is not a failure.
+    `landed` None means that the session changed nothing, which is not a failure. `facts` are recorded with what is
+    decided about a failure: a conflict that the next session has to merge.
     """
 
     ticket: Ticket
@@ -32,6 +34,7 @@ class CoderResult:
     failure: str = ""
     landed: str | None = None
     session_id: int | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
 
 
 class CoderHandler:
@@ -59,7 +62,8 @@ class CoderHandler:
     def failed(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
         spec_name = planned.node.spec_name
         decision = decide_coder_failed(docket.suspect(planned), docket.ceiling(spec_name, planned.node.uid))
-        facts: dict[str, object] = {"failure": result.failure, "limits": {"attempts": docket.policy.attempts}}
+        limits = {"attempts": docket.policy.attempts}
+        facts: dict[str, object] = {"failure": result.failure, "limits": limits, **result.facts}
         match decision:
             case Retry(rung):
                 number, moved = docket.record(

@@ -133,6 +133,11 @@ class Docket:
             top_rung=self.policy.top_rung_of(coder.node.spec_name),
         )
 
+    def reread(self, reader: PlannedNode) -> Move:
+        """A verifier or reviewer asked again, by the next stronger agent where there is one."""
+        node, rung = reader.node, reader.standing.rung
+        return Move(reader, Step.REREAD, self.policy.next_reading_rung(node.archetype, node.spec_name, rung))
+
     def record(
         self,
         about: PlannedNode,

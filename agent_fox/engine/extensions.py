@@ -20,6 +20,7 @@ from agent_fox.engine.guarded import (
 from agent_fox.engine.judges import TRUSTED
 from agent_fox.engine.results import ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
+from agent_fox.session.agents.backend import AGENTS
 from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.checks_backend import ChecksBackend
 from agent_fox.specs.dialects import Dialect
@@ -72,7 +73,7 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
     """All backends by name; a plugin's takes the place of a built-in one, but never of `checks`, which is trusted."""
-    built_in: dict[str, Backend] = {**BACKENDS, TRUSTED: ChecksBackend()}
+    built_in: dict[str, Backend] = {**BACKENDS, **AGENTS, TRUSTED: ChecksBackend()}
     added = offered(plugins, "agent_fox_backends", is_backend)
     for plugin, one in added:
         if one.name == TRUSTED:

@@ -20,10 +20,8 @@ def verifiers(board: Board) -> Iterator[Place]:
     return (place for place in board.places() if place.planned.node.archetype is Archetype.VERIFIER)
 
 
-def reopen_stale(docket: Docket, repo: Path, branch: str, board: Board) -> list[Handled]:
+def reopen_stale(docket: Docket, repo: Path, tip: str, board: Board) -> list[Handled]:
     """Reopen every proven verifier whose spec was proven on another tree than the tip's: a recorded decision each."""
-    tip = git.commit_of(repo, branch)
-    assert tip is not None, f"the branch {branch} is gone"
     tree = git.tree_of(repo, tip)
     stale = [place for place in verifiers(board) if place.standing.is_proven and not _holds(docket, repo, place, tree)]
     return [_reopen(docket, place, tip) for place in stale]

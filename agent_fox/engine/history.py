@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from sqlite_utils import Database
 
 from agent_fox.core.decision import Cause
@@ -95,6 +95,21 @@ class VerdictRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Agent:
+    """Who worked in a session, as it told itself; `forbidden` is what it tried and must not. Empty: not told."""
+
+    backend: str = ""
+    model: str = ""
+    version: str = ""
+    cost_source: str = ""
+    turns: int = 0
+    forbidden: tuple[str, ...] = ()
+
+
+_AGENTS = TypeAdapter(tuple[Agent, ...])
+
+
+@dataclass(frozen=True, slots=True)
 class PastSession:
     """One session of a node, with what it said about each requirement."""
 
@@ -112,6 +127,7 @@ class PastSession:
     summary: str
     log: str
     started_at: str
+    agents: tuple[Agent, ...] = ()
     verdicts: tuple[VerdictRow, ...] = ()
 
     def ids(self, word: Word) -> tuple[str, ...]:
@@ -179,9 +195,12 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
     said = _verdicts(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
-        "seconds, summary, log, started_at FROM sessions WHERE node_uid = ? ORDER BY id"
+        "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
     )
-    return [replace(PastSession(*row), verdicts=tuple(said.get(row[0], ()))) for row in db.execute(sql, [uid])]
+    return [
+        replace(PastSession(*row[:-1]), agents=_AGENTS.validate_json(row[-1]), verdicts=tuple(said.get(row[0], ())))
+        for row in db.execute(sql, [uid])
+    ]
 
 
 def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:

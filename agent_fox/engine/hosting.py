@@ -7,6 +7,7 @@ ready, which process does a job, and where work lands, is the host's. Rules are 
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -41,6 +42,7 @@ from agent_fox.store.hosted import guest, settle_in
 from agent_fox.store.plan import PlannedNode, StoredEdge
 from agent_fox.store.sessions import SessionRow
 from agent_fox.store.values import insert
+from agent_fox.system.redact import secret_values
 from agent_fox.trackers.protocol import Effect, Tracker
 
 USUAL = Policy()
@@ -128,7 +130,8 @@ def brief(connection: sqlite3.Connection, ticket: Ticket) -> Brief:
     """What a launched session is told: the task, and at a retry what fails, with evidence, and must stay green."""
     with guest(connection) as db:
         session = session_of(db, ticket)
-        facts = brief_facts(db, node_of(db, ticket), session, SpecShelf().take(db, session.spec_name))
+        file, secrets = SpecShelf().take(db, session.spec_name), secret_values(os.environ)
+        facts = brief_facts(db, node_of(db, ticket), session, file, secrets=secrets)
         return Brief(brief_markdown(facts), brief_json(facts))
 
 

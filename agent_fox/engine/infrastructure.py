@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from tenacity import RetryCallState, Retrying, wait_exponential
+
 from agent_fox.config import InfrastructureSettings
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import SessionEnd
@@ -19,6 +21,13 @@ AT_ONCE: dict[Infrastructure, str] = {
 def is_setup(end: SessionEnd) -> bool:
     """Whether a setup command failed: it would fail again, in every workspace."""
     return end.infrastructure is Infrastructure.WORKSPACE and end.reason.startswith(SETUP_FAILED)
+
+
+def usual_wait(settings: InfrastructureSettings, losses: int) -> float:
+    """Seconds before the next launch, by the library's exponential rule."""
+    state = RetryCallState(Retrying(), None, (), {})
+    state.attempt_number = losses
+    return wait_exponential(multiplier=settings.first_wait, max=settings.longest_wait)(state)
 
 
 @dataclass(slots=True)
@@ -38,8 +47,9 @@ class Backoff:
             return f"{end.reason}; correct the command or what it needs, then run again"
         if losses >= self.settings.attempts:
             return f"lost {losses} times to infrastructure, last: {end.reason}; run again when it works"
-        wait = min(self.settings.first_wait * 2 ** (losses - 1), self.settings.longest_wait)
-        self.not_before[uid] = self.clock() + wait
+        wait = usual_wait(self.settings, losses)
+        asked = min(end.retry_after or 0.0, self.settings.longest_asked)
+        self.not_before[uid] = self.clock() + max(wait, asked)
         return None
 
     def is_ready(self, uid: str) -> bool:

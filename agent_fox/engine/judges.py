@@ -9,12 +9,12 @@ from typing import TypeVar
 from agent_fox.engine.review_persistence import Judge
 from agent_fox.session.backends import Backend
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
-from agent_fox.session.session_lifecycle import clean_up, harvest, run_session
+from agent_fox.session.session_lifecycle import clean_up, harvest, known_cost, run_session
 
 N = TypeVar("N", int, float)
 
 TRUSTED = "checks"
-NO_RESULT = frozenset({EndKind.INTERRUPTED, EndKind.INFRASTRUCTURE})
+NO_RESULT = frozenset({EndKind.INTERRUPTED, EndKind.CEILING, EndKind.INFRASTRUCTURE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,10 @@ class Panel:
     @property
     def first(self) -> LaunchOrder:
         return self.orders[0]
+
+    def with_money(self, left_usd: float | None) -> Panel:
+        """The same, with what the run has left for it: its agents are ended where they have spent that."""
+        return Panel(tuple(replace(order, left_usd=left_usd) for order in self.orders))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +81,15 @@ def harvest_all(panel: Panel) -> PanelEnd | None:
     return together(panel, ends) if len(ends) == len(panel.orders) else None
 
 
+def lost_end(panel: Panel) -> SessionEnd:
+    """What a launch that never ended has cost until it was lost, as far as its agents' runners wrote it down."""
+    spent = [known_cost(order) for order in panel.orders]
+    known = [cost for cost in spent if cost is not None]
+    return SessionEnd(
+        EndKind.INTERRUPTED, "lost with the orchestrator", panel.first.log, cost_usd=sum(known) if known else None
+    )
+
+
 def clean_up_all(panel: Panel) -> None:
     for order in panel.orders:
         clean_up(order)
@@ -105,6 +118,7 @@ def one_end(ends: Sequence[SessionEnd]) -> SessionEnd:
         input_tokens=total([end.input_tokens for end in ends]),
         output_tokens=total([end.output_tokens for end in ends]),
         seconds=sum(end.seconds for end in ends),
+        agents=tuple(agent for end in ends for agent in end.agents),
         summary="; ".join(end.summary for end in ends if end.summary),
         output="",
     )

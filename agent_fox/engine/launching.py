@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,19 +12,24 @@ from sqlite_utils import Database
 from agent_fox.config import AgentSettings, Settings
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status
+from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
+from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.docket import SpecShelf
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.session.briefs import brief_json, brief_markdown
-from agent_fox.session.order import Agent, LaunchOrder, Provisions
+from agent_fox.session.landing import Integration, Style
+from agent_fox.session.order import LaunchOrder, Provisions, Sizes
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, move_node
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in
 from agent_fox.verifier.order import Untested, order_of, write_order
 
+MIB = 1024**2
 SEPARATOR = ", "
 """Between the names of several judges in a session's row. Who judged is read there, not in settings that may change."""
 
@@ -45,7 +51,9 @@ class Workshop:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
         node, ticket = planned.node, session.ticket
         file = self.shelf.take(db, node.spec_name)
-        facts = brief_facts(db, planned, session, file)
+        agent = self.agent(planned, session.rung)
+        conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
+        facts = brief_facts(db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict)
         return LaunchOrder(
             launch=launch.id,
             node_id=node.id,
@@ -61,7 +69,7 @@ class Workshop:
             repo=self.repo,
             state=Path(launch.folder),
             log=self.logs / f"{safe(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
-            agent=agent_of(self.agent(planned, session.rung)),
+            agent=agent_of(agent),
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
@@ -72,7 +80,21 @@ class Workshop:
             format_apply=self.settings.verify.format_apply,
             sandbox=self.settings.verify.sandbox,
             artifacts=str(self.artifacts),
+            unmerged=task_of(db, self.repo, ticket),
+            sizes=self.sizes(),
+            other_specs=self.settings.policy.other_specs,
         )
+
+    @property
+    def integration(self) -> Integration:
+        """The branch that work lands on, as the settings have it."""
+        own = self.settings.git
+        accepts = own.foreign_commits == "accept"
+        return Integration(self.repo, own.integration_branch, Style(own.landing), accepts)
+
+    def sizes(self) -> Sizes:
+        workspace = self.settings.workspace
+        return Sizes(workspace.largest_file_mib * MIB, workspace.largest_change_mib * MIB)
 
     @property
     def artifacts(self) -> Path:
@@ -114,11 +136,6 @@ class Workshop:
 def safe(name: str) -> str:
     """A node's id as part of a file name."""
     return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-
-
-def agent_of(agent: AgentSettings) -> Agent:
-    backend = agent.backend if isinstance(agent.backend, str) else agent.backend[0]
-    return Agent(backend, tuple(agent.command), agent.timeout, agent.environment, tuple(agent.inherit), agent.script)
 
 
 def commit_message(planned: PlannedNode, session: SessionRow) -> str:

@@ -11,10 +11,12 @@ from pathlib import Path, PurePosixPath
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.engine import pushing
+from agent_fox.engine.agents import agent_of, own_words_trouble, role_trouble
 from agent_fox.session import workspace
 from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
-from agent_fox.session.order import Agent, Provisions
+from agent_fox.session.order import Provisions
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import find_specs, read_specs
@@ -175,6 +177,8 @@ def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backen
         *unreachable(settings),
         *missing_agents(agents, backends, root),
         *missing_provisions(settings, [agent for _, agent in agents], root),
+        *pushing.objections(root, settings.git),
+        *own_words_trouble(root),
     ]
     if missing:
         raise RunRefused("\n".join(dict.fromkeys(missing)))
@@ -194,6 +198,9 @@ def missing_agents(
 ) -> Iterator[str]:
     is_set_up = (root / FILE).exists()
     for archetype, agent in agents:
+        unheld = role_trouble(archetype, agent)
+        if unheld is not None:
+            yield f"[agents.{archetype}] {unheld}"
         for name in agent.backends:
             lack = lacks(backends, name, agent, root)
             if lack is not None:
@@ -254,11 +261,7 @@ def lacks(backends: Mapping[str, Backend], name: str, agent: AgentSettings, root
     if backend is None:
         known = ", ".join(sorted(backends))
         return f"backend {name!r} is not known; known are: {known}"
-    return backend.missing(as_agent(agent, name), root)
-
-
-def as_agent(agent: AgentSettings, backend: str) -> Agent:
-    return Agent(backend, tuple(agent.command), agent.timeout, agent.environment, tuple(agent.inherit), agent.script)
+    return backend.missing(agent_of(agent, name), root)
 
 
 def bring_in_head(root: Path, branch: str, head: str) -> str:

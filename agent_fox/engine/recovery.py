@@ -7,8 +7,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.engine import judges, launching, results
-from agent_fox.engine.docket import Handled
+from agent_fox.engine import conflicts, judges, launching, results, tip
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.results import DocketOf, Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch
@@ -19,15 +18,23 @@ from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.sessions import LaunchRow
 from agent_fox.store.state import transaction
-from agent_fox.system import clock, git, git_objects
+from agent_fox.system import clock, git, git_objects, git_refs
 
 
-def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, branch: str, watch: Watch) -> None:
+def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
     """Settle every launch that was under way when the last orchestrator ended. Safe to repeat."""
-    finish_landings(db, workshop.repo, branch)
+    integration = workshop.integration
+    moved = tip.after_a_crash(db, integration)
+    if moved is not None:
+        watch(RunEvent("note", text=moved.told))
+    finish_landings(db, workshop.repo, integration.branch)
+    found = git.commit_of(workshop.repo, integration.ref)
+    if found is not None:
+        tip.note(db, found)
     for launch in sessions.open_launches(db):
-        settle(registry, docket, db, workshop, branch, launch, watch)
+        settle(registry, docket, db, workshop, launch, watch)
     sweep(db, workshop)
+    conflicts.tend(db, workshop.repo, git_refs.references(workshop.repo))
     git_objects.sweep()
 
 
@@ -47,29 +54,25 @@ def finish_landings(db: Database, repo: Path, branch: str) -> None:
 
 
 def settle(
-    registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, branch: str, launch: LaunchRow,
-    watch: Watch,
-) -> None:  # fmt: skip
+    registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, launch: LaunchRow, watch: Watch
+) -> None:
     session = sessions.session_by_id(db, launch.session_id)
     planned = node_by_uid(db, session.ticket.node_uid)
     panel = workshop.panel(db, planned, session, launch)
     end = judges.harvest_all(panel)
     if end is None or end.end.kind in judges.NO_RESULT:
-        lose(db, planned, launch, end.end if end else None, watch)
+        conflicts.forget(workshop.repo, launch.id)
+        lose(db, planned, launch, end.end if end else judges.lost_end(panel), watch)
     else:
         ended = Ended(planned, session, launch, end.end, end.judges)
-        handled = results.take_result(registry, docket, db, workshop.repo, branch, ended)
-        results.land(registry, docket, db, workshop.repo, branch, ended, watch, unfollowed)
+        handled = results.take_result(registry, docket, db, workshop.integration, ended)
+        results.land(docket, db, workshop.integration, ended, watch)
         watch(RunEvent("harvested", planned, session=session, handled=handled))
     judges.clean_up_all(panel)
 
 
-def unfollowed(handled: Handled, planned: PlannedNode) -> None:
-    """No board is laid yet: it will be laid from the state, which has it all."""
-
-
-def lose(db: Database, planned: PlannedNode, launch: LaunchRow, end: SessionEnd | None, watch: Watch) -> None:
-    status = "infrastructure" if end is not None and end.kind is EndKind.INFRASTRUCTURE else "lost"
+def lose(db: Database, planned: PlannedNode, launch: LaunchRow, end: SessionEnd, watch: Watch) -> None:
+    status = "infrastructure" if end.kind is EndKind.INFRASTRUCTURE else "lost"
     with transaction(db):
         results.lose_launch(db, planned, launch, status, end, clock.now())
     watch(RunEvent("lost", launching.waiting(planned), text="the launch was lost; it is repeated free"))

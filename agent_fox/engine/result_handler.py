@@ -199,9 +199,8 @@ def reread(
     record: dict[str, object],
 ) -> Handled:  # fmt: skip
     number, moved = docket.record(
-        planned, "Reread", [Move(planned, Step.REREAD)], session_id=result.session_id, commit=result.commit,
-        facts=record,
-    )  # fmt: skip
+        planned, "Reread", [docket.reread(planned)], session_id=result.session_id, commit=result.commit, facts=record
+    )
     persist(docket, planned, judged, result, number)
     return Handled(decision, number, moved)
 

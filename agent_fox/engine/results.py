@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Protocol, runtime_checkable
 
 from sqlite_utils import Database
@@ -13,7 +13,7 @@ from sqlite_utils import Database
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
-from agent_fox.engine import launching
+from agent_fox.engine import conflicts, launching, tip
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.result_handler import VerifierHandler
@@ -21,8 +21,8 @@ from agent_fox.engine.review_persistence import Judge, VerifierResult, read_judg
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.session.landing import Conflict, Landing, build_landing, move
-from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd
+from agent_fox.session.landing import Conflict, Integration, Landing, build_landing, move
+from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow
@@ -36,7 +36,8 @@ LANDING_TRIES = 5
 class EndedSession:
     """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit.
 
-    `report` is what a verifier's `judges` said, where it was read before the transaction.
+    `report` is what a verifier's `judges` said, where it was read before the transaction. `facts` belong to the
+    failure, and are recorded where the session is tried again.
     """
 
     ticket: Ticket
@@ -47,6 +48,7 @@ class EndedSession:
     landed: str | None = None
     session_id: int | None = None
     report: Report | None = None
+    facts: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def output(self) -> str:
@@ -76,7 +78,7 @@ class Verifiers(VerifierHandler):
 
 class Coders(CoderHandler):
     def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
-        result = CoderResult(ended.ticket, ended.pinned, ended.failure, ended.landed, ended.session_id)
+        result = CoderResult(ended.ticket, ended.pinned, ended.failure, ended.landed, ended.session_id, ended.facts)
         return self.handle(docket, result, ended.pinned)
 
 
@@ -135,11 +137,10 @@ def losses(db: Database, session: SessionRow, run_id: int) -> int:
 
 
 def lose_launch(
-    db: Database, planned: PlannedNode, launch: LaunchRow, status: str, end: SessionEnd | None, at: str
+    db: Database, planned: PlannedNode, launch: LaunchRow, status: str, end: SessionEnd, at: str
 ) -> PlannedNode:
     """The launch does not count; its session waits for another one. In the open transaction."""
-    reason, cost = (end.reason, end.cost_usd) if end else ("lost with the orchestrator", None)
-    changes = {"status": status, "ended_at": at, "reason": reason, "cost_usd": cost}
+    changes = {"status": status, "ended_at": at, "reason": end.reason, "cost_usd": end.cost_usd}
     sessions.set_launch(db, launch.id, changes)
     sessions.set_session(db, launch.session_id, {"status": "waiting"})
     again = launching.waiting(planned)
@@ -147,10 +148,10 @@ def lose_launch(
     return again
 
 
-def take_result(registry: Registry, docket: DocketOf, db: Database, repo: Path, branch: str, ended: Ended) -> Handled:
+def take_result(registry: Registry, docket: DocketOf, db: Database, integration: Integration, ended: Ended) -> Handled:
     """Everything that this end means, in one transaction. The branch is not moved yet."""
-    landing = prepare_landing(repo, branch, ended)
-    tree = git.tree_of(repo, ended.launch.pinned)
+    landing = prepare_landing(db, integration, ended)
+    tree = git.tree_of(integration.repo, ended.launch.pinned)
     ended = with_report(docket(db, clock.now()), ended)
     with transaction(db):
         return record_result(registry, docket(db, clock.now()), ended, landing, tree)
@@ -172,15 +173,21 @@ def record_result(
     return registry.handle(docket, ended.planned.node.archetype, as_seen(docket.db, ended, landing))
 
 
-def prepare_landing(repo: Path, branch: str, ended: Ended) -> Landing | Conflict | None:
-    """The merge of a coder's work on the branch's tip, as a commit that nothing points at yet; None without work."""
+def prepare_landing(db: Database, integration: Integration, ended: Ended) -> Landing | Conflict | None:
+    """A coder's work on the branch's tip, as a commit that nothing points at yet; None without work.
+
+    Work that conflicts is kept from here on, so that the session that merges it finds it; work that was such a merge
+    is not.
+    """
     work = ended.end.work
     if ended.end.kind is not EndKind.ENDED or work is None or work.is_unchanged:
         return None
-    tip = git.commit_of(repo, branch)
-    assert tip is not None, f"the branch {branch} is gone"
     message = launching.commit_message(ended.planned, ended.session)
-    return build_landing(repo, tip, work.commit, message)
+    at = tip.expected(db, integration)
+    landing = build_landing(integration.repo, at, work.commit, message, integration.style)
+    if isinstance(landing, Conflict) and conflicts.unmerged_of(db, ended.session.ticket) is None:
+        conflicts.keep(integration.repo, ended.launch.id, work.commit)
+    return landing
 
 
 def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tree: str, at: str) -> None:
@@ -193,6 +200,7 @@ def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tr
         "pinned_commit": launch.pinned, "tree": tree, "exit_status": end.exit_status,
         "cost_usd": end.cost_usd, "input_tokens": end.input_tokens, "output_tokens": end.output_tokens,
         "seconds": end.seconds, "summary": end.summary, "log": str(end.log), "ended_at": at,
+        "agents": json.dumps(end.agents, default=dict),
         "base_commit": landed.base if landed else None,
         "landed_commit": landed.commit if landed else None,
     }  # fmt: skip
@@ -217,30 +225,59 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         landed=landing.commit if isinstance(landing, Landing) else None,
         session_id=session.id,
         report=ended.report,
+        facts=conflict_of(db, ended, landing),
     )
 
 
-def land(
-    registry: Registry, docket: DocketOf, db: Database, repo: Path, branch: str, ended: Ended, watch: Watch,
-    follow: Callable[[Handled, PlannedNode], None],
-) -> None:  # fmt: skip
-    """Move the branch to what was recorded. Where somebody else moved it meanwhile, build again and record again."""
+def conflict_of(db: Database, ended: Ended, landing: Landing | Conflict | None) -> dict[str, object]:
+    """What is recorded so that the next session finishes the merge; nothing where this one had that very task."""
+    work = ended.end.work
+    if not isinstance(landing, Conflict) or work is None or conflicts.unmerged_of(db, ended.session.ticket):
+        return {}
+    return conflicts.facts_of(ended.launch.id, Unmerged(work.commit, landing.files))
+
+
+def land(docket: DocketOf, db: Database, integration: Integration, ended: Ended, watch: Watch) -> Handled | None:
+    """Move the branch to what was recorded. Where somebody else moved it meanwhile, put it back, or build again on what
+    is there and record again. Gives what was decided where the work had to be taken back.
+    """
     for _ in range(LANDING_TRIES):
         session = sessions.session_by_id(db, ended.launch.session_id)
         if session.landed is None or session.base is None or session.status != "completed":
-            return
-        if move(repo, branch, session.landed, session.base):
-            sessions.set_landed(db, session.id)
+            return None
+        if move(integration.repo, integration.branch, session.landed, session.base):
+            note_landed(db, session.id, session.landed)
             watch(RunEvent("landed", ended.planned, text=session.landed))
-            return
-        again = prepare_landing(repo, branch, ended)
-        if not isinstance(again, Landing):
-            follow(take_back(docket, db, ended, failure_of(ended, again)), ended.planned)
-            return
-        record_landing(db, session.id, again)
+            return None
+        moved = tip.hold(db, integration)
+        if moved is not None:
+            watch(RunEvent("note", ended.planned, text=moved.told))
+        taken_back = build_again(docket, db, integration, ended, session)
+        if taken_back is not None:
+            return taken_back
     raise git.GitError(
-        f"{branch} was moved {LANDING_TRIES} times while work was landing; stop what moves it, then run again"
+        f"{integration.branch} was moved {LANDING_TRIES} times while work was landing; stop what moves it, then run "
+        "again"
     )
+
+
+def note_landed(db: Database, session_id: int, commit: str) -> None:
+    with transaction(db):
+        sessions.set_landed(db, session_id)
+        tip.note(db, commit)
+
+
+def build_again(
+    docket: DocketOf, db: Database, integration: Integration, ended: Ended, session: SessionRow
+) -> Handled | None:
+    """The landing once more where the tip is another one now; taken back where it conflicts."""
+    if tip.expected(db, integration) == session.base:
+        return None
+    again = prepare_landing(db, integration, ended)
+    if not isinstance(again, Landing):
+        return take_back(docket, db, ended, again)
+    record_landing(db, session.id, again)
+    return None
 
 
 def record_landing(db: Database, session_id: int, landing: Landing) -> None:
@@ -248,14 +285,15 @@ def record_landing(db: Database, session_id: int, landing: Landing) -> None:
         sessions.set_session(db, session_id, {"base_commit": landing.base, "landed_commit": landing.commit})
 
 
-def take_back(docket: DocketOf, db: Database, ended: Ended, why: str) -> Handled:
+def take_back(docket: DocketOf, db: Database, ended: Ended, landing: Conflict | None) -> Handled:
     """Recorded work that no longer merges: the coder tries again, with the files that conflict."""
+    why = failure_of(ended, landing)
     with transaction(db):
         desk = docket(db, clock.now())
         sessions.set_session(db, ended.launch.session_id, {"landed_commit": None, "base_commit": None})
         planned = node_by_uid(db, ended.planned.node.uid)
         number, moved = desk.record(
             planned, "Retry", [Move(planned, Step.RECODE)], session_id=ended.session.id, note=why,
-            facts={"failure": why},
+            facts={"failure": why, **conflict_of(db, ended, landing)},
         )  # fmt: skip
         return Handled(None, number, moved)

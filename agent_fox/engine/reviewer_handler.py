@@ -60,7 +60,7 @@ class ReviewerHandler:
             case Accept():
                 return self.move(docket, planned, result, decision, "Accept", [Move(planned, Step.REVIEW)], facts)
             case Reread():
-                return self.move(docket, planned, result, decision, "Reread", [Move(planned, Step.REREAD)], facts)
+                return self.move(docket, planned, result, decision, "Reread", [docket.reread(planned)], facts)
             case SendBack(uids):
                 return self.send_back(docket, planned, result, decision, uids, facts)
             case Block(cause):

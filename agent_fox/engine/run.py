@@ -13,8 +13,8 @@ from sqlite_utils import Database
 
 from agent_fox.config import Settings
 from agent_fox.core.ids import Archetype
-from agent_fox.core.policy import Policy
-from agent_fox.engine import preflight
+from agent_fox.core.policy import EVERY_SPEC, Policy
+from agent_fox.engine import preflight, tip
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.effects import deliver
@@ -22,8 +22,10 @@ from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
+from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.planning import sync_plan, with_dependencies
 from agent_fox.engine.preflight import Scope
+from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
@@ -110,9 +112,10 @@ class Engine:
         run_id = self.account(db, head, options)
         registry, tracker = self.extensions()
         branch = self.settings.git.integration_branch
-        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), branch, self.watch)
-        preflight.bring_in_head(self.root, branch, head)
+        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
+        tip.note(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
+        workshop = self.workshop(shelf)
         docket = self.docket_of(shelf, run_id)
         with transaction(db):
             for line in sync_plan(docket(db, clock.now()), scope, redo=options.redo):
@@ -121,11 +124,11 @@ class Engine:
         run = Run(
             db=db,
             run_id=run_id,
-            workshop=self.workshop(shelf),
+            workshop=workshop,
             docket=docket,
             registry=registry,
             tracker=tracker,
-            branch=branch,
+            lookout=Lookout.begin(db, workshop.integration, self.watch),
             parallel=options.parallel or self.settings.run.parallel,
             board=self.board(db, scope, options),
             spending=read_spending(db, run_id, self.settings.limits, clock.monotonic),
@@ -144,9 +147,27 @@ class Engine:
             stop = run.go()
         finally:
             run.note_time()
+        stop = self.pushed(run, stop)
         self.close_account(db, run.run_id, stop)
         self.tidy()
         return stop
+
+    def pushed(self, run: Run, stop: Stop) -> Stop:
+        """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.
+
+        A person who interrupted the run does not wait for a remote.
+        """
+        try:
+            commit = run.lookout.last()
+        except git.GitError as error:
+            return Stop(RunExit.CANNOT_GO_ON, str(error))
+        if stop.exit is RunExit.INTERRUPTED:
+            return stop
+        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.lookout.strange)))
+        if pushed is None:
+            return stop
+        self.watch(RunEvent("note", text=pushed.told))
+        return Stop(stop.exit, f"{stop.reason}; {pushed.told}") if pushed.has_failed else stop
 
     def account(self, db: Database, head: str, options: RunOptions) -> int:
         """The run that goes on, or a new one: spending belongs to it."""
@@ -165,9 +186,8 @@ class Engine:
             RunExit.CANNOT_GO_ON: "paused",
             RunExit.INTERRUPTED: "interrupted",
         }[stop.exit]
-        tip = git.commit_of(self.root, self.settings.git.integration_branch)
         with transaction(db):
-            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip)
+            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip.recorded(db))
 
     def tidy(self) -> None:
         """Remove logs that are past keeping. What goes wrong here has no part in how the run ended."""
@@ -222,6 +242,7 @@ def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> 
 def policy_of(settings: Settings) -> Policy:
     """The settings that deciding needs, as values of the core."""
     coder = Archetype.CODER.value
+    readers = [(archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs)]
     return Policy(
         attempts=settings.retry.attempts,
         readings=settings.retry.readings,
@@ -230,4 +251,5 @@ def policy_of(settings: Settings) -> Policy:
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         top_rung=settings.rungs_of(coder, ""),
         top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
+        reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},
     )

@@ -24,6 +24,7 @@ from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.judges import Panel, PanelEnd
 from agent_fox.engine.launching import Workshop
+from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.spending import Spending
 from agent_fox.engine.watch import RunEvent, Watch
@@ -75,7 +76,7 @@ class Run:
     docket: Callable[[Database, str], Docket]
     registry: Registry
     tracker: Tracker
-    branch: str
+    lookout: Lookout
     parallel: int
     board: Board
     spending: Spending
@@ -176,15 +177,19 @@ class Run:
             self.board.give_back(planned.node.uid)
             self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
             return
-        flight = self.begin(planned)
+        try:
+            flight = self.begin(planned)
+        except git.GitError as error:
+            self.board.give_back(planned.node.uid)
+            self.halt(RunExit.CANNOT_GO_ON, str(error))
+            return
         self.spending.launched(assumed, is_new_session=is_new)
         self.flights[flight.launch.id] = flight
         self.watch(RunEvent("launched", flight.planned, session=flight.session))
         submit(flight)
 
     def begin(self, planned: PlannedNode) -> Flight:
-        tip = git.commit_of(self.repo, self.branch)
-        assert tip is not None, f"the branch {self.branch} is gone"
+        tip = self.lookout.tip()
         with transaction(self.db):
             session, launch, _ = launching.begin(
                 self.db, self.workshop, planned, self.run_id, tip, clock.new_id(), clock.now()
@@ -192,7 +197,8 @@ class Run:
         under_way = launching.running(planned)
         self.board.stand(planned.node.uid, under_way.standing)
         self.board.launched(planned)
-        return Flight(under_way, session, launch, self.workshop.panel(self.db, under_way, session, launch))
+        panel = self.workshop.panel(self.db, under_way, session, launch).with_money(self.spending.left_usd)
+        return Flight(under_way, session, launch, panel)
 
     def hear(self, seconds: float) -> None:
         """Wait for the next end, and for those that came with it."""
@@ -204,15 +210,22 @@ class Run:
         self.take(self.flights.pop(launch), end)
 
     def take(self, flight: Flight, ended: PanelEnd) -> None:
-        """One session has ended: its result in one transaction, then what follows from it."""
-        counted = self.record_end(flight, ended)
+        """One session has ended: its result in one transaction, then what follows from it.
+
+        Where git cannot be used (a lock that stays, a full disk), the next run harvests the launch or lands its work.
+        """
+        try:
+            counted = self.record_end(flight, self.lookout.after(flight.planned, ended))
+        except git.GitError as error:
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {error}")
+            return
         self.spending.ended(flight.session.assumed_cost_usd, counted)
         judges.clean_up_all(flight.panel)
 
     def record_end(self, flight: Flight, ended: PanelEnd) -> float:
         end = ended.end
         match end.kind:
-            case EndKind.INTERRUPTED:
+            case EndKind.INTERRUPTED | EndKind.CEILING:
                 return self.repeat_later(flight, end, "interrupted")
             case EndKind.INFRASTRUCTURE:
                 return self.infrastructure(flight, end)
@@ -240,9 +253,11 @@ class Run:
 
     def result(self, flight: Flight, end: PanelEnd) -> None:
         ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges)
-        handled = results.take_result(self.registry, self.docket, self.db, self.repo, self.branch, ended)
-        results.land(self.registry, self.docket, self.db, self.repo, self.branch, ended, self.watch, self.follow)
-        self.follow(handled, flight.planned)
+        integration = self.workshop.integration
+        handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
+        taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
+        for one in (handled, taken_back) if taken_back else (handled,):
+            self.follow(one, flight.planned)
 
     def follow(self, handled: Handled, planned: PlannedNode) -> None:
         """After the commit: the board, the screen, the outside world."""
@@ -254,8 +269,9 @@ class Run:
         """Read again what was proven on another tree than the final tip's. True if there is something to do."""
         if not self.is_final_check:
             return False
+        tip = self.lookout.tip()
         with transaction(self.db):
-            handled = finish.reopen_stale(self.docket(self.db, clock.now()), self.repo, self.branch, self.board)
+            handled = finish.reopen_stale(self.docket(self.db, clock.now()), self.repo, tip, self.board)
         for one in handled:
             self.board.apply(one)
             self.watch(RunEvent("reopened", handled=one))

@@ -39,6 +39,12 @@ class Spending:
             return f"sessions: {self.sessions} made, ceiling {limits.sessions}"
         return self.time_over()
 
+    @property
+    def left_usd(self) -> float | None:
+        """Dollars that the run may still spend, beside what launches under way count for; None: no ceiling."""
+        ceiling = self.limits.cost_usd
+        return None if ceiling is None else max(0.0, ceiling - self.cost_usd)
+
     def time_over(self) -> str | None:
         minutes = self.limits.wall_minutes
         if minutes is not None and self.seconds >= minutes * 60:

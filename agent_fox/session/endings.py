@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
+from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.format_gate import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd
@@ -27,6 +29,8 @@ LOG_ROOM = 4096
 NAMED_PATHS = 10
 """How many changed files a reason names."""
 
+UNANSWERED = "it ended with a question, and nobody answers"
+GIT_GONE = "its workspace's .git is gone; its work was taken from the files"
 LONGEST_QUOTE = 300
 """Characters of a session's last words that a reason quotes."""
 
@@ -49,11 +53,36 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str]) 
     """
     secrets = secret_values(environment)
     _keep_log(order, end, secrets)
-    result = read_result(Paths(order.state).result)
+    agent = agent_end(Paths(order.state))
+    result = agent.result if agent else read_result(Paths(order.state).result)
     if end.stopped:
-        return interrupted_end(order, end.seconds)
-    bare = _named(order, end, result)
+        bare = interrupted_end(order, end.seconds)
+    else:
+        bare = _of_agent(order, end, agent) if agent else _named(order, end, result)
+    if agent:
+        bare = replace(bare, notes=(*agent.told, *bare.notes))
     return _filled(bare, order, end, result, secrets)
+
+
+def _of_agent(order: LaunchOrder, end: ProcessEnd, agent: AgentEnd) -> SessionEnd:
+    """The runner's word, but for the work itself, which nobody's word makes good."""
+    if end.timed_out:
+        return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
+    if agent.kind is EndKind.INTERRUPTED:  # not by us: that has been looked at before
+        return _plain(order, EndKind.INFRASTRUCTURE, "ended by a signal from outside", Infrastructure.LOST)
+    if agent.kind is EndKind.ENDED and end.exit_status == 0:
+        return _coder_ended(order, end, agent.result) if order.writes else _reader_ended(order, end)
+    if agent.kind is EndKind.ENDED:
+        return _plain(order, EndKind.INFRASTRUCTURE, "the session's runner failed after its end", Infrastructure.LOST)
+    if agent.infrastructure is Infrastructure.LOST and end.signal is None:
+        reason = f"the session's runner failed: {_last_words(order)}"
+        return _plain(order, EndKind.INFRASTRUCTURE, reason, Infrastructure.LOST)
+    return replace(_plain(order, agent.kind, agent.reason, agent.infrastructure), retry_after=agent.retry_after)
+
+
+def _last_words(order: LaunchOrder) -> str:
+    lines = last_lines(Paths(order.state).session / "stderr", 1)
+    return (lines or ["it said nothing"])[-1].strip()[:LONGEST_QUOTE]
 
 
 def _named(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
@@ -90,7 +119,14 @@ def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result) -> Session
     if gate.refusal:
         return _plain(order, EndKind.REFUSED, gate.refusal)
     reason = "ended, nothing changed" if taken.is_unchanged else "ended"
-    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=formatting + gate.notes)
+    asked = (UNANSWERED,) if taken.is_unchanged and result.summary.rstrip().endswith("?") else ()
+    notes = formatting + gate.notes + asked + _without_git(order)
+    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=notes)
+
+
+def _without_git(order: LaunchOrder) -> tuple[str, ...]:
+    """Work is taken from the files, so nothing is lost; but a person should know."""
+    return () if (Paths(order.state).workspace / ".git").is_dir() else (GIT_GONE,)
 
 
 def _reader_ended(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
@@ -124,7 +160,13 @@ def _filled(
         seconds=end.seconds,
         infrastructure=bare.infrastructure,
         notes=result.notes + lost_output + bare.notes,
+        agents=(_who(order, result),),
+        retry_after=bare.retry_after,
     )
+
+
+def _who(order: LaunchOrder, result: Result) -> dict[str, object]:
+    return {"backend": order.agent.backend, "model": order.agent.model} | dict(result.agent)
 
 
 def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:

@@ -1,5 +1,5 @@
-"""Landing a coder's work on the integration branch: first the merge as a commit, no branch moved; then the
-move.
+"""Landing a coder's work on the integration branch: first the commit that will be its tip, no branch moved; then
+the move.
 
 When each may happen, and what is written down between the two, is the engine's to say.
 """
@@ -7,12 +7,38 @@ When each may happen, and what is written down between the two, is the engine's 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 
-__all__ = ["Conflict", "Landing", "build_landing", "move"]
+__all__ = ["Conflict", "Integration", "Landing", "Style", "build_landing", "move"]
+
+
+class Style(StrEnum):
+    """How work becomes the tip (`[git] landing`).
+
+    MERGE: the work's own commit where it grew on the tip, else a merge commit of both. SQUASH: always one commit whose
+    only parent is the tip.
+    """
+
+    MERGE = "merge"
+    SQUASH = "squash"
+
+
+@dataclass(frozen=True, slots=True)
+class Integration:
+    """The branch that work lands on, and how it does. `accepts_foreign`: commits of others on top of it are kept."""
+
+    repo: Path
+    branch: str
+    style: Style = Style.MERGE
+    accepts_foreign: bool = False
+
+    @property
+    def ref(self) -> str:
+        return f"refs/heads/{self.branch}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +49,29 @@ class Landing:
     commit: str
 
 
-def build_landing(repo: Path, tip: str, work_commit: str, message: str) -> Landing | Conflict:
-    """The work on top of `tip`: itself where it grew there, else a merge commit. Raises GitError; moves
-    nothing.
+def build_landing(
+    repo: Path, tip: str, work_commit: str, message: str, style: Style = Style.MERGE
+) -> Landing | Conflict:
+    """The work on top of `tip`, as `style` has it. Raises GitError; moves nothing.
+
+    The work is one commit on an ancestor of `tip`, so replaying it there and merging it are the same three-way merge.
     """
     if git.is_ancestor(repo, work_commit, tip):
         return Landing(tip, tip)
-    if git.is_ancestor(repo, tip, work_commit):
+    if git.is_ancestor(repo, tip, work_commit) and is_in(style, repo, work_commit, tip):
         return Landing(tip, work_commit)
     merged = git_objects.merge(repo, tip, work_commit)
     if isinstance(merged, Conflict):
         return merged
-    commit = git_objects.commit_tree(repo, merged.tree, [tip, work_commit], message, git.identity(repo))
-    return Landing(tip, commit)
+    if style is Style.SQUASH and merged.tree == git.tree_of(repo, tip):
+        return Landing(tip, tip)
+    parents = [tip] if style is Style.SQUASH else [tip, work_commit]
+    return Landing(tip, git_objects.commit_tree(repo, merged.tree, parents, message, git.identity(repo)))
+
+
+def is_in(style: Style, repo: Path, commit: str, tip: str) -> bool:
+    """Whether a commit that grew on `tip` may become the tip as it is."""
+    return style is Style.MERGE or git.parents(repo, commit) == (tip,)
 
 
 def move(repo: Path, branch: str, new: str, old: str) -> bool:

@@ -16,13 +16,15 @@ from typing import Any
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.session.infrastructure import Infrastructure
 
+EVERY_BACKEND = ""
+
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One agent as configured. `timeout` is in seconds; `inherit` names variables of the orchestrator's
-    environment.
+    """One agent as configured. `timeout` and `idle_timeout` are in seconds; `inherit` names variables of the
+    orchestrator's environment; `models` maps a backend's name, or EVERY_BACKEND, to the model it is to use.
 
-    A relative `command[0]` with a slash in it, and a relative `script`, count from the repository's root.
+    A relative `command[0]` or `program` with a slash in it, and a relative `script`, count from the repository's root.
     """
 
     backend: str = "command"
@@ -31,6 +33,21 @@ class Agent:
     environment: Mapping[str, str] = field(default_factory=dict)
     inherit: tuple[str, ...] = ()
     script: str | None = None
+    program: str = ""
+    models: Mapping[str, str] = field(default_factory=dict)
+    effort: str = ""
+    arguments: tuple[str, ...] = ()
+    sandbox: str = "auto"
+    idle_timeout: float = 600.0
+    max_turns: int | None = None
+    max_cost_usd: float | None = None
+    tools: bool = True
+    stop_hook: bool = True
+
+    @property
+    def model(self) -> str:
+        """The model for its backend; empty: the program's own choice."""
+        return self.models.get(self.backend, self.models.get(EVERY_BACKEND, ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +62,22 @@ class Provisions:
 
 
 @dataclass(frozen=True, slots=True)
+class Unmerged:
+    """A coder's earlier work that conflicted with the integration branch: its commit, and the files in conflict."""
+
+    work: str
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes that a coder's work may add: with one file, and with all of them."""
+
+    file: int = 50 * 1024**2
+    change: int = 200 * 1024**2
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchOrder:
     """One launch: one process for one ticket, at the commit `pinned`, with the folder `state` for itself.
 
@@ -52,8 +85,9 @@ class LaunchOrder:
     the folder of all specs (relative to `repo`, empty where there is none), `message` the commit message of a
     coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
     weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
-    with its log in `artifacts`. `launch` is safe in file and ref
-    names.
+    with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
+    work may not add more than `sizes`, and `other_specs` says what is done about files that other specs' work made.
+    `launch` is safe in file and ref names.
     """
 
     launch: str
@@ -81,6 +115,10 @@ class LaunchOrder:
     format_apply: bool = False
     sandbox: str = "auto"
     artifacts: str = ""
+    unmerged: Unmerged | None = None
+    sizes: Sizes = Sizes()
+    left_usd: float | None = None
+    other_specs: str = "note"
 
     @property
     def writes(self) -> bool:
@@ -131,6 +169,16 @@ class Paths:
         return self.state / "preparation.json"
 
     @property
+    def agent(self) -> Path:
+        """An agent's own folder, with its home; its sandbox lets it write there and in the workspace."""
+        return self.state / "agent"
+
+    @property
+    def report(self) -> Path:
+        """What the runner of an agent's program says of the session; see `session.agents.report`."""
+        return self.state / "report.json"
+
+    @property
     def shim(self) -> Path:
         """Pid and start time of the shim, so that its leftovers can be ended after a crash."""
         return self.state / "shim.json"
@@ -147,6 +195,7 @@ class EndKind(StrEnum):
     REFUSED = "refused"
     INFRASTRUCTURE = "infrastructure"
     INTERRUPTED = "interrupted"
+    CEILING = "ceiling of the run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +218,7 @@ class SessionEnd:
 
     `cost_usd` and the token counts are None where unknown. `infrastructure` is set with
     EndKind.INFRASTRUCTURE only, `work` with a coder's EndKind.ENDED only. `notes` say what was odd without
-    changing the end.
+    changing the end; `agents` tell who worked: backend and model, and what the runner of an agent's program reports.
     """
 
     kind: EndKind
@@ -185,6 +234,8 @@ class SessionEnd:
     seconds: float = 0.0
     infrastructure: Infrastructure | None = None
     notes: tuple[str, ...] = ()
+    agents: tuple[Mapping[str, object], ...] = ()
+    retry_after: float | None = None
 
 
 class StopSignal:

@@ -1,16 +1,20 @@
-"""Whether a coder's work may count: its change is checked for weakened tests and checks before anything lands."""
+"""Whether a coder's work may count: its change is checked before anything lands, for weakened tests and checks, and for
+files of other specs.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from agent_fox.session.order import LaunchOrder, Work
+from agent_fox.session.other_specs import foreign_changes
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.git_change import change_between
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, PolicyReport, Ruling, Severity
 
 FINDINGS_NAMED = 3
+REFUSE = "refuse"
 
 
 class Changes(StrEnum):
@@ -31,6 +35,14 @@ class Gate:
 
 def look_at(order: LaunchOrder, work: Work, summary: str) -> Gate:
     """Check what the work changes against the commit it began at. `summary`: the coder's own words. Raises GitError."""
+    foreign = () if work.is_unchanged else foreign_changes(order, work)
+    if foreign and order.other_specs == REFUSE:
+        return Gate(f"refused by policy ([policy] other_specs): {'; '.join(foreign)}")
+    gate = _weakening(order, work, summary)
+    return replace(gate, notes=(*foreign, *gate.notes))
+
+
+def _weakening(order: LaunchOrder, work: Work, summary: str) -> Gate:
     changes = Changes(order.changes)
     if changes is Changes.IGNORE or work.is_unchanged:
         return Gate()

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -41,6 +41,8 @@ class Result:
     output_tokens: int | None = None
     summary: str = ""
     notes: tuple[str, ...] = ()
+    agent: Mapping[str, object] = field(default_factory=dict)
+    """What an agent's runner tells beside: program, model, where the cost comes from. Empty for other backends."""
 
 
 def read_result(path: Path) -> Result:

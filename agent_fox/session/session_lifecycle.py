@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agent_fox.session.agents.report import read_report
 from agent_fox.session.backends import BACKENDS, Backend, base_environment
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
@@ -108,6 +109,12 @@ def harvest(order: LaunchOrder) -> SessionEnd | None:
     if end is None or end.stopped:
         return None
     return _finish(order, end, base_environment(order, paths, os.environ))
+
+
+def known_cost(order: LaunchOrder) -> float | None:
+    """Dollars that a launch has cost so far, by what its agent's runner wrote down; None where nothing is known."""
+    report = read_report(Paths(order.state).report)
+    return report.cost_usd if report is not None else None
 
 
 def _end_leftovers(order: LaunchOrder, shim: Path) -> None:

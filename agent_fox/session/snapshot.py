@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from agent_fox.session.order import LaunchOrder, Paths, Work
+from agent_fox.session.sizes import too_large
+from agent_fox.session.unfinished_merge import unresolved
 from agent_fox.session.workspace import Preparation, launch_ref
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import ABSENT, GITLINK, Change, Store
@@ -35,7 +37,7 @@ def take_work(order: LaunchOrder, preparation: Preparation, at: int) -> Work | R
 
     `at` (seconds since the epoch) dates the commit, so that taking the same work twice makes the same commit.
     Left out: what .gitignore hides, what copy and link brought in, what setup did, and changes of specs other
-    than ticked boxes.
+    than ticked boxes. Work that finishes a merge has the merged commit as second parent.
     """
     workspace = Paths(order.state).workspace
     if workspace.is_symlink() or not workspace.is_dir():
@@ -49,7 +51,8 @@ def take_work(order: LaunchOrder, preparation: Preparation, at: int) -> Work | R
     if tree == git.tree_of(order.repo, order.pinned):
         return Work(order.pinned, tree, is_unchanged=True)
     message = order.message or f"{order.node_id}, attempt {order.attempt}"
-    commit = git_objects.commit_tree(order.repo, tree, [order.pinned], message, git.identity(order.repo), at)
+    parents = [order.pinned, *([order.unmerged.work] if order.unmerged else [])]
+    commit = git_objects.commit_tree(order.repo, tree, parents, message, git.identity(order.repo), at)
     git.set_ref(order.repo, launch_ref(order.launch), commit)
     return Work(commit, tree, is_unchanged=False)
 
@@ -72,12 +75,24 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
         foreign = _repositories_inside(store, workspace, preparation)
         if foreign:
             return Refused(f"repositories inside the work tree: {', '.join(foreign)}")
+        excess = _excess(store, workspace, order, preparation)
+        if excess:
+            return Refused(excess)
         store.add_all(leaving_out=preparation.brought)
         _restore(store, order, preparation)
         tree = store.write_tree()
         changes = store.changes(order.pinned, tree)
     links = [change.path for change in changes if change.new.mode == GITLINK]
-    return Refused(f"submodules added or moved: {', '.join(links)}") if links else tree
+    if links:
+        return Refused(f"submodules added or moved: {', '.join(links)}")
+    left = unresolved(order, order.unmerged, tree) if order.unmerged else ()
+    return Refused(f"conflict markers are left in {', '.join(left)}") if left else tree
+
+
+def _excess(store: Store, workspace: Path, order: LaunchOrder, preparation: Preparation) -> str:
+    """What is too much about the files, before anything of them is read."""
+    paths = (path for path in (*store.untracked(), *store.tracked()) if not preparation.has_brought(path))
+    return too_large(workspace, paths, store.sizes(preparation.baseline), order.sizes)
 
 
 def _repositories_inside(store: Store, workspace: Path, preparation: Preparation) -> list[str]:

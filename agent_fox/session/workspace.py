@@ -20,6 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
+from agent_fox.session.unfinished_merge import lay, name_sides
 from agent_fox.system import git, git_objects
 from agent_fox.system.processes import Command, ProcessEnd, started
 
@@ -80,10 +81,14 @@ def prepare(order: LaunchOrder, environment: Mapping[str, str], stop: StopSignal
         folder.mkdir(parents=True, mode=0o700)
     git.set_ref(order.repo, launch_ref(order.launch), order.pinned)
     _clone(order, paths.workspace)
+    if order.unmerged:
+        name_sides(order, order.unmerged, paths.workspace)
     brought = _bring_in(order, paths.workspace)
     _run_setup(order, environment, stop)
     done = Preparation(_baseline(order, brought), brought)
     paths.preparation.write_bytes(_PREPARATION.dump_json(done))
+    if order.unmerged:
+        lay(order, order.unmerged, paths.workspace)
     if not order.writes:
         _make_read_only(paths.workspace, git.files_under(order.repo, order.pinned))
     return done

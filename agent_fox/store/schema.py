@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from agent_fox.store.guards import guards, transitions
+from agent_fox.store.guards import guards, transitions, trigger
 from agent_fox.store.tables import TABLES
 
-MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())),)
+WHO_WORKED = f"""
+ALTER TABLE sessions ADD COLUMN agents TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(agents));
+{trigger("who_worked", "UPDATE OF agents", "sessions", "OLD.status NOT IN ('running', 'waiting')", "it has ended")}
+"""
+"""A JSON list: one object for each agent of a session, with its backend, model, and where its cost comes from."""
+
+MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())), WHO_WORKED)
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

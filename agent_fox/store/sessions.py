@@ -39,12 +39,14 @@ class SessionRow:
     ended_at: str | None
     seconds: float | None
     backend: str
+    agents: str
+    """JSON: one object for each agent, with its backend and model, and what its runner told."""
 
 
 SESSION_COLUMNS = (
     "id, run_id, node_id, spec_name, archetype, mode, node_uid, attempt, reading, status, end_kind, reason, rung, "
     "pinned_commit, tree, base_commit, landed_commit, cost_usd, assumed_cost_usd, summary, log, started_at, "
-    "ended_at, seconds, backend"
+    "ended_at, seconds, backend, agents"
 )
 
 

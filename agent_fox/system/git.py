@@ -33,6 +33,7 @@ _NEUTRAL = {
     "i18n.commitEncoding": "UTF-8",
     "maintenance.auto": "false",
     "advice.detachedHead": "false",
+    "advice.graftFileDeprecated": "false",
     "diff.ignoreSubmodules": "all",
     "submodule.recurse": "false",
     "protocol.ext.allow": "never",
@@ -76,6 +77,8 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     ours = {
         "LC_ALL": "C",
         "GIT_TERMINAL_PROMPT": "0",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_GRAFT_FILE": os.devnull,
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_ASKPASS": "",
         "SSH_ASKPASS": "",
@@ -163,6 +166,11 @@ def head(repo: Path) -> str | None:
 def tree_of(repo: Path, commit: str) -> str:
     """The id of a commit's tree."""
     return call(repo, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
+
+
+def parents(repo: Path, commit: str) -> tuple[str, ...]:
+    """The ids of a commit's parents."""
+    return tuple(call(repo, "rev-list", "--no-walk", "--parents", "--end-of-options", commit).text.split()[1:])
 
 
 def dirty(repo: Path) -> tuple[str, ...]:

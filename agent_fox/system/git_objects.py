@@ -13,7 +13,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_fox.system import git
@@ -57,6 +57,10 @@ class Store:
         where = Path(self.variables.get("GIT_WORK_TREE", self.folder))
         return git.call(where, *arguments, extra=self.variables, data=data, allowed=allowed)
 
+    def name(self, branch: str, commit: str) -> None:
+        """Give a commit, by its full id, the name of a branch in this store alone."""
+        (self.folder / "refs/heads" / branch).write_text(f"{commit}\n", encoding="ascii")
+
     def read_tree(self, tree: str) -> None:
         """Fill the index with `tree`."""
         self.call("read-tree", tree)
@@ -97,6 +101,17 @@ class Store:
         ordered = sorted(entries, key=lambda entry: entry.mode != ABSENT)
         lines = [f"{entry.mode} {entry.id}\t{entry.path}\0" for entry in ordered]
         self.call("update-index", "-z", "--index-info", data="".join(lines).encode("utf-8", "surrogateescape"))
+
+    def bring_out(self, tree: str, paths: Sequence[str]) -> None:
+        """Write these paths as `tree` has them into the files; one that it has not is removed."""
+        options = ("restore", f"--source={tree}", "--worktree", "--pathspec-from-file=-", "--pathspec-file-nul")
+        if paths:
+            self.call("--literal-pathspecs", *options, data="\0".join(paths).encode("utf-8", "surrogateescape"))
+
+    def sizes(self, tree: str) -> dict[str, int]:
+        """Path → bytes of every file of a tree; submodules left out."""
+        records = (record.split("\t", 1) for record in self.call("ls-tree", "-r", "-l", "-z", tree).records)
+        return {path: int(meta.split()[3]) for meta, path in records if meta.split()[1] == "blob"}
 
     def blob(self, object_id: str) -> bytes:
         return self.call("cat-file", "blob", object_id).out
@@ -145,8 +160,8 @@ def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
 
 
 def _lay_out(folder: Path, common: Path, object_format: str) -> None:
-    for name in ("objects", "refs", "info"):
-        (folder / name).mkdir()
+    for name in ("objects", "refs/heads", "info"):
+        (folder / name).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
     (folder / "config").write_text(
         "[core]\nrepositoryformatversion = 1\nbare = false\nfilemode = true\n"
@@ -187,15 +202,22 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The files that could not be merged."""
+    """The files that could not be merged. In `tree` they hold both sides, between markers named OURS and THEIRS."""
 
     files: tuple[str, ...]
+    tree: str = field(default="", compare=False)
+
+
+OURS, THEIRS = "integration", "work"
+"""What the two sides are called in the markers of a conflict."""
 
 
 def merge(repo: Path, ours: str, theirs: str) -> Merged | Conflict:
-    """Merge two commits into a tree, without any checkout."""
+    """Merge two commits, by their full ids, into a tree, without any checkout."""
     with store(repo) as ours_alone:
+        for name, commit in ((OURS, ours), (THEIRS, theirs)):
+            ours_alone.name(name, commit)
         options = ("--write-tree", "--name-only", "--no-messages", "-z", "--allow-unrelated-histories")
-        answer = ours_alone.call("merge-tree", *options, ours, theirs, allowed=(0, 1))
+        answer = ours_alone.call("merge-tree", *options, OURS, THEIRS, allowed=(0, 1))
     tree, *files = answer.records
-    return Merged(tree) if answer.status == 0 else Conflict(tuple(dict.fromkeys(files)))
+    return Merged(tree) if answer.status == 0 else Conflict(tuple(dict.fromkeys(files)), tree)

@@ -32,8 +32,9 @@ class View:
     """What one command sees. All paths are absolute and resolved.
 
     root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
-    the workspace never. private: its own folder, with `home` inside. readable: further folders; what lies deeper is
-    said later and holds. own_caches: it is shown none of the machine's caches of packages, and makes its own.
+    the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
+    what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
+    makes its own.
     """
 
     root: Path
@@ -44,6 +45,7 @@ class View:
     readable: tuple[Path, ...] = ()
     network: bool = False
     own_caches: bool = False
+    is_git_writable: bool = False
 
 
 def namespaces(view: View) -> list[str]:
@@ -99,6 +101,6 @@ def _folders(view: View) -> dict[Path, str]:
     how[view.root] = "--bind" if view.writable is None else "--ro-bind"
     how |= dict.fromkeys(view.writable or (), "--bind")
     git = view.root / ".git"
-    if git.exists() and not git.is_symlink():
+    if git.exists() and not git.is_symlink() and not view.is_git_writable:
         how[git] = "--ro-bind"
     return how | {view.private: "--bind"}

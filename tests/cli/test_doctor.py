@@ -185,3 +185,73 @@ def test_a_state_file_from_a_newer_version_is_told(root: Path) -> None:
 def test_checks_come_as_values(root: Path) -> None:
     first = next(iter(surroundings(root)))
     assert first == Check("python", State.OK, ".".join(map(str, sys.version_info[:3])))
+
+
+AGENT = """
+[plan]
+pre_review = false
+audit_review = false
+[agents.coder]
+backend = "claude"
+[agents.verifier]
+backend = {verifier}
+{more}
+"""
+
+
+def with_agent(root: Path, version: str = "2.9.0", verifier: str = '["checks", "claude"]', more: str = "") -> str:
+    """PATH with a program named claude that only tells a version."""
+    folder = root.parent / "programs"
+    folder.mkdir(exist_ok=True)
+    program = folder / "claude"
+    program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n")
+    program.chmod(0o755)
+    (root / ".agent-fox" / "config.toml").write_text(AGENT.format(verifier=verifier, more=more))
+    return f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def doctor(root: Path, **variables: str) -> dict[str, dict[str, str]]:
+    found = json.loads(start(root, "doctor", "--json", **variables).stdout)
+    return {check["name"]: check for check in found["checks"]}
+
+
+def test_an_agents_program_must_be_there(root: Path) -> None:
+    with_agent(root)
+    check = doctor(root, ANTHROPIC_API_KEY="k", PATH="/usr/bin:/bin")["agents.coder"]
+    assert check["state"] == "missing"
+    assert "npm install --global @anthropic-ai/claude-code" in check["what"]
+
+
+def test_an_agents_program_must_be_new_enough(root: Path) -> None:
+    check = doctor(root, ANTHROPIC_API_KEY="k", PATH=with_agent(root, "1.0.128"))["agents.coder"]
+    assert (check["state"], "1.0.128" in check["what"]) == ("missing", True)
+
+
+def test_an_agent_must_have_a_key(root: Path) -> None:
+    path = with_agent(root)
+    assert "there is no key" in doctor(root, PATH=path, ANTHROPIC_API_KEY="")["agents.coder"]["what"]
+    assert doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["agents.coder"]["state"] == "ok"
+
+
+def test_who_writes_and_judges_with_the_same_model_is_warned(root: Path) -> None:
+    check = doctor(root, PATH=with_agent(root), ANTHROPIC_API_KEY="k")["independent verifier"]
+    assert (check["state"], "both writes and judges" in check["what"]) == ("warning", True)
+    other = with_agent(root, more='model = "another"')
+    assert doctor(root, PATH=other, ANTHROPIC_API_KEY="k")["independent verifier"]["state"] == "ok"
+
+
+def test_who_only_asks_a_model_is_warned(root: Path) -> None:
+    path = with_agent(root, verifier='"claude"', more='model = "another"')
+    found = json.loads(start(root, "doctor", "--json", PATH=path, ANTHROPIC_API_KEY="k").stdout)["checks"]
+    assert [check["what"] for check in found if check["state"] == "warning" and "model judges" in check["what"]]
+
+
+def test_prompts_and_prices_of_ones_own_must_be_usable(root: Path) -> None:
+    path = with_agent(root)
+    (root / ".agent-fox/prompts").mkdir()
+    (root / ".agent-fox/prompts/coder.md").write_text("do it")
+    (root / ".agent-fox/prices.toml").write_text("nonsense = 1\n")
+    check = doctor(root, PATH=path, ANTHROPIC_API_KEY="k")["prompts"]
+    assert check["state"] == "missing"
+    assert "coder.md" in check["what"]
+    assert "prices.toml" in check["what"]

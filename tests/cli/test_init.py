@@ -86,3 +86,16 @@ def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
     done = start(tmp_path, "init")
     assert done.returncode == 1
     assert ".agent-fox" in said(done)
+
+
+def test_an_agent_that_is_known_writes_reviews_and_judges_beside_the_checks(tmp_path: Path) -> None:
+    assert start(tmp_path, "init", "--agent", "claude").returncode == 0
+    agents = load(tmp_path, {}).agents
+    assert (agents.coder.backends, agents.reviewer.backends) == (["claude"], ["claude"])
+    assert agents.verifier.backends == ["checks", "claude"]
+
+
+def test_an_agent_that_is_known_takes_no_program(tmp_path: Path) -> None:
+    ended = start(tmp_path, "init", "--agent", "codex", "--", "codex", "--yolo")
+    assert ended.returncode == 1
+    assert "knows its program" in ended.stderr

@@ -188,6 +188,19 @@ def test_the_last_complete_answer_counts() -> None:
     assert words(f'{ALL_PASS} {{"verdicts": []}}') == all_are("silent")
 
 
+def test_a_fail_under_keys_in_another_case_is_the_last_answer() -> None:
+    assert words(f"{ALL_PASS}\n{ALL_FAIL.replace('verdict', 'Verdict')}") == all_are("FAIL")
+    both = '{"verdicts": [{"id": "05-REQ-2", "verdict": "PASS", "Verdict": "FAIL"}]}'
+    assert words(both)["05-REQ-2"] == "UNKNOWN"
+
+
+@pytest.mark.parametrize("opening", ["// as asked\n", "note: 1, ", "“note”: 1, "])
+def test_rows_of_an_answer_that_cannot_be_read_never_count_as_a_list_of_their_own(opening: str) -> None:
+    text = "{" + opening + ALL_PASS[1:-1] + ', "overall_verdict": "FAIL"}'
+    assert read(text) == Report(notes=(CUT_OFF,), is_readable=False)
+    assert read(f"{ALL_PASS}\n{text}") == Report(notes=(CUT_OFF,), is_readable=False)
+
+
 def test_silence_gives_no_verdict() -> None:
     assert words(answer(row("05-REQ-1.1"))) == {**all_are("silent"), "05-REQ-1.1": "PASS"}
 

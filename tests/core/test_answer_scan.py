@@ -28,7 +28,16 @@ def test_what_is_not_like_an_answer_takes_none_away(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"id": "a", "status": FAIL}', '{"status": FAIL, "id": "a"}', '{"verdicts": [}', '{"ver', "{", "[{", '{"id": "a'],
+    [
+        '{"id": "a", "status": FAIL}',
+        '{"status": FAIL, "id": "a"}',
+        '{"verdicts": [}',
+        '{"ver',
+        '{"Ver',
+        "{",
+        "[{",
+        '{"id": "a',
+    ],
 )
 def test_what_is_like_an_answer_and_cannot_be_read_is_broken(text: str) -> None:
     assert list(scan(f"{ANSWER} {text}")) == [READ, Broken()]
@@ -56,3 +65,36 @@ def test_brackets_are_followed_to_the_deepest_and_no_deeper() -> None:
     deepest = "[{" + "[" * inner + "]" * inner + "}]"
     assert list(scan(f"{deepest} {ANSWER}")) == [READ]
     assert list(scan(f"[{deepest}] {ANSWER}".replace("[[{", "[{[{"))) == [Broken()]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{ // as asked\n"verdicts": [{"id": "a", "verdict": "PASS"}], "overall_verdict": "FAIL"}',
+        '{note: "x", verdicts: [{"id": "a", "verdict": "PASS"}], overall_verdict: "FAIL"}',
+        '{“overall_verdict”: "FAIL", "verdicts": [{"id": "a", "verdict": "PASS"}]}',
+        'dict": "FAIL", "verdicts": [{"id": "a", "verdict": "PASS"}]',
+        f'{{note: "x", report: {ANSWER}\n}}',
+        f'{{note: "x", report: {ANSWER}, overall: "FAIL"}}',
+        '{ // as asked\n"findings": [{"severity": "critical"}]}',
+    ],
+)
+def test_what_stands_inside_something_that_cannot_be_read_is_never_given_on_its_own(text: str) -> None:
+    assert list(scan(text)) == [Broken()]
+
+
+@pytest.mark.parametrize(
+    "text", [f"Report: {ANSWER}", f'the "verdicts":\n{ANSWER}', f"{ANSWER}\n, as said", f"({ANSWER})"]
+)
+def test_an_answer_in_prose_stands_on_its_own(text: str) -> None:
+    assert list(scan(text)) == [READ]
+
+
+def test_a_value_that_is_no_answer_takes_none_away_where_it_stands_inside_another() -> None:
+    assert list(scan(f'{ANSWER} {{level: x, "at": [{{"n": 1}}], "s": 2}}')) == [READ]
+
+
+def test_keys_of_an_answer_are_known_in_any_case() -> None:
+    assert list(scan('{"Verdicts": [{"ID": "A", "Verdict": "PASS"}], "Else": 1}')) == [
+        Whole({"verdicts": [{"id": "A", "verdict": "PASS"}], "Else": "1"})
+    ]

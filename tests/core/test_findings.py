@@ -57,3 +57,16 @@ def test_a_finding_that_says_nothing_has_an_empty_text() -> None:
 
 def test_the_words_that_hold_a_plan_are_these() -> None:
     assert {"critical", "blocker", "blocking"} == CRITICAL
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"findings": [{"severity": "critical"}], "findings": []}',
+        '{"findings": [{"severity": "critical", "severity": "minor"}]}',
+        '{"findings": []}\n\n{"severity": "critical", "requirement_id": "01-REQ-1.1"}',
+        '{"findings": []}\n\n[{"severity": "critical", "requirement_id": "01-REQ-1.1"}]',
+    ],
+)
+def test_a_finding_that_another_word_would_hide_makes_the_review_unreadable(text: str) -> None:
+    assert read_review(text) == UNREADABLE

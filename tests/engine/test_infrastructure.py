@@ -35,3 +35,22 @@ def test_a_setup_command_that_failed_is_not_tried_again() -> None:
 def test_other_trouble_is_waited_for_until_its_attempts_are_spent(what: Infrastructure, reason: str) -> None:
     assert lost(what, reason) is None
     assert "lost 5 times" in str(lost(what, reason, losses=5))
+
+
+def waited(losses: int, retry_after: float | None = None) -> float:
+    """Seconds until the ticket may be launched again."""
+    backoff = Backoff(InfrastructureSettings(), lambda: 100.0)
+    end = SessionEnd(
+        EndKind.INFRASTRUCTURE, "429", Path("log"), infrastructure=Infrastructure.RATE_LIMIT, retry_after=retry_after
+    )
+    assert backoff.lost("uid", losses, end) is None
+    return backoff.not_before["uid"] - 100.0
+
+
+def test_each_wait_is_twice_the_last_one() -> None:
+    assert [waited(losses) for losses in (1, 2, 3, 4)] == [2, 4, 8, 16]
+
+
+@pytest.mark.parametrize(("asked", "wait"), [(90.0, 90.0), (1.0, 2.0), (10.0**6, 21600.0)])
+def test_what_the_models_side_asks_for_is_waited_up_to_a_bound(asked: float, wait: float) -> None:
+    assert waited(1, retry_after=asked) == wait

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.landing import Conflict, Landing, build_landing, move
+from agent_fox.session.landing import Conflict, Landing, Style, build_landing, move
 from agent_fox.system import git
 from tests.session.world import sh, write
 
@@ -56,6 +56,51 @@ def test_work_that_is_there_already_lands_where_it_is(repo: Path, base: str) -> 
     work = commit(repo, base, a__txt="a")
     tip = commit(repo, work, b__txt="b")
     assert build_landing(repo, tip, work, "land") == Landing(tip, tip)
+
+
+def squashed(repo: Path, tip: str, work: str) -> str:
+    landing = build_landing(repo, tip, work, "land", Style.SQUASH)
+    assert isinstance(landing, Landing)
+    assert landing.base == tip
+    return landing.commit
+
+
+def test_squashed_work_is_one_commit_whose_only_parent_is_the_tip(repo: Path, base: str) -> None:
+    first, second = commit(repo, base, a__txt="a"), commit(repo, base, b__txt="b")
+    assert squashed(repo, base, first) == first
+    made = squashed(repo, first, second)
+    assert sh(repo, "git", "show", "-s", "--format=%P|%s", made) == f"{first}|land"
+    assert {"a.txt", "b.txt"} <= git.files_under(repo, made).keys()
+    assert git.commit_of(repo, "integration") == base
+
+
+def test_work_of_several_commits_on_the_tip_is_squashed_too(repo: Path, base: str) -> None:
+    work = commit(repo, commit(repo, base, a__txt="a"), b__txt="b")
+    made = squashed(repo, base, work)
+    assert (git.parents(repo, made), git.tree_of(repo, made)) == ((base,), git.tree_of(repo, work))
+
+
+def test_squashing_what_is_there_already_changes_nothing(repo: Path, base: str) -> None:
+    first, second = commit(repo, base, a__txt="a"), commit(repo, base, a__txt="a", b__txt="b")
+    tip = squashed(repo, first, second)
+    assert squashed(repo, tip, second) == tip
+
+
+def test_squashed_work_conflicts_as_merged_work_does(repo: Path, base: str) -> None:
+    ours, theirs = commit(repo, base, README__md="ours\n"), commit(repo, base, README__md="theirs\n")
+    assert build_landing(repo, ours, theirs, "land", Style.SQUASH) == Conflict(("README.md",))
+
+
+def test_work_on_a_file_that_the_tip_renamed_follows_it(repo: Path, base: str) -> None:
+    lines = "".join(f"line {number}\n" for number in range(20))
+    start = commit(repo, base, old__txt=lines)
+    work = commit(repo, start, old__txt=lines.replace("line 7\n", "seven\n"))
+    sh(repo, "git", "checkout", "-q", "--detach", start)
+    sh(repo, "git", "mv", "old.txt", "new.txt")
+    sh(repo, "git", "commit", "-qm", "rename")
+    tip = sh(repo, "git", "rev-parse", "HEAD")
+    sh(repo, "git", "checkout", "-q", "main")
+    assert git.show(repo, squashed(repo, tip, work), "new.txt") == lines.replace("line 7\n", "seven\n").encode()
 
 
 def test_a_move_can_be_repeated_and_loses_a_race_without_harm(repo: Path, base: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -82,3 +83,15 @@ def test_silence_about_one_requirement_beside_a_fail_blames_only_the_fail(tmp_pa
     run(root, ends=PROVEN)
     assert coders(root) == {"01_calc:1": 2, "01_calc:2": 1}
     assert briefed(root, "01_calc:1", 2) == {"01-REQ-1.1": "it is wrong"}
+
+
+def test_the_next_reading_is_the_next_stronger_verifiers(tmp_path: Path) -> None:
+    says = {"01_calc/1/1": "all good, trust me"}
+    root = World({"01_calc": REQS}, verifier_says=says).build(tmp_path)
+    with (root / ".agent-fox" / "config.toml").open("a") as settings:
+        settings.write('\n[[agents.verifier.rungs]]\nlabel = "strong"\nenvironment = { STRONG = "yes" }\n')
+    run(root, ends=PROVEN)
+    sessions = rows(root, "SELECT reading, rung FROM sessions WHERE node_id = '01_calc:2' ORDER BY id")
+    assert sessions == [(1, 0), (2, 1)]
+    (steps,) = rows(root, "SELECT steps FROM decisions WHERE kind = 'Reread'")[0]
+    assert json.loads(str(steps))[0]["rung"] == 1

@@ -1,0 +1,57 @@
+"""From the settings of an agent to what a session is told of it, and what a project's own words lack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agent_fox.config import AgentSettings
+from agent_fox.session.agents.backend import prices_of
+from agent_fox.session.agents.prices import PricesError, read_prices
+from agent_fox.session.agents.registry import NAMES, command_line
+from agent_fox.session.agents.task import Role
+from agent_fox.session.order import EVERY_BACKEND, Agent
+from agent_fox.session.project_words import check_templates
+from agent_fox.system.sandbox import why_missing
+
+
+def agent_of(agent: AgentSettings, backend: str = "") -> Agent:
+    """The agent as a session knows it, for one of its backends; the first of them where none is named."""
+    return Agent(
+        backend=backend or agent.backends[0],
+        command=tuple(agent.command),
+        timeout=agent.timeout,
+        environment=agent.environment,
+        inherit=tuple(agent.inherit),
+        script=agent.script,
+        program=agent.program or "",
+        models={EVERY_BACKEND: agent.model} if isinstance(agent.model, str) else agent.model or {},
+        effort=agent.effort or "",
+        arguments=tuple(agent.arguments),
+        sandbox=agent.sandbox,
+        idle_timeout=agent.idle_timeout,
+        max_turns=agent.max_turns,
+        max_cost_usd=agent.max_cost_usd,
+        tools=agent.tools,
+        stop_hook=agent.stop_hook,
+    )
+
+
+def own_words_trouble(root: Path) -> list[str]:
+    """What is wrong with the project's own prompts, steering file and prices, a sentence each."""
+    prices = prices_of(root)
+    try:
+        if prices is not None:
+            read_prices(prices)
+    except PricesError as error:
+        return [*check_templates(root), str(error)]
+    return check_templates(root)
+
+
+def role_trouble(archetype: str, agent: AgentSettings) -> str | None:
+    """Why an agent's program cannot be held to a role here; None where it can, by its own means or by the sandbox."""
+    programs = (name for name in agent.backends if name in NAMES)
+    unheld = [name for name in programs if Role(archetype) not in command_line(name).facts.roles]
+    if not unheld or (agent.sandbox != "off" and not why_missing()):
+        return None
+    remedy = f'install bubblewrap and leave `sandbox` at "auto", or set another backend for the {archetype}'
+    return f"backend {unheld[0]!r}: its only tool is a shell, so a {archetype} could write; {remedy}"

@@ -1,0 +1,182 @@
+"""An agent's command line as a backend: is it there and usable, and the task that its runner gets."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.session import prompts
+from agent_fox.session.agents import credentials
+from agent_fox.session.agents.command_line import CommandLine
+from agent_fox.session.agents.credentials import Credentials, secret_names
+from agent_fox.session.agents.registry import NAMES, command_line
+from agent_fox.session.agents.report import AgentReport, write_report
+from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
+from agent_fox.session.agents.versions import problem_of
+from agent_fox.session.backends import Backend, base_environment, module_argv
+from agent_fox.session.order import Agent, LaunchOrder, Paths
+from agent_fox.session.project_words import read_overrides, read_steering
+from agent_fox.session.workspace import read_preparation
+from agent_fox.system import git
+from agent_fox.system.sandbox import SandboxMode, why_missing
+
+RESERVE = 10.0
+"""Seconds before the shim's own time limit at which the runner ends a session, so that its cost is still told."""
+
+ANSWERING = 900.0
+"""Seconds that a tool of the verifier may take."""
+
+CHANGING = "run_format_apply"
+OFFERED = tuple(name for name in prompts.TOOL_HINTS if name != CHANGING)
+"""The verifier's tools that a session is offered: those that change no source."""
+
+SCHEMAS = {Role.VERIFIER: prompts.VERDICT_SCHEMA, Role.REVIEWER: prompts.REVIEW_SCHEMA}
+NO_MCP = (
+    "the verifier's tools need the extra `mcp`: pip install 'agent-fox[mcp]', or set `tools = false` for this agent"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentBackend:
+    """One agent's command line. Sessions are held by `agents.runner`, a process of ours between it and the shim."""
+
+    name: str
+
+    @property
+    def cli(self) -> CommandLine:
+        return command_line(self.name)
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        facts, program = self.cli.facts, self.program(agent, root)
+        if program is None:
+            wanted = agent.program or facts.program
+            remedy = f"install it ({facts.install}) or set `program`"
+            return f"backend {self.name!r}: {wanted!r} is not an executable; {remedy}"
+        if agent.tools and facts.has_tools and importlib.util.find_spec("mcp") is None:
+            return f"backend {self.name!r}: {NO_MCP}"
+        problem = problem_of(facts, program)
+        if problem:
+            return f"backend {self.name!r}: {problem}"
+        if SandboxMode(agent.sandbox) is SandboxMode.REQUIRE and why_missing():
+            return f'backend {self.name!r}: sandbox = "require", but {why_missing()}'
+        return self.without_credentials(agent)
+
+    def without_credentials(self, agent: Agent) -> str | None:
+        facts = self.cli.facts
+        try:
+            provider = self.cli.provider(agent.model)
+        except ValueError as error:
+            return f"backend {self.name!r}: {error}"
+        if credentials.find(facts, provider, variables_of(agent)):
+            return None
+        names = ", ".join((*facts.keys.get(provider, ()), *(facts.logins or facts.direct)))
+        return (
+            f"backend {self.name!r}: there is no key for its model; set one of {names} in the environment, "
+            "for an agent gets a home of its own, in which nobody is logged in"
+        )
+
+    def program(self, agent: Agent, root: Path) -> str | None:
+        word = agent.program or self.cli.facts.program
+        path = agent.environment.get("PATH", os.environ.get("PATH"))
+        return shutil.which(str(root / word) if "/" in word else word, path=path)
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        write_report(paths.report, AgentReport(self.name))  # a runner that never comes to speak is no coder's failure
+        paths.document.write_bytes(TASK.dump_json(self.task(order, paths)))
+        paths.document.chmod(0o600)
+        return module_argv("agent_fox.session.agents.runner", [str(paths.document)])
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""
+        found = self.credentials(order.agent)
+        return {found.name: found.key} if found.key else dict(found.direct)
+
+    def credentials(self, agent: Agent) -> Credentials:
+        return credentials.find(self.cli.facts, self.cli.provider(agent.model), variables_of(agent))
+
+    def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
+        agent, role = order.agent, Role(order.archetype.value)
+        provider = self.cli.provider(agent.model)
+        tools = OFFERED if agent.tools and self.cli.facts.has_tools and role is not Role.REVIEWER else ()
+        prompt = prompts.render_prompt(
+            order,
+            tools=tools,
+            steering=read_steering(order.repo),
+            template=read_overrides(order.repo).get(prompts.template_name(order)),
+        )
+        return AgentTask(
+            cli=self.name,
+            program=self.program(agent, order.repo) or self.cli.facts.program,
+            role=role,
+            workspace=paths.workspace.resolve(),
+            home=(paths.agent / "home").resolve(),
+            scratch=(paths.agent / "tmp").resolve(),
+            report=paths.report,
+            events=paths.state / "events.jsonl",
+            system=prompt.system,
+            prompt=prompt.user,
+            limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),
+            provider=provider,
+            upstream=credentials.upstream(provider, variables_of(agent)),
+            environment=self.seen(order, paths),
+            model=agent.model,
+            effort=agent.effort,
+            schema=SCHEMAS.get(role),
+            ask_again="" if role is Role.CODER else prompts.ask_again(order.archetype),
+            verifier=verifier_argv(order, paths) if tools else (),
+            tools=tools,
+            sandbox=agent.sandbox,
+            readable=readable(order, paths),
+            stop_gate=agent.stop_hook and bool(tools),
+            direct=self.cli.facts.direct,
+            prices=prices_of(order.repo),
+            arguments=agent.arguments,
+        )
+
+    def seen(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        """What the program and all that it starts may see: no key; a home and a temporary folder of its own."""
+        hidden = secret_names(self.cli.facts) | {name for names, _ in credentials.UPSTREAMS.values() for name in names}
+        hidden |= {"AGENT_FOX_RESULT"}
+        whole = base_environment(order, paths, os.environ)
+        own = {"HOME": str((paths.agent / "home").resolve()), "TMPDIR": str((paths.agent / "tmp").resolve())}
+        return {name: value for name, value in whole.items() if name not in hidden} | own
+
+
+def variables_of(agent: Agent) -> dict[str, str]:
+    """Where keys are looked for: the person's environment, and what the settings say over it."""
+    return {**os.environ, **agent.environment}
+
+
+def limits_of(agent: Agent, left_usd: float | None, most_idle: float) -> Limits:
+    wall, idle = max(1.0, agent.timeout - min(RESERVE, agent.timeout / 10)), min(agent.idle_timeout, most_idle)
+    return Limits(wall, idle, min(ANSWERING, wall), agent.max_turns, agent.max_cost_usd, left_usd)
+
+
+def verifier_argv(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
+    """The command that serves the verifier's tools for this launch's workspace."""
+    words = ["mcp", "verifier", "--http", "--port", "0", "--root", str(paths.workspace.resolve())]
+    words += ["--artifacts", order.artifacts or str(paths.state / "artifacts"), "--run", order.launch]
+    words += ["--attempt", str(order.attempt), "--sandbox", order.sandbox]
+    return tuple(module_argv("agent_fox.cli.main", words))
+
+
+def readable(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
+    """What lies outside of the workspace and belongs to it: the objects it borrows, and what was linked in."""
+    brought = read_preparation(order).brought if paths.preparation.exists() else ()
+    links = (paths.workspace / path for path in brought)
+    objects = git.common_folder(order.repo) / "objects"
+    briefs = (str(paths.brief), str(paths.brief_json))
+    return (str(objects), *briefs, *(str(link.resolve()) for link in links if link.is_symlink()))
+
+
+def prices_of(repo: Path) -> Path | None:
+    own = repo / ".agent-fox/prices.toml"
+    return own if own.is_file() else None
+
+
+AGENTS: Mapping[str, Backend] = {name: AgentBackend(name) for name in NAMES}
+"""The backends that run agents' command lines, by name."""

@@ -1,0 +1,126 @@
+"""Arguments and answers of codex's tool calls, from the record that it keeps of its session.
+
+Calls that its sandbox stopped or that it refused are in no event of its output; in the record they are, as they come.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import stat
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+LARGEST_PART = 8 * 1024 * 1024
+"""Bytes that are read at once; a record that grows faster is read with gaps."""
+
+PATIENCE, PAUSE = 10, 0.02
+"""How often, and every how many seconds, it is looked for a call that codex has told of but not yet written."""
+
+_NAME = re.compile(r"[0-9a-f-]{36}")
+_SCRIPTS: Mapping[str, str] = {"exec": "script", "apply_patch": "patch"}
+
+
+class _Payload(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    call_id: str
+    name: str = ""
+    arguments: str | None = None
+    input: str | None = None
+    output: JsonValue = None
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+    payload: _Payload
+
+
+@dataclass(slots=True)
+class Record:
+    """Read as it grows. `folder` is where codex keeps sessions; nothing that is no regular file in it is read."""
+
+    folder: Path
+    _path: Path | None = None
+    _offset: int = 0
+    _rest: bytes = b""
+    _given: dict[str, Mapping[str, object]] = field(default_factory=dict)
+    _answers: dict[str, str] = field(default_factory=dict)
+
+    def arguments(self, session: str, call: str) -> Mapping[str, object]:
+        """Arguments of a call, empty where they cannot be found soon."""
+        self._wait_for(call, self._given, session)
+        return self._given.pop(call, {})
+
+    def answer(self, session: str, call: str) -> str:
+        """What the model was shown as a call's answer, empty where it cannot be found soon."""
+        self._wait_for(call, self._answers, session)
+        return self._answers.pop(call, "")
+
+    def _wait_for(self, call: str, table: Mapping[str, object], session: str) -> None:
+        for _ in range(PATIENCE):
+            if call in table or not self._is_found(session):
+                return
+            if not self._read():
+                time.sleep(PAUSE)
+
+    def _is_found(self, session: str) -> bool:
+        if self._path is None and _NAME.fullmatch(session):
+            self._path = next(iter(sorted(self.folder.glob(f"*/*/*/rollout-*-{session}.jsonl"))), None)
+        return self._path is not None and self._path.resolve().is_relative_to(self.folder.resolve())
+
+    def _read(self) -> bool:
+        """Whether anything new was there."""
+        assert self._path is not None
+        part = _part(self._path, self._offset)
+        self._offset += len(part)
+        *lines, self._rest = (self._rest + part).split(b"\n")
+        for payload in _payloads(lines):
+            if payload.arguments is not None or payload.input is not None:
+                self._given[payload.call_id] = _arguments(payload)
+            elif payload.output is not None:
+                self._answers[payload.call_id] = _text(payload.output)
+        return bool(part)
+
+
+def _part(path: Path, offset: int) -> bytes:
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        is_regular = stat.S_ISREG(os.fstat(descriptor).st_mode)
+        return os.pread(descriptor, LARGEST_PART, offset) if is_regular else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(descriptor)
+
+
+def _payloads(lines: Iterable[bytes]) -> Iterator[_Payload]:
+    for line in lines:
+        with contextlib.suppress(ValidationError):
+            yield _Line.model_validate_json(line).payload
+
+
+def _arguments(payload: _Payload) -> Mapping[str, object]:
+    if payload.input is not None:
+        return {_SCRIPTS.get(payload.name, "input"): payload.input}
+    try:
+        given = json.loads(payload.arguments or "")
+    except (ValueError, RecursionError):
+        given = None
+    return given if isinstance(given, dict) else {"arguments": payload.arguments}
+
+
+def _text(output: JsonValue) -> str:
+    """An answer is text, or parts of which some are text."""
+    if isinstance(output, list):
+        parts = (part.get("text") for part in output if isinstance(part, dict))
+        return "".join(part for part in parts if isinstance(part, str))
+    return output if isinstance(output, str) else json.dumps(output)

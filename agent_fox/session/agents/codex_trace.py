@@ -1,0 +1,104 @@
+"""What codex's own trace says on standard error: requests, tokens, tool calls. It holds no words of model or work."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_fox.session.infrastructure import Infrastructure
+
+LEVELS = "error,codex_otel.trace_safe=info"
+"""The value of RUST_LOG that makes codex write it."""
+
+_EVENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+INFO codex_otel\.trace_safe: (.*)", re.DOTALL)
+_FIELD = re.compile(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
+_ERROR = re.compile(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
+_CODE = re.compile(r"\"code\"\s*:\s*\"(\w+)\"")
+_REFUSED = re.compile(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
+
+AUTHENTICATION = frozenset({401, 403})
+OVERLOAD = frozenset({500, 502, 503, 529})
+RATE_LIMIT, UNREACHED = 429, 504
+"""504 is also what the metering proxy answers for a model that it cannot reach."""
+
+CODES: Mapping[str, Infrastructure] = {
+    "rate_limit_exceeded": Infrastructure.RATE_LIMIT,
+    "insufficient_quota": Infrastructure.RATE_LIMIT,
+    "usage_limit_reached": Infrastructure.RATE_LIMIT,
+    "server_is_overloaded": Infrastructure.OVERLOAD,
+    "slow_down": Infrastructure.OVERLOAD,
+    "server_error": Infrastructure.OVERLOAD,
+    "invalid_api_key": Infrastructure.AUTHENTICATION,
+}
+"""Codes of a failed response inside the stream."""
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """One event of the trace: when, its name, and its fields as text."""
+
+    at: str
+    name: str
+    fields: Mapping[str, str]
+    error: str = ""
+
+    def count(self, name: str) -> int | None:
+        value = self.fields.get(name, "")
+        return int(value) if value.isascii() and value.isdigit() and len(value) < 16 else None
+
+
+def traced(line: str) -> Traced | None:
+    """The event of a line of standard error, None where it holds none."""
+    found = _EVENT.fullmatch(line)
+    if found is None:
+        return None
+    at, rest = found.groups()
+    error = _ERROR.search(rest)
+    fields = {name: _plain(value) for name, value in _FIELD.findall(rest)}
+    return Traced(at, fields.get("event.name", ""), fields, _plain(error.group(1)) if error else "")
+
+
+def refused(line: str) -> str:
+    """What codex answered to a call that it did not let run, or that failed; empty where the line says none."""
+    found = _REFUSED.fullmatch(line)
+    return found.group(1) if found else ""
+
+
+def why_failed(event: Traced) -> tuple[str, Infrastructure | None] | None:
+    """What a request to the model failed with, in words and by its kind; None where it has not failed."""
+    status = event.count("http.response.status_code")
+    if event.name == "codex.api_request" and status is not None:
+        return None if status < 400 else (f"the model answered HTTP {status}", _of_status(status))
+    if event.name in {"codex.api_request", "codex.sse_event"} and event.error:
+        return event.error[:400], _of_error(event.error)
+    return None
+
+
+def _of_status(status: int) -> Infrastructure | None:
+    if status in AUTHENTICATION:
+        return Infrastructure.AUTHENTICATION
+    if status == RATE_LIMIT:
+        return Infrastructure.RATE_LIMIT
+    if status == UNREACHED:
+        return Infrastructure.NETWORK
+    return Infrastructure.OVERLOAD if status in OVERLOAD else None
+
+
+def _of_error(error: str) -> Infrastructure | None:
+    code = _CODE.search(error)
+    if code is not None:
+        return CODES.get(code.group(1))
+    lost = ("error sending request", "stream disconnected before completion", "idle timeout waiting for SSE")
+    return Infrastructure.NETWORK if error.startswith(lost) else None
+
+
+def _plain(value: str) -> str:
+    if not value.startswith('"'):
+        return value
+    try:
+        read = json.loads(value)
+    except ValueError:
+        return value.strip('"')
+    return read if isinstance(read, str) else value

@@ -1,0 +1,230 @@
+"""What our agent class for mini-swe-agent tells, as events."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
+
+from agent_fox.session.agents.events import (
+    Answered,
+    Beat,
+    Began,
+    Called,
+    Event,
+    Finished,
+    Said,
+    Tokens,
+    Trouble,
+    Turn,
+    Unreadable,
+    Used,
+)
+from agent_fox.session.infrastructure import Infrastructure
+
+LONGEST_ANSWER = 4000
+LONGEST_LINE = 400
+"""Characters of a command's output, and of an odd line, that an event keeps."""
+
+SUBMITTED = "Submitted"
+
+_STATUSES = {
+    **dict.fromkeys((401, 403), Infrastructure.AUTHENTICATION),
+    429: Infrastructure.RATE_LIMIT,
+    **dict.fromkeys((500, 502, 503, 504, 529), Infrastructure.OVERLOAD),
+}
+_NETWORK = frozenset(
+    {
+        *("httpx.ConnectError", "httpx.ConnectTimeout", "httpx.ReadError", "httpx.ReadTimeout", "httpx.WriteError"),
+        *("httpx.RemoteProtocolError", "httpcore.ConnectError", "httpcore.RemoteProtocolError"),
+        *("builtins.ConnectionRefusedError", "builtins.ConnectionResetError", "openai.APIConnectionError"),
+        *("openai.APITimeoutError", "litellm.exceptions.Timeout"),
+    }
+)
+_GARBAGE = frozenset({"json.decoder.JSONDecodeError"})
+"""Python's errors that say what came of a request, wherever they stand among the errors that it was wrapped in."""
+
+
+class _Details(BaseModel):
+    cached_tokens: int | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+    prompt_tokens_details: _Details | None = None
+
+    @property
+    def tokens(self) -> Tokens:
+        details = self.prompt_tokens_details or _Details()
+        read = self.cache_read_input_tokens or details.cached_tokens or 0
+        written = self.cache_creation_input_tokens or 0
+        return Tokens(max(self.prompt_tokens - read - written, 0), self.completion_tokens, read, written)
+
+
+class _Function(BaseModel):
+    name: str | None = None
+    arguments: str = ""
+
+
+class _Call(BaseModel):
+    id: str = ""
+    function: _Function
+
+
+class _Words(BaseModel):
+    content: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(BaseModel):
+    message: _Words
+
+
+class _Response(BaseModel):
+    id: str = ""
+    model: str | None = None
+    usage: _Usage | None = None
+    choices: list[_Choice] = []
+
+
+class _Began(BaseModel):
+    type: Literal["began"]
+    model: str = ""
+
+
+class _Turn(BaseModel):
+    type: Literal["turn"]
+
+
+class _Trouble(BaseModel):
+    type: Literal["trouble"]
+    status: int | None = None
+    errors: list[str] = []
+    text: str = ""
+
+
+class _Message(BaseModel):
+    type: Literal["message"]
+    role: str | None = None
+    content: JsonValue = None
+    call: str | None = None
+    interrupt: str | None = None
+    exception: str | None = None
+    response: _Response | None = None
+    cost: float = 0.0
+    returncode: int | None = None
+    exit_status: str | None = None
+    submission: str = ""
+
+
+_Line = Annotated[_Began | _Turn | _Trouble | _Message, Field(discriminator="type")]
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+_ARGUMENTS: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+
+
+@dataclass(slots=True)
+class MiniReader:
+    """One process of the program."""
+
+    model: str = ""
+    has_begun: bool = False
+    number: int = 0
+    """Of the answers of the model so far."""
+    open_calls: list[str] = field(default_factory=list)
+
+    def line(self, text: str) -> Iterable[Event]:
+        if not text.strip():
+            return []
+        try:
+            return list(self._events(_LINE.validate_json(text)))
+        except ValidationError:
+            return [Unreadable(text[:LONGEST_LINE]) if self.has_begun else Beat()]
+
+    def _events(self, line: _Line) -> Iterator[Event]:
+        match line:
+            case _Began(model=model):
+                self.model, self.has_begun = model, True
+                yield Began(model=model)
+            case _Turn():
+                yield Turn()
+            case _Trouble():
+                yield Trouble(line.text, kind_of(line.status, line.errors))
+            case _Message(role="exit"):
+                yield from self._ended(line)
+            case _Message():
+                yield from self._said(line)
+
+    def _said(self, line: _Message) -> Iterator[Event]:
+        if line.response is not None:
+            yield from self._answer(line.response)
+        if line.interrupt is not None:
+            yield from self._refused(_text(line.content))
+        elif line.call is not None:
+            yield self._answered(line)
+        else:
+            yield Beat()
+
+    def _answer(self, response: _Response) -> Iterator[Event]:
+        self.number += 1
+        if response.usage is not None:
+            name = f"{self.number} {response.id}".strip()
+            yield Used(name, response.usage.tokens, response.model or self.model)
+        for choice in response.choices:
+            if (words := choice.message.content or "").strip():
+                yield Said(words)
+            for call in choice.message.tool_calls or ():
+                self.open_calls.append(call.id)
+                yield Called(call.function.name or "", _arguments(call.function.arguments), call.id)
+
+    def _refused(self, why: str) -> Iterator[Event]:
+        """One call that is not of its format, and none of an answer's calls is run."""
+        for call in self.open_calls:
+            yield Answered(call, why[:LONGEST_ANSWER], is_error=True, is_refused=True)
+        self.open_calls.clear()
+
+    def _answered(self, line: _Message) -> Answered:
+        call = line.call or ""
+        if call in self.open_calls:
+            self.open_calls.remove(call)
+        return Answered(call, _text(line.content)[:LONGEST_ANSWER], bool(line.returncode or line.exception))
+
+    def _ended(self, line: _Message) -> Iterator[Event]:
+        """Each end is one that the program chose; only a submission is the agent's."""
+        status = line.exit_status or "without a reason"
+        if line.submission.strip():
+            yield Said(line.submission)
+        text = line.submission or line.exception or _text(line.content)
+        cost = line.cost or None
+        yield Finished(text, is_error=status != SUBMITTED, reason=status, cost_usd=cost, model=self.model)
+
+    def complaint(self, text: str) -> Iterable[Event]:
+        """Standard error holds nothing that is not told."""
+        return []
+
+    def end(self, exit_status: int | None) -> Finished | None:
+        return None
+
+
+def kind_of(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
+    """What was broken: by what happened to the connection first, for the status is then the program's own guess."""
+    short = {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in errors}
+    if short & _NETWORK or set(errors) & (_NETWORK | _GARBAGE):
+        return Infrastructure.NETWORK
+    return _STATUSES.get(status) if status is not None else None
+
+
+def _text(content: JsonValue) -> str:
+    return content if isinstance(content, str) else "" if content is None else json.dumps(content)
+
+
+def _arguments(raw: str) -> dict[str, object]:
+    try:
+        return _ARGUMENTS.validate_json(raw)
+    except ValidationError:
+        return {"arguments": raw}

@@ -1,0 +1,90 @@
+"""What an agent's session came to, by what was seen of it: never by what the program says of its own success."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agent_fox.core.markdown import one_line
+from agent_fox.session.agents.events import Finished
+from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.tally import Tally
+from agent_fox.session.agents.watchdog import Cause, Stop
+from agent_fox.session.infrastructure import Infrastructure, recognise
+
+LONGEST_REASON = 400
+"""Characters of a program's own words that a reason quotes."""
+
+SANDBOX_FAILED, SANDBOX_SAYS, SANDBOX_RUNS = 1, "bwrap: ", "bwrap: execvp "
+"""How bubblewrap ends where it cannot begin, and what stands before its words, the last where it runs the program."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended, and why in words for people. `infrastructure` is set with that ending only."""
+
+    ending: Ending
+    reason: str
+    infrastructure: Infrastructure | None = None
+
+
+def outcome_of(tally: Tally, stop: Stop | None, exit_status: int | None, complaints: str) -> Outcome:
+    """Name the end: why we stopped it if we did, then what the model's side failed with, then the program's own end.
+
+    exit_status: of its last process, negative for a signal. complaints: the last lines of its standard error.
+    """
+    if stop is not None:
+        return _stopped(stop, tally)
+    finished = tally.finished
+    if exit_status == 0 and finished is not None and not finished.is_error:
+        return Outcome(Ending.ENDED, finished.reason or "ended")
+    return _failed(tally, exit_status, complaints)
+
+
+def _stopped(stop: Stop, tally: Tally) -> Outcome:
+    match stop.cause:
+        case Cause.ASKED:
+            return Outcome(Ending.STOPPED, stop.reason)
+        case Cause.TOOLS:
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, Infrastructure.WORKSPACE)
+        case Cause.RUN_COST:
+            return Outcome(Ending.CEILING, stop.reason)
+        case Cause.WALL:
+            return Outcome(Ending.TIMED_OUT, stop.reason)
+        case Cause.SILENCE:
+            kind = tally.trouble.kind if tally.trouble and tally.trouble.kind else Infrastructure.NETWORK
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
+        case Cause.AUTHENTICATION:
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, Infrastructure.AUTHENTICATION)
+    return Outcome(Ending.FAILED, stop.reason)
+
+
+def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
+    reason = _words(tally.finished, exit_status, complaints)
+    trouble = tally.trouble
+    if trouble is not None and trouble.kind is not None:
+        return Outcome(Ending.INFRASTRUCTURE, one_line(trouble.text, LONGEST_REASON), trouble.kind)
+    kind = recognise(exit_status, complaints) or _of_sandbox(tally, exit_status, complaints)
+    return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
+
+
+def _of_sandbox(tally: Tally, exit_status: int | None, complaints: str) -> Infrastructure | None:
+    """The sandbox's own failure, before the program that it should hold has said a word."""
+    is_unheard = not (tally.session or tally.turns)
+    if exit_status != SANDBOX_FAILED or not is_unheard or not complaints.startswith(SANDBOX_SAYS):
+        return None
+    return Infrastructure.MISSING_BINARY if complaints.startswith(SANDBOX_RUNS) else Infrastructure.WORKSPACE
+
+
+def _words(finished: Finished | None, exit_status: int | None, complaints: str) -> str:
+    how = "ended" if exit_status == 0 else f"exit {exit_status}"
+    if exit_status is not None and exit_status < 0:
+        how = f"killed by signal {-exit_status}"
+    if finished is None:
+        last = (complaints.strip().splitlines() or [""])[-1]
+        return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
+    said = (
+        finished.reason
+        if finished.reason == finished.text
+        else ": ".join(filter(None, (finished.reason, finished.text)))
+    )
+    return one_line(f"{how}, with an error: {said or 'none given'}", LONGEST_REASON)

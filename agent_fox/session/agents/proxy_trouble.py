@@ -1,0 +1,123 @@
+"""What a model provider's error means, by HTTP status and the error's type; words of prose do not count."""
+
+from __future__ import annotations
+
+from email.message import Message
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
+
+from agent_fox.session.agents.events import Trouble
+from agent_fox.session.infrastructure import Infrastructure
+
+LONGEST_WORDS = 300
+
+_BY_TYPE = {
+    "authentication_error": Infrastructure.AUTHENTICATION,
+    "permission_error": Infrastructure.AUTHENTICATION,
+    "billing_error": Infrastructure.AUTHENTICATION,
+    "invalid_api_key": Infrastructure.AUTHENTICATION,
+    "API_KEY_INVALID": Infrastructure.AUTHENTICATION,
+    "UNAUTHENTICATED": Infrastructure.AUTHENTICATION,
+    "PERMISSION_DENIED": Infrastructure.AUTHENTICATION,
+    "rate_limit_error": Infrastructure.RATE_LIMIT,
+    "rate_limit_exceeded": Infrastructure.RATE_LIMIT,
+    "insufficient_quota": Infrastructure.RATE_LIMIT,
+    "RESOURCE_EXHAUSTED": Infrastructure.RATE_LIMIT,
+    "overloaded_error": Infrastructure.OVERLOAD,
+    "api_error": Infrastructure.OVERLOAD,
+    "server_error": Infrastructure.OVERLOAD,
+    "server_is_overloaded": Infrastructure.OVERLOAD,
+    "slow_down": Infrastructure.OVERLOAD,
+    "UNAVAILABLE": Infrastructure.OVERLOAD,
+    "INTERNAL": Infrastructure.OVERLOAD,
+}
+_BY_STATUS = {
+    401: Infrastructure.AUTHENTICATION,
+    402: Infrastructure.AUTHENTICATION,
+    403: Infrastructure.AUTHENTICATION,
+    429: Infrastructure.RATE_LIMIT,
+}
+_SPENT = frozenset({"insufficient_quota", "billing_error"})
+
+
+class _Detail(BaseModel):
+    reason: str = ""
+
+
+def _with_reasons(details: object) -> list[object]:
+    """The entries that give a reason, whatever else a provider puts there."""
+    listed = details if isinstance(details, list) else []
+    return [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get("reason"), str)]
+
+
+class ErrorBody(BaseModel):
+    """An error as providers tell it: Anthropic's by `type`, OpenAI's also by `code`, Google's by `status`."""
+
+    type: str | None = None
+    code: str | int | None = None
+    status: str | None = None
+    message: str | None = None
+    details: Annotated[tuple[_Detail, ...], BeforeValidator(_with_reasons)] = ()
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What it is called, the most telling first."""
+        reasons = (detail.reason for detail in self.details)
+        named = (*reasons, self.code if isinstance(self.code, str) else "", self.type, self.status)
+        return tuple(dict.fromkeys(word for word in named if word))
+
+
+class _Envelope(BaseModel):
+    error: ErrorBody | str | None = None
+    message: str | None = None
+
+
+_BODY: TypeAdapter[list[_Envelope] | _Envelope] = TypeAdapter(list[_Envelope] | _Envelope)
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """The error of an answer's body, without words where it holds none of a known form."""
+    try:
+        parsed = _BODY.validate_json(body)
+    except ValidationError:
+        return ErrorBody()
+    envelope = parsed if isinstance(parsed, _Envelope) else next(iter(parsed), _Envelope())
+    if isinstance(envelope.error, ErrorBody):
+        return envelope.error
+    return ErrorBody(message=envelope.error or envelope.message)
+
+
+def kind_of(status: int | None, error: ErrorBody) -> Infrastructure | None:
+    """What was broken; None where the request itself was refused, as for a model that does not exist."""
+    if (kind := next((_BY_TYPE[word] for word in error.words if word in _BY_TYPE), None)) is not None:
+        return kind
+    if (error.message or "").startswith("Your credit balance is too low"):
+        return Infrastructure.AUTHENTICATION
+    if status is not None and status >= 500:
+        return Infrastructure.OVERLOAD
+    return _BY_STATUS.get(status or 0)
+
+
+def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = None) -> Trouble:
+    """The event for an error, with the provider's words and how long it asks to wait."""
+    named = " ".join(filter(None, (str(status or ""), *error.words[:2])))
+    text = f"the model's server answered {named or 'with an error'}"
+    if error.message:
+        text += f": {' '.join(error.message.split())[:LONGEST_WORDS]}"
+    if _SPENT & set(error.words):
+        text += " (the account's quota is spent: waiting does not help)"
+    wait = _wait(headers)
+    if wait is not None:
+        text += f", retry after {wait:g} s"
+    return Trouble(text, kind_of(status, error), retry_after=wait)
+
+
+def _wait(headers: Message | None) -> float | None:
+    """Seconds that the server asks to wait; None where it does not say, or names a date, which few do."""
+    if headers is None:
+        return None
+    milliseconds, seconds = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    if milliseconds.isdecimal():
+        return int(milliseconds) / 1000
+    return float(seconds) if seconds.isdecimal() else None

@@ -1,0 +1,17 @@
+"""The adapters that there are, by the name that settings use. Each is loaded when it is asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from agent_fox.session.agents.command_line import CommandLine
+
+NAMES = ("claude", "codex", "gemini", "opencode", "mini")
+
+
+def command_line(name: str) -> CommandLine:
+    """The adapter of this name: `NAME` in upper case, of the module of the same name. Raises KeyError."""
+    if name not in NAMES:
+        raise KeyError(name)
+    found: CommandLine = getattr(import_module(f"agent_fox.session.agents.{name}"), name.upper())
+    return found

@@ -1,0 +1,107 @@
+"""What one launch of an agent's command line needs to know: written by the backend, read by the runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+
+class Role(StrEnum):
+    """What a session may do: edit and run, judge through the verifier's tools, or only read."""
+
+    CODER = "coder"
+    VERIFIER = "verifier"
+    REVIEWER = "reviewer"
+
+
+class Provider(StrEnum):
+    """Whose protocol a program speaks to its model."""
+
+    ANTHROPIC = "anthropic"
+    OPENAI = "openai"
+    GEMINI = "gemini"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Ceilings of one session. `wall`, `idle` and `answer` in seconds; None: no ceiling.
+
+    `idle`: how long nothing may be heard while no tool runs. `answer`: how long a tool of an MCP server may take.
+    `cost_usd` is the session's own, `left_usd` what the run had left when the session was launched.
+    """
+
+    wall: float
+    idle: float
+    answer: float
+    turns: int | None = None
+    cost_usd: float | None = None
+    left_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AgentTask:
+    """One session of one program. All paths are absolute.
+
+    `home` is its own HOME, empty at first, where adapters put configuration; `scratch` is its TMPDIR. `system` are the
+    rules, `prompt` the brief. `schema` is the JSON Schema of the answer where one is wanted. `verifier` is the command
+    that serves the verifier's tools over HTTP, empty where none are offered. `environment` is everything that the
+    program and what it starts may see, without any key. `upstream` is where the model is, `provider` its protocol.
+    `direct` names variables with credentials that must reach the program itself, because nobody else can use them.
+    """
+
+    cli: str
+    program: str
+    role: Role
+    workspace: Path
+    home: Path
+    scratch: Path
+    report: Path
+    events: Path
+    system: str
+    prompt: str
+    limits: Limits
+    provider: Provider
+    upstream: str
+    environment: Mapping[str, str]
+    model: str = ""
+    effort: str = ""
+    schema: Mapping[str, object] | None = None
+    ask_again: str = ""
+    """The question that a session whose answer could not be read is asked once more; empty: it is not."""
+    verifier: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+    """Names of the verifier's tools that are offered."""
+    sandbox: str = "off"
+    readable: tuple[str, ...] = ()
+    """Paths outside of the workspace that it may read inside the sandbox."""
+    stop_gate: bool = False
+    direct: tuple[str, ...] = ()
+    prices: Path | None = None
+    arguments: tuple[str, ...] = ()
+    """A person's own further arguments for the program."""
+
+
+TASK: TypeAdapter[AgentTask] = TypeAdapter(AgentTask)
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Where a session reaches what we serve it, all on loopback. Made by the runner just before the program starts.
+
+    `model_url` takes the requests to the model, with `model_key` as the key: the real one, or a word of this launch
+    that the metering proxy knows. `mcp_url` and `mcp_token` are the verifier's tools, empty where there are none.
+    `stop_command` is the argv of a stop hook (reads the hook's JSON; exit 0: may stop, exit 2: may not, with the reason
+    on standard error), empty where none is wanted.
+    """
+
+    model_url: str
+    model_key: str
+    mcp_url: str = ""
+    mcp_token: str = ""
+    stop_command: tuple[str, ...] = ()
+    credentials: Mapping[str, str] = field(default_factory=dict)
+    """The variables of `AgentTask.direct` with their values."""

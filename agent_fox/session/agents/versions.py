@@ -1,0 +1,161 @@
+"""Which version of an agent's program is there: asked once for each state of its file, and not for long.
+
+A program is asked with `--version`, in an empty home of its own, so that asking changes nothing of a person's.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import selectors
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import IO
+
+from agent_fox.core.markdown import one_line
+from agent_fox.session.agents.command_line import Facts
+
+SECONDS = 60.0
+"""How long a program may take to tell its version. Usual is less than ten, on a busy machine."""
+
+LONGEST_OUTPUT = 64 * 1024
+"""Bytes of each stream that are read; who prints more has not answered the question."""
+
+LONGEST_QUOTE = 200
+
+_NUMBERS = r"v?(\d+(?:\.\d+){1,3})(?![\w.]*\.\d)"
+_ANYWHERE = re.compile(rf"(?<![\w.]){_NUMBERS}")
+_NAMED = re.compile(rf"\bversion:? {_NUMBERS}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """What a program says it is. One of the two is empty: `problem` says why there is no version."""
+
+    version: str = ""
+    problem: str = ""
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        return tuple(int(part) for part in self.version.split(".")) if self.version else ()
+
+
+def probe(program: str, seconds: float = SECONDS) -> Probe:
+    """The version of a program, by its path or its name on PATH. Asked anew only where its file has changed."""
+    path = shutil.which(program)
+    if path is None:
+        return Probe(problem=_why_not_there(program))
+    try:
+        state = Path(path).stat()
+        return Probe(_version_of(str(Path(path).absolute()), state.st_mtime_ns, state.st_size, seconds))
+    except OSError as error:
+        return Probe(problem=f"{path} cannot be run: {error.strerror or error}")
+    except _Silent as silence:
+        return Probe(problem=str(silence))
+
+
+def problem_of(facts: Facts, program: str, seconds: float = SECONDS) -> str | None:
+    """Why this program cannot be used as the agent's, and what to do about it; None where it can."""
+    found = probe(program, seconds)
+    if found.problem:
+        return f"{found.problem}; install it: {facts.install}"
+    if found.numbers < facts.least:
+        needed = ".".join(map(str, facts.least))
+        return (
+            f"{facts.program} {found.version} ({program}) is too old: {needed} or newer is needed; "
+            f"update it: {facts.install}"
+        )
+    return None
+
+
+def _why_not_there(program: str) -> str:
+    path = Path(program)
+    if "/" not in program:
+        return f"{program} is not installed: it is not on PATH"
+    if path.is_file():
+        return f"{program} is not executable"
+    return f"{program} is not installed: there is no such file"
+
+
+class _Silent(RuntimeError):
+    """No version was told; the message says what was. An exception, so that it is not remembered."""
+
+
+@cache
+def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
+    """The version that the program tells. `changed` and `size` are what it is remembered by."""
+    exit_status, said = _asked(path, seconds)
+    if exit_status is None:
+        raise _Silent(f"`{path} --version` did not end within {seconds:g} s; try it by hand")
+    found = (_ANYWHERE if exit_status == 0 else _NAMED).search(said)
+    if found is None:
+        words = one_line(said.strip(), LONGEST_QUOTE)
+        told = f"it said: {words}" if words else "it said nothing"
+        raise _Silent(f"`{path} --version` told no version (exit {exit_status}, {told})")
+    return found[1]
+
+
+def _asked(path: str, seconds: float) -> tuple[int | None, str]:
+    """Exit status, None where it did not end in time, and the words: standard output before standard error."""
+    with tempfile.TemporaryDirectory(prefix="agent-fox-probe-", ignore_cleanup_errors=True) as home:
+        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TMPDIR": home, "NO_COLOR": "1"}
+        process = subprocess.Popen(
+            [path, "--version"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=home,
+            env=environment,
+            start_new_session=True,
+        )
+        with _ended(process):
+            return _heard(process, time.monotonic() + seconds)
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Nothing that was started runs on."""
+    try:
+        yield
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+
+def _heard(process: subprocess.Popen[bytes], give_up: float) -> tuple[int | None, str]:
+    assert process.stdout is not None
+    assert process.stderr is not None
+    streams: tuple[IO[bytes], ...] = (process.stdout, process.stderr)
+    heard = {stream.fileno(): b"" for stream in streams}
+    with selectors.DefaultSelector() as selector:
+        for stream in streams:
+            selector.register(stream, selectors.EVENT_READ)
+        while selector.get_map() and process.poll() is None and time.monotonic() < give_up:
+            _read_ready(selector, heard, give_up)
+        _read_ready(selector, heard, 0.0)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(max(0.0, give_up - time.monotonic()))
+    words = "\n".join(heard[stream.fileno()].decode("utf-8", "replace") for stream in streams)
+    return process.poll(), words
+
+
+def _read_ready(selector: selectors.BaseSelector, heard: dict[int, bytes], give_up: float) -> None:
+    """Read what is there. A stream that ended, or said too much, is not listened to any more."""
+    wait = min(0.2, give_up - time.monotonic()) if give_up else 0.0
+    for key, _ in selector.select(max(0.0, wait)):
+        chunk = os.read(key.fd, LONGEST_OUTPUT)
+        heard[key.fd] += chunk
+        if not chunk or len(heard[key.fd]) > LONGEST_OUTPUT:
+            selector.unregister(key.fileobj)

@@ -1,0 +1,186 @@
+"""The facts of a brief as values, free of secrets. How they look is in `briefs`, which they are in the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.markdown import printable
+from agent_fox.core.spec import Criterion
+from agent_fox.system.redact import redact
+
+FORBIDDEN = (
+    "weakening, deleting, skipping or special-casing tests so that they pass",
+    "changing the spec: its files are dropped when the work lands, except ticked boxes",
+    "claiming what you have not run",
+)
+
+DIGEST_DIGITS = 16
+
+
+class Since(StrEnum):
+    """How long a requirement has been failing."""
+
+    FIRST = "failing"
+    STILL = "still failing"
+    NEWLY = "newly failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One requirement that failed: its text, what was seen, and the command that shows it again."""
+
+    id: str
+    text: str
+    evidence: str = ""
+    command: str = ""
+    standing: Since = Since.FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One earlier attempt: what its session said it did, and what came of it."""
+
+    attempt: int
+    summary: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Work that could not be merged: the files in conflict, and the commit subjects of the two sides.
+
+    `branch` is what the integration branch got meanwhile, `work` what the coder had made.
+    """
+
+    files: tuple[str, ...]
+    branch: tuple[str, ...] = ()
+    work: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class BriefFacts:
+    """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
+
+    `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
+    spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
+    and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
+    that is the whole task of the session.
+    """
+
+    node: str
+    spec: str
+    archetype: Archetype
+    attempt: int
+    title: str = ""
+    mode: Mode | None = None
+    reading: int = 1
+    tasks: str = ""
+    requirements: tuple[Criterion, ...] = ()
+    failing: tuple[Failure, ...] = ()
+    fixed: tuple[str, ...] = ()
+    must_stay_green: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    changed: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = FORBIDDEN
+    reason: str = ""
+    conflict: Conflict | None = None
+    documents: tuple[str, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    expected: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+
+
+def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
+    """The same facts with every text masked: what looks like a secret, and each of `secrets`.
+
+    Ids stay as they are; they are names of the plan.
+    """
+    known = tuple(secrets)
+
+    def masked(text: str) -> str:
+        return redact(text, known) if text else text
+
+    return replace(
+        facts,
+        title=masked(facts.title),
+        tasks=masked(facts.tasks),
+        requirements=tuple(Criterion(part.id, masked(part.text)) for part in facts.requirements),
+        failing=tuple(_masked_failure(failure, masked) for failure in facts.failing),
+        tried=tuple(Tried(t.attempt, masked(t.summary), masked(t.outcome)) for t in facts.tried),
+        changed=tuple(map(masked, facts.changed)),
+        reason=masked(facts.reason),
+        conflict=_masked_conflict(facts.conflict, masked),
+        documents=tuple(map(masked, facts.documents)),
+        commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
+    )
+
+
+def _masked_failure(failure: Failure, masked: Callable[[str], str]) -> Failure:
+    return replace(
+        failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
+    )
+
+
+def _masked_conflict(conflict: Conflict | None, masked: Callable[[str], str]) -> Conflict | None:
+    if conflict is None:
+        return None
+    sides = (conflict.files, conflict.branch, conflict.work)
+    return Conflict(*(tuple(map(masked, side)) for side in sides))
+
+
+def brief_json(facts: BriefFacts) -> dict[str, object]:
+    """The brief as a JSON document; every key is always there. Keep the keys stable: agents read them."""
+    return {
+        "node": facts.node,
+        "spec": facts.spec,
+        "archetype": facts.archetype.value,
+        "mode": facts.mode.value if facts.mode else None,
+        "attempt": facts.attempt,
+        "reading": facts.reading,
+        "title": printable(facts.title),
+        "tasks": printable(facts.tasks),
+        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
+        "failing": [_failure_json(failure) for failure in facts.failing],
+        "fixed": list(facts.fixed),
+        "must_stay_green": list(facts.must_stay_green),
+        "tried": [
+            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
+            for t in facts.tried
+        ],
+        "changed": [printable(path) for path in facts.changed],
+        "forbidden": list(facts.forbidden),
+        "reason": printable(facts.reason),
+        "conflict": _conflict_json(facts.conflict),
+        "documents": [printable(path) for path in facts.documents],
+        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+        "expected": list(facts.expected),
+        "unclear": list(facts.unclear),
+    }
+
+
+def digest(facts: BriefFacts) -> str:
+    """A short hash of all facts, also of what the Markdown form has no room for: other facts, another digest."""
+    text = json.dumps(brief_json(facts), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def _failure_json(failure: Failure) -> dict[str, object]:
+    return {
+        "id": failure.id,
+        "text": printable(failure.text),
+        "evidence": printable(failure.evidence),
+        "command": printable(failure.command),
+        "standing": failure.standing.value,
+    }
+
+
+def _conflict_json(conflict: Conflict | None) -> dict[str, object] | None:
+    if conflict is None:
+        return None
+    sides = {"files": conflict.files, "branch": conflict.branch, "work": conflict.work}
+    return {name: [printable(line) for line in lines] for name, lines in sides.items()}

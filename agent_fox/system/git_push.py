@@ -1,0 +1,97 @@
+"""Pushing one commit to one branch of a remote: never with force, without hooks and prompts, and bounded in time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.system import git
+
+SECONDS = 120.0
+"""How long asking a remote, or pushing to it, may take."""
+
+_NEUTRAL = (
+    "core.hooksPath=/dev/null",
+    "push.followTags=false",
+    "push.gpgSign=false",
+    "push.recurseSubmodules=no",
+    "protocol.ext.allow=never",
+    "gc.auto=0",
+)
+_KEPT = ("SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS")
+_TOLD_LINES = 3
+
+
+class PushError(Exception):
+    """The remote could not be asked, or took nothing. The message is what git said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """What a remote told: its default branch, and where one branch stands there. None: it has none."""
+
+    default: str | None
+    commit: str | None
+
+
+def exists(repo: Path, remote: str) -> bool:
+    """Whether the repository has a remote of this name."""
+    return remote in git.call(repo, "remote").text.splitlines()
+
+
+def known_default(repo: Path, remote: str) -> str | None:
+    """The remote's default branch as the repository remembers it, without asking the remote."""
+    prefix = f"refs/remotes/{remote}/"
+    target = git.call(repo, "symbolic-ref", "--quiet", f"{prefix}HEAD", allowed=(0, 1, 128)).text
+    return target.removeprefix(prefix) or None
+
+
+def ask(repo: Path, remote: str, branch: str, seconds: float = SECONDS) -> Remote:
+    """Ask the remote. Raises PushError, GitError."""
+    lines = _run(repo, seconds, "ls-remote", "--symref", "--", remote, "HEAD", f"refs/heads/{branch}").splitlines()
+    pairs = [line.split("\t", 1) for line in lines]
+    default = next((place.removeprefix("ref: refs/heads/") for place, _ in pairs if place.startswith("ref: ")), None)
+    return Remote(default, next((place for place, name in pairs if name == f"refs/heads/{branch}"), None))
+
+
+def push(repo: Path, remote: str, branch: str, commit: str, seconds: float = SECONDS) -> None:
+    """Make `branch` of the remote `commit`, if that is a step forward. Raises PushError, GitError."""
+    options = ("--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--no-force", "--no-mirror")
+    _run(repo, seconds, "push", *options, "--", remote, f"{commit}:refs/heads/{branch}")
+
+
+def _run(repo: Path, seconds: float, *arguments: str) -> str:
+    """What git printed. It has no terminal to ask at; with it ends whatever it started. Raises PushError."""
+    settings = [word for setting in _NEUTRAL for word in ("-c", setting)]
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    process = subprocess.Popen(
+        ["git", *settings, *arguments], cwd=repo, env=git.environment(kept), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True,
+    )  # fmt: skip
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired as error:
+        raise PushError(f"the remote did not answer within {seconds:g} s") from error
+    finally:
+        _end(process)
+    if process.returncode != 0:
+        raise PushError(_told(out, err) or f"git ended with exit status {process.returncode}")
+    return out
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """End what is left of git's process group: a helper of the transport may outlive it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _told(out: str, err: str) -> str:
+    """The lines that say why: of the porcelain those marked `!`, else the last ones that were printed."""
+    rejected = [line for line in out.splitlines() if line.startswith("!")]
+    lines = rejected or [line.strip() for line in err.splitlines() if line.strip()][:_TOLD_LINES]
+    return "; ".join(line.replace("\t", " ") for line in lines)

@@ -1,0 +1,126 @@
+"""A picture of the person's repository: where its references stand and what its own settings hold. Nothing is moved
+here but a reference that is put back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.system import git
+
+OURS = "refs/agent-fox/"
+"""All references below it are agent-fox's own."""
+
+FETCHED = "refs/remotes/"
+"""What a fetch moves: editors do that in the background, all the time."""
+
+SETTINGS = (
+    *("config", "config.worktree", "commondir", "gitdir", "info/attributes", "info/exclude", "info/grafts"),
+    *("objects/info/alternates", "modules", "worktrees"),
+)
+"""Files and folders of a git folder that say what git does. Of a folder only the names count."""
+
+LARGEST_READ = 1024**2
+"""Bytes of a settings file or hook that are compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What stood where: references (full name → commit, or `-> reference`), and settings and hooks (path → digest)."""
+
+    refs: Mapping[str, str]
+    files: Mapping[str, str]
+
+
+def picture(repo: Path) -> Picture:
+    """The repository as it stands. The person's index and files are not looked at. Raises GitError, OSError."""
+    return Picture(references(repo), _digests(git.common_folder(repo)))
+
+
+def references(repo: Path) -> dict[str, str]:
+    """Every reference but fetched ones, with HEAD. One that is broken is not among them."""
+    lines = git.call(repo, "for-each-ref", "--format=%(refname) %(objectname) %(symref)").text.splitlines()
+    rows = (line.split(" ") for line in lines)
+    found = {name: _place(commit, "".join(target)) for name, commit, *target in rows if not name.startswith(FETCHED)}
+    return {"HEAD": _head(repo), **found}
+
+
+def _place(commit: str, target: str) -> str:
+    return f"-> {target}" if target else commit
+
+
+def _head(repo: Path) -> str:
+    target = git.call(repo, "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1, 128)).text
+    return _place(git.head(repo) or "", target)
+
+
+def _digests(folder: Path) -> dict[str, str]:
+    return {path.relative_to(folder).as_posix(): _digest(path) for path in _settings(folder)}
+
+
+def _settings(folder: Path) -> Iterator[Path]:
+    hooks = folder / "hooks"
+    yield from (path for name in SETTINGS if (path := folder / name).exists() or path.is_symlink())
+    if hooks.is_symlink():
+        yield hooks
+    elif hooks.is_dir():
+        yield from (path for path in sorted(hooks.rglob("*")) if path.suffix != ".sample" and not path.is_dir())
+
+
+def _digest(path: Path) -> str:
+    """What a file holds, with its mode; where a link leads; which names a folder has."""
+    if path.is_symlink():
+        return f"-> {path.readlink()}"
+    if path.is_dir():
+        return " ".join(sorted(inner.name for inner in path.iterdir()))
+    if not path.is_file():
+        return "special"
+    mode = f"{path.stat().st_mode:o}"
+    try:
+        with path.open("rb") as file:
+            return f"{mode} {hashlib.sha256(file.read(LARGEST_READ)).hexdigest()}"
+    except PermissionError:
+        return f"{mode} unreadable"
+
+
+def differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str | None, str | None]]:
+    """Name, before and after (None: not there) of all that differs, in the order of names."""
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            yield name, old.get(name), new.get(name)
+
+
+def stands_at(repo: Path, ref: str, commit: str) -> bool:
+    """Whether `ref` is a plain reference to `commit`."""
+    return place_of(repo, ref) == commit
+
+
+def place_of(repo: Path, ref: str) -> str | None:
+    """The commit of a reference, `-> reference` of a symbolic one, or None where it is gone or broken."""
+    target = git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text
+    return f"-> {target}" if target else git.commit_of(repo, ref)
+
+
+def put_back(repo: Path, ref: str, commit: str) -> bool:
+    """Make `ref` a plain reference to `commit` again, wherever it stands: compare and swap.
+
+    False where it was moved at the same moment. Raises GitError where git cannot do it, or `commit` is gone.
+    """
+    if git.commit_of(repo, commit) is None:
+        raise git.GitError(
+            f"{ref} in {repo} was moved, and the commit {commit[:12]} that it stood at is gone; "
+            "fetch that commit from where you have it, or start over with a new integration branch"
+        )
+    _remove_broken(repo, ref)
+    return git.move_ref(repo, ref, commit, git.commit_of(repo, ref))
+
+
+def _remove_broken(repo: Path, ref: str) -> None:
+    """A loose reference that holds no commit stands in git's own way."""
+    file = git.common_folder(repo) / ref
+    is_symbolic = bool(git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text)
+    if git.commit_of(repo, ref) is None and not is_symbolic and (file.is_symlink() or file.is_file()):
+        file.unlink()

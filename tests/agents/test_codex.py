@@ -1,0 +1,569 @@
+"""The real Codex CLI, started by its adapter, against the scripted model server.
+
+Fake: the model. Real: the program with its own sandbox, its tools, the MCP server, the hooks, the files, git.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, Any, TypeVar
+
+import pytest
+from pydantic import TypeAdapter
+
+from agent_fox.session.agents.codex import CODEX
+from agent_fox.session.agents.command_line import Start
+from agent_fox.session.agents.enclosure import enclosed
+from agent_fox.session.agents.events import (
+    Answered,
+    Began,
+    Called,
+    Event,
+    Finished,
+    Said,
+    Tokens,
+    Trouble,
+    Turn,
+    Unreadable,
+    Used,
+)
+from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system import sandbox
+from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.model_server.records import Exchange
+from agent_fox.testing.model_server.script import Script
+from tests.agents.programs import VARIABLE, program
+
+FOUND = program("codex")
+pytestmark = [
+    pytest.mark.agents,
+    pytest.mark.skipif(FOUND is None, reason=f"codex is not below the folder that {VARIABLE} names"),
+]
+
+PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite the file.\n"
+LIMITS = Limits(wall=600, idle=30, answer=60)
+SECONDS = 90.0
+WORD, TOKEN = "word-of-this-launch", "token-of-the-verifier"
+SCHEMA = {
+    "type": "object",
+    "properties": {"word": {"type": "string"}},
+    "required": ["word"],
+    "additionalProperties": False,
+}
+IN_SANDBOX = pytest.param(
+    "require", marks=pytest.mark.skipif(bool(sandbox.why_missing()), reason="there is no sandbox on this machine")
+)
+
+_SCRIPT = TypeAdapter(Script)
+Kind = TypeVar("Kind")
+
+
+def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
+    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
+
+
+def shell(command: str) -> Mapping[str, Any]:
+    return {"tool": "exec_command", "arguments": {"cmd": command}}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one process left: its events as they came, its exit status, how long it took in seconds."""
+
+    events: tuple[Event, ...]
+    status: int
+    seconds: float
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def finished(self) -> Finished:
+        return self.of(Finished)[-1]
+
+    @property
+    def tools(self) -> list[str]:
+        return [event.tool for event in self.of(Called)]
+
+
+@dataclass(frozen=True)
+class World:
+    """One workspace, one home, and the task of one session in them."""
+
+    root: Path
+    task: AgentTask
+
+    @property
+    def workspace(self) -> Path:
+        return self.task.workspace
+
+    def plant(self, path: str, text: str) -> Path:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def door(self, server: ModelServer, **given: Any) -> Door:  # noqa: ANN401 - fields of the door
+        return Door(f"{server.url}/v1", WORD, **given)
+
+    def run(self, server: ModelServer, door: Mapping[str, Any] | None = None, **changes: Any) -> Ran:  # noqa: ANN401
+        task = replace(self.task, **changes)
+        opened = self.door(server, **(door or {}))
+        CODEX.prepare(task, opened)
+        return run(task, CODEX.start(task, opened))
+
+    def again(self, server: ModelServer, session: str, **changes: Any) -> Ran:  # noqa: ANN401 - fields of the task
+        task = replace(self.task, **changes)
+        return run(task, CODEX.again(task, self.door(server), session))
+
+
+def run(task: AgentTask, start: Start, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
+    """One process to its end, its lines read as they come. `send` goes to it once `ready` is set."""
+    environment = {**task.environment, **start.environment}
+    began, reader = time.monotonic(), CODEX.reader(task)
+    lines: queue.SimpleQueue[tuple[bool, str] | None] = queue.SimpleQueue()
+    events: list[Event] = []
+    with (
+        enclosed(task, start, environment) as wrapped,
+        subprocess.Popen(
+            wrapped.argv,
+            cwd=task.workspace,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=wrapped.descriptors,
+            start_new_session=True,
+        ) as process,
+    ):
+        timer = threading.Timer(SECONDS * 2, os.killpg, (process.pid, signal.SIGKILL))
+        timer.start()
+        assert process.stdin is not None
+        process.stdin.write(start.stdin.encode())
+        process.stdin.close()
+        for stream, is_output in ((process.stdout, True), (process.stderr, False)):
+            threading.Thread(target=_pump, args=(stream, is_output, lines), daemon=True).start()
+        if send is not None and ready is not None:
+            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
+        for _ in range(2):
+            while (line := lines.get(timeout=SECONDS * 3)) is not None:
+                events += reader.line(line[1]) if line[0] else reader.complaint(line[1])
+        status = process.wait()
+        timer.cancel()
+    last = reader.end(status)
+    return Ran((*events, *([last] if last else [])), status, time.monotonic() - began)
+
+
+def _pump(stream: IO[bytes], is_output: bool, lines: queue.SimpleQueue[tuple[bool, str] | None]) -> None:
+    for line in stream:
+        lines.put((is_output, line.decode("utf-8", "replace").rstrip("\n")))
+    lines.put(None)
+
+
+def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
+    if ready.wait(SECONDS):
+        process.send_signal(number)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return world_at(tmp_path)
+
+
+def world_at(root: Path) -> World:
+    for name in ("tree/workspace", "launch/home", "launch/scratch"):
+        (root / name).mkdir(parents=True)
+    workspace = root / "tree/workspace"
+    subprocess.run(["git", "init", "-q", "-b", "main", workspace], check=True)
+    (workspace / "notes.txt").write_text("an old note\n", encoding="utf-8")
+    task = AgentTask(
+        cli="codex",
+        program=str(FOUND),
+        role=Role.CODER,
+        workspace=workspace,
+        home=root / "launch/home",
+        scratch=root / "launch/scratch",
+        report=root / "launch/report.json",
+        events=root / "launch/events.jsonl",
+        system='You are the coder of this "test".',
+        prompt=PROMPT,
+        limits=LIMITS,
+        provider=Provider.OPENAI,
+        upstream="",
+        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "AGENT_FOX_LAUNCH": f"codex-adapter-{root.name}"},
+        model="scripted-model",
+        ask_again="Say it again, as JSON.",
+    )
+    return World(root, task)
+
+
+def work(server: ModelServer) -> list[Exchange]:
+    return [exchange for exchange in server.requests if exchange.step is not None]
+
+
+def text_of(server: ModelServer) -> str:
+    """Everything that was sent to the model."""
+    return "\n".join(str(exchange.body) for exchange in server.requests)
+
+
+def offered(exchange: Exchange) -> set[str]:
+    assert isinstance(exchange.body, dict)
+    tools = exchange.body.get("tools")
+    found = tools if isinstance(tools, list) else []
+    return {str(tool.get("name") or tool["type"]) for tool in found if isinstance(tool, dict)}
+
+
+# --- what a session does ---
+
+
+@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+def test_a_coder_edits_runs_commits_and_its_events_tell_everything(world: World, where: str) -> None:
+    commit = "git add -A && git -c user.name=a -c user.email=a@b commit -qm work && git log --format=%s"
+    actions = (shell("echo hello > hello.txt"), shell(commit), shell("exit 3"), {"tool": "no_such_tool"})
+    with ModelServer(script(*actions, {"say": "done"}, input_tokens=1000, output_tokens=30)) as server:
+        ran = world.run(server, sandbox=where)
+        requests = work(server)
+    assert (ran.status, (world.workspace / "hello.txt").read_text()) == (0, "hello\n")
+    assert [(call.tool, call.arguments) for call in ran.of(Called)] == [
+        ("exec_command", {"cmd": "echo hello > hello.txt"}),
+        ("exec_command", {"cmd": commit}),
+        ("exec_command", {"cmd": "exit 3"}),
+        ("no_such_tool", {}),
+    ]
+    assert [answer.call for answer in ran.of(Answered)] == [call.call for call in ran.of(Called)]
+    assert "Process exited with code 3" in ran.of(Answered)[2].text
+    assert [call for call in ran.tools if not CODEX.may(Role.CODER, call)] == ["no_such_tool"]
+    assert "'work\\n'" in repr(subprocess.check_output(["git", "log", "--format=%s"], cwd=world.workspace, text=True))
+    assert (len(ran.of(Turn)), len(requests)) == (5, 5)
+    assert sum((use.tokens for use in ran.of(Used)), Tokens()) == Tokens(input=5000, output=150)
+    assert not ran.of(Unreadable)
+    finished = ran.finished
+    assert (finished.text, finished.is_error, finished.reason) == ("done", False, "completed")
+    assert finished.tokens == Tokens(input=5000, output=150)
+    assert finished.session == ran.of(Began)[0].session != ""
+
+
+def test_a_model_that_writes_scripts_is_heard_too(world: World) -> None:
+    with ModelServer(script({"run": ["sh", "-c", "echo hello > hello.txt"]}, {"say": "done"})) as server:
+        ran = world.run(server, model="gpt-6-sol")
+    assert (world.workspace / "hello.txt").read_text() == "hello\n"
+    assert ran.tools == ["exec", "exec_command"]
+    assert "hello.txt" in str(ran.of(Called)[0].arguments["script"])
+    assert (ran.finished.text, ran.finished.model) == ("done", "gpt-6-sol")
+
+
+def test_a_patch_is_a_call(world: World) -> None:
+    with ModelServer(script({"write": "patched.txt", "text": "hello\n"}, {"say": "done"})) as server:
+        ran = world.run(server, model="gpt-5.5")
+    assert (world.workspace / "patched.txt").read_text() == "hello\n"
+    assert len(ran.of(Called)) == 1
+
+
+def test_the_request_carries_the_rules_the_prompt_the_model_and_the_word_of_the_launch(world: World) -> None:
+    with ModelServer(script({"say": "done"})) as server:
+        ran = world.run(server, model="gpt-5.5", effort="high", prompt=PROMPT + "x" * 400_000 + "THE-END")
+        (request,) = work(server)
+        paths = {exchange.path.partition("?")[0] for exchange in server.requests}
+    body = request.body
+    assert isinstance(body, dict)
+    assert 'You are the coder of this "test".' in str(body["input"])
+    assert "THE-END" in str(body["input"])
+    assert (body["model"], body["reasoning"]) == ("gpt-5.5", {"effort": "high"})
+    assert request.headers["authorization"] == f"Bearer {WORD}"
+    assert ran.of(Began)[-1].model == "gpt-5.5"
+    assert paths == {"/v1/responses"}
+
+
+def test_commands_of_the_agent_see_none_of_our_secrets(world: World) -> None:
+    command = (
+        "env; for place in /proc/[0-9]*/environ; do tr '\\0' '\\n' < $place; done 2>/dev/null; "
+        "cat $HOME/.codex/config.toml; touch $HOME/.codex/config.toml; echo written=$?"
+    )
+    with ModelServer(script(shell(command), {"say": "done"})) as server:
+        ran = world.run(server, environment={**world.task.environment, "MINE": "kept", "RUST_LOG": "debug"})
+        said = text_of(server)
+    assert ran.status == 0
+    assert "MINE=kept" in said
+    assert "RUST_LOG=debug" in said
+    assert "written=1" in said
+    assert WORD not in said
+    assert "CODEX_HOME=" not in said
+
+
+def test_a_sandboxed_coder_writes_to_its_home_and_listens_on_loopback_but_not_elsewhere(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = Path("/var/tmp") / f"agent-fox-codex-{os.getpid()}"
+    listen = "python3 -c \"import socket; s=socket.socket(); s.bind(('127.0.0.1',0)); s.listen(); print('listens')\""
+    command = f"touch $HOME/.cache-of-a-tool && echo home; {listen}; touch {outside}; echo outside=$?"
+    with ModelServer(script(shell(command), {"say": "done"})) as server:
+        world.run(server)
+        said = text_of(server)
+    assert "home\\nlistens" in said or "home\nlistens" in said
+    assert "outside=1" in said
+    assert not outside.exists()
+
+
+# --- what a role may do ---
+
+
+@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+@pytest.mark.parametrize("role", [Role.VERIFIER, Role.REVIEWER])
+def test_who_judges_reads_and_whatever_else_it_tries_is_stopped_and_told(world: World, role: Role, where: str) -> None:
+    tried = ("touch made.txt", "python3 -c 'print(6 * 7)'", "cat notes.txt > made.txt", "git commit -m x")
+    actions = (shell("cat notes.txt | head -3"), *map(shell, tried), {"say": "done"})
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server, role=role, sandbox=where)
+        said = text_of(server)
+    assert ran.finished.text == "done"
+    assert [answer.is_refused for answer in ran.of(Answered)] == [False, True, True, True, True]
+    assert "an old note" in said
+    assert "may only read" in said
+    assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "notes.txt"]
+
+
+@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+def test_a_script_of_who_judges_is_stopped_at_each_call_that_does_more_than_read(world: World, where: str) -> None:
+    actions = ({"run": ["sh", "-c", "touch made.txt"]}, {"write": "made.txt", "text": "x"}, {"say": "done"})
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server, role=Role.VERIFIER, model="gpt-6-sol", sandbox=where)
+    assert ran.status == 0
+    assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "notes.txt"]
+    assert any(answer.is_refused for answer in ran.of(Answered))
+
+
+MCP_SERVER = """
+import socket, sys
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+token, record = sys.argv[1], sys.argv[2]
+server = MCPServer("verifier")
+
+def note(text):
+    with open(record, "a") as file:
+        file.write(text + "\\n")
+
+@server.tool()
+def run_unit_tests(scope: str = "all") -> str:
+    "Run the unit tests."
+    note("run_unit_tests " + scope)
+    return "3 passed"
+
+@server.tool()
+def erase_everything() -> str:
+    "Not offered to the session."
+    note("erase_everything")
+    return "erased"
+
+inner = server.streamable_http_app()
+
+async def guarded(scope, receive, send):
+    if scope["type"] == "http" and dict(scope["headers"]).get(b"authorization") != b"Bearer " + token.encode():
+        await send({"type": "http.response.start", "status": 401, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await inner(scope, receive, send)
+
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(guarded, log_level="error")).run(sockets=[listener])
+"""
+"""A real MCP server over HTTP that wants a token, and writes down what was called."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    door: Mapping[str, str]
+    record: Path
+
+    @property
+    def called(self) -> list[str]:
+        return self.record.read_text(encoding="utf-8").splitlines() if self.record.exists() else []
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[Tools]:
+    record = tmp_path / "called.txt"
+    command = (sys.executable, "-c", MCP_SERVER, TOKEN, str(record))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            url = f"http://127.0.0.1:{int(server.stdout.readline())}/mcp"
+            yield Tools({"mcp_url": url, "mcp_token": TOKEN}, record)
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("model", ["scripted-model", "gpt-6-sol"])
+@pytest.mark.parametrize("role", [Role.CODER, Role.VERIFIER])
+def test_the_tools_of_the_verifier_run_without_a_question_and_no_others_of_it(
+    world: World, tools: Tools, role: Role, model: str
+) -> None:
+    actions = ({"mcp": "run_unit_tests", "arguments": {"scope": "one"}}, {"mcp": "erase_everything"}, {"say": "done"})
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server, tools.door, role=role, tools=("run_unit_tests",), model=model)
+    assert tools.called == ["run_unit_tests one"]
+    assert "mcp__verifier__run_unit_tests" in ran.tools
+    assert CODEX.may(role, "mcp__verifier__run_unit_tests")
+
+
+def test_a_reviewer_gets_no_tools_of_the_verifier(world: World, tools: Tools) -> None:
+    with ModelServer(script({"say": "done"})) as server:
+        ran = world.run(server, tools.door, role=Role.REVIEWER, tools=("run_unit_tests",))
+        assert not any("mcp" in name for name in offered(work(server)[0]))
+    assert (ran.status, tools.called) == (0, [])
+
+
+def test_a_session_does_not_begin_without_the_tools_that_it_was_promised(world: World) -> None:
+    door = {"mcp_url": "http://127.0.0.1:9/mcp", "mcp_token": TOKEN}
+    with ModelServer(script({"say": "done"})) as server:
+        ran = world.run(server, door, tools=("run_unit_tests",))
+        assert not server.requests
+    assert (ran.status, ran.finished.is_error, ran.of(Trouble)[-1].kind) == (1, True, Infrastructure.NETWORK)
+
+
+# --- how a session ends ---
+
+
+def test_an_answer_by_schema_is_structured(world: World) -> None:
+    with ModelServer(script({"answer": {"word": "yes"}})) as server:
+        ran = world.run(server, role=Role.VERIFIER, schema=SCHEMA)
+    assert (ran.status, ran.finished.structured, ran.finished.is_error) == (0, {"word": "yes"}, False)
+
+
+@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+def test_a_session_is_asked_again_without_tools_and_its_tokens_are_not_counted_twice(world: World, where: str) -> None:
+    actions = ({"say": "it is fine"}, shell("cat notes.txt"), {"answer": {"word": "yes"}})
+    given: dict[str, Any] = {"role": Role.VERIFIER, "schema": SCHEMA, "sandbox": where}
+    with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
+        first = world.run(server, **given)
+        again = world.again(server, first.finished.session, **given)
+        requests = work(server)
+    assert again.finished.structured == {"word": "yes"}
+    assert again.finished.session == first.finished.session
+    assert "it is fine" in str(requests[-1].body)
+    assert "Say it again, as JSON." in str(requests[-1].body)
+    assert "exec_command" not in offered(requests[-1])
+    assert "an old note" not in str(requests[-1].body)
+    assert (first.finished.tokens, again.finished.tokens) == (Tokens(1000, 10), Tokens(3000, 30))
+    assert sum((use.tokens for use in again.of(Used)), Tokens()) == Tokens(2000, 20)
+
+
+def test_a_stop_hook_holds_a_coder_back_until_it_lets_it_go(world: World) -> None:
+    counter, hook = world.root / "counted", world.root / "hook.sh"
+    hook.write_text(
+        f'cat >/dev/null; echo x >> {counter}; [ $(wc -l < {counter}) -ge 3 ] || {{ echo "NOT YET $1" >&2; exit 2; }}',
+        encoding="utf-8",
+    )
+    door = {"stop_command": ("sh", str(hook), "an argument; with 'quotes'")}
+    with ModelServer(script({"say": "one"}, {"say": "two"}, {"say": "three"})) as server:
+        ran = world.run(server, door)
+        said = text_of(server)
+    assert counter.read_text() == "x\n" * 3
+    assert "NOT YET an argument; with 'quotes'" in said.replace('\\"', '"').replace("\\'", "'")
+    assert [event.text for event in ran.of(Said)] == ["one", "two", "three"]
+    assert (ran.status, ran.finished.text) == (0, "three")
+
+
+def test_who_judges_has_no_stop_hook(world: World) -> None:
+    door = {"stop_command": ("touch", str(world.root / "called"))}
+    with ModelServer(script({"say": "done"})) as server:
+        world.run(server, door, role=Role.VERIFIER)
+    assert not (world.root / "called").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_a_stopped_session_has_used_is_known(world: World, number: signal.Signals) -> None:
+    ready = threading.Event()
+    with ModelServer(script(shell("sleep 60"), {"say": "done"}, input_tokens=1000, output_tokens=10)) as server:
+        door = world.door(server)
+        CODEX.prepare(world.task, door)
+        waiting = threading.Thread(target=_ready_when_called, args=(world, ready), daemon=True)
+        waiting.start()
+        ran = run(world.task, CODEX.start(world.task, door), number, ready)
+    assert ran.seconds < 30
+    assert ran.status != 0
+    assert [use.tokens for use in ran.of(Used)] == [Tokens(1000, 10)]
+    assert not any(event for event in ran.of(Finished) if not event.is_error)
+    assert _sleepers(world) == []
+
+
+def _ready_when_called(world: World, ready: threading.Event) -> None:
+    give_up = time.monotonic() + SECONDS
+    while not _sleepers(world) and time.monotonic() < give_up:
+        time.sleep(0.05)
+    ready.set()
+
+
+def _sleepers(world: World) -> list[str]:
+    """Processes of this launch that sleep, by its name in their environment."""
+    mark = f"AGENT_FOX_LAUNCH={world.task.environment['AGENT_FOX_LAUNCH']}".encode()
+    found = []
+    for folder in Path("/proc").iterdir():
+        try:
+            if mark in (folder / "environ").read_bytes() and b"sleep\x0060" in (folder / "cmdline").read_bytes():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
+
+
+# --- what is broken ---
+
+
+@pytest.mark.parametrize(
+    ("action", "kind", "seconds"),
+    [
+        ({"fail": "authentication"}, Infrastructure.AUTHENTICATION, 20),
+        ({"status": 403, "body": "{}", "times": "always"}, Infrastructure.AUTHENTICATION, 20),
+        ({"fail": "rate limit"}, Infrastructure.RATE_LIMIT, 60),
+        ({"fail": "overload"}, Infrastructure.OVERLOAD, 60),
+        ({"status": 529, "times": "always"}, Infrastructure.OVERLOAD, 60),
+        ({"fail": "network"}, Infrastructure.NETWORK, 60),
+        ({"drop": True, "times": "always"}, Infrastructure.NETWORK, 60),
+        ({"garbage": "<html>no</html>", "times": "always"}, Infrastructure.NETWORK, 60),
+        ({"hang": 100, "stage": "stream"}, Infrastructure.NETWORK, 60),
+        ({"status": 400, "body": '{"error": {"message": "too dear"}}', "times": "always"}, None, 20),
+    ],
+    ids=lambda value: str(value) if isinstance(value, dict) else "",
+)
+def test_what_is_broken_is_named_soon(
+    world: World, action: Mapping[str, Any], kind: Infrastructure | None, seconds: float
+) -> None:
+    with ModelServer(script(action, {"say": "done"})) as server:
+        ran = world.run(server)
+    assert ran.status == 1
+    assert ran.finished.is_error
+    assert ran.of(Trouble)[-1].kind is kind
+    assert ran.seconds < seconds
+
+
+def test_what_is_broken_once_is_tried_again(world: World) -> None:
+    actions = ({"status": 503, "times": 1}, {"drop": True, "times": 1}, {"say": "done"})
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server)
+    assert (ran.status, ran.finished.text, ran.finished.is_error) == (0, "done", False)
+
+
+def test_two_sessions_at_once_do_not_mix(tmp_path: Path) -> None:
+    worlds = [world_at(tmp_path / name) for name in ("a", "b", "c")]
+    played = script({"run": ["sh", "-c", "pwd > where.txt"]}, {"say": "done"})
+    with ModelServer(played) as server, ThreadPoolExecutor(len(worlds)) as pool:
+        rans = list(pool.map(lambda world: world.run(server), worlds))
+    assert [ran.status for ran in rans] == [0, 0, 0]
+    assert len({ran.finished.session for ran in rans}) == 3
+    for world in worlds:
+        assert (world.workspace / "where.txt").read_text().strip() == str(world.workspace)

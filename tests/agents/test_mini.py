@@ -1,0 +1,331 @@
+"""The real mini-swe-agent, started by its adapter, against the scripted model server. Fake: the model."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from pydantic import TypeAdapter
+
+from agent_fox.session.agents.command_line import Start
+from agent_fox.session.agents.events import (
+    Answered,
+    Began,
+    Called,
+    Event,
+    Finished,
+    Said,
+    Tokens,
+    Turn,
+    Unreadable,
+    Used,
+)
+from agent_fox.session.agents.mini import MINI
+from agent_fox.session.agents.outcome import Outcome, outcome_of
+from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.tally import Tally
+from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.model_server.script import Script
+from tests.agents.programs import VARIABLE, program
+
+FOUND = program("mini")
+pytestmark = [
+    pytest.mark.agents,
+    pytest.mark.skipif(FOUND is None, reason=f"mini is not below the folder that {VARIABLE} names"),
+]
+
+PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite {{the}} file {% now %}.\n"
+WORD = "word-of-this-launch"
+MODELS = ("openai/gpt-5", "anthropic/claude-sonnet-4-5-20250929")
+SECONDS = 180.0
+
+Kind = TypeVar("Kind")
+_SCRIPT = TypeAdapter(Script)
+
+
+def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
+    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
+
+
+def bash(command: str) -> dict[str, object]:
+    return {"tool": "bash", "arguments": {"command": command}}
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one process left: its events in order, its exit status, its seconds."""
+
+    events: tuple[Event, ...]
+    status: int
+    seconds: float
+    complaints: str
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def outcome(self) -> Outcome:
+        tally = Tally(lambda tool: True)
+        for event in self.events:
+            tally.hear(event)
+        return outcome_of(tally, None, self.status, "")
+
+
+@pytest.fixture
+def task(tmp_path: Path) -> AgentTask:
+    return made(tmp_path)
+
+
+def made(root: Path, model: str = MODELS[0]) -> AgentTask:
+    for folder in ("workspace", "own/home", "own/scratch"):
+        (root / folder).mkdir(parents=True)
+    environment = {"PATH": os.environ["PATH"], "TMPDIR": str(root / "own/scratch"), "AGENT_FOX_LAUNCH": "mini-tests"}
+    return AgentTask(
+        cli="mini",
+        program=str(FOUND),
+        role=Role.CODER,
+        workspace=root / "workspace",
+        home=root / "own/home",
+        scratch=root / "own/scratch",
+        report=root / "own/report.json",
+        events=root / "own/events.jsonl",
+        system="RULES-OF-THE-ROLE {{x}}",
+        prompt=PROMPT,
+        limits=Limits(wall=600, idle=30, answer=60),
+        provider=MINI.provider(model),
+        upstream="",
+        environment=environment,
+        model=model,
+    )
+
+
+def run(task: AgentTask, url: str, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
+    """One process to its end. `send` goes to it once `ready` is set."""
+    door = Door(url, WORD)
+    MINI.prepare(task, door)
+    start, began = MINI.start(task, door), time.monotonic()
+    with _process(task, start) as process:
+        timer = threading.Timer(SECONDS, process.kill)
+        timer.start()
+        if send is not None and ready is not None:
+            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
+        try:
+            out, complaints = process.communicate(start.stdin.encode())
+        finally:
+            timer.cancel()
+    reader = MINI.reader(task)
+    events = [event for line in out.decode("utf-8", "replace").splitlines() for event in reader.line(line)]
+    return Ran(tuple(events), process.returncode, time.monotonic() - began, complaints.decode("utf-8", "replace"))
+
+
+def _process(task: AgentTask, start: Start) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        start.argv,
+        cwd=task.workspace,
+        env={**task.environment, **start.environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
+    if ready.wait(SECONDS):
+        process.send_signal(number)
+
+
+def asked(server: ModelServer) -> list[str]:
+    return [json.dumps(exchange.body) for exchange in server.requests]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_coder_edits_and_runs(model: str, tmp_path: Path) -> None:
+    task = made(tmp_path, model)
+    actions = (bash("printf new > b.txt"), bash("cat b.txt; false"), {"say": "All done."})
+    with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
+        ran = run(task, server.url)
+
+    assert (task.workspace / "b.txt").read_text() == "new"
+    assert [call.tool for call in ran.of(Called)] == ["bash"] * 3
+    assert [(end.is_error, end.is_refused) for end in ran.of(Answered)] == [(False, False), (True, False)]
+    assert [used.tokens for used in ran.of(Used)] == [Tokens(input=100, output=7)] * 3
+    assert (len(ran.of(Turn)), ran.of(Unreadable)) == (3, [])
+    finished = ran.of(Finished)[-1]
+    assert (finished.text, finished.reason, ran.of(Said)[-1].text) == ("All done.", "Submitted", "All done.")
+    assert finished.cost_usd is not None
+    assert finished.cost_usd > 0
+    assert ran.outcome.ending is Ending.ENDED
+    assert all(part in asked(server)[0] for part in ("RULES-OF-THE-ROLE {{x}}", "Write {{the}} file {% now %}."))
+    sent = {exchange.headers.get("x-api-key") or exchange.headers["authorization"] for exchange in server.requests}
+    assert sent <= {WORD, f"Bearer {WORD}"}
+
+
+def test_neither_arguments_nor_commands_show_the_key(task: AgentTask) -> None:
+    start = MINI.start(task, Door("http://127.0.0.1:9", WORD))
+    assert not any(secret in " ".join(start.argv) for secret in (WORD, "Write", "RULES"))
+
+    with ModelServer(script(bash("env; echo path=$PYTHONPATH."), {"say": "Done."})) as server:
+        run(replace(task, environment={**task.environment, "PYTHONPATH": "src"}), server.url)
+
+    assert WORD not in asked(server)[1]
+    assert "path=src." in asked(server)[1]
+
+
+def test_a_tool_that_there_is_not_is_seen_asked_for(task: AgentTask) -> None:
+    with ModelServer(script({"tool": "edit", "arguments": {"path": "a"}})) as server:
+        ran = run(task, server.url)
+
+    assert [call.tool for call in ran.of(Called) if not MINI.may(Role.CODER, call.tool)] == ["edit"] * 3
+    assert all(end.is_refused for end in ran.of(Answered))
+    assert (ran.status, ran.outcome.ending) == (0, Ending.FAILED), "the program itself ends with 0"
+    assert "RepeatedFormatError" in ran.outcome.reason
+
+
+def test_a_ceiling_of_turns_is_kept_and_no_success(task: AgentTask) -> None:
+    limits = replace(task.limits, turns=2)
+    with ModelServer(script(*(bash(f"echo {number}") for number in range(5)))) as server:
+        ran = run(replace(task, limits=limits), server.url)
+
+    assert (len(server.requests), ran.status, ran.outcome.ending) == (2, 0, Ending.FAILED)
+    assert "LimitsExceeded" in ran.outcome.reason
+
+
+def test_a_model_whose_price_is_not_known_has_no_cost(tmp_path: Path) -> None:
+    with ModelServer(script({"say": "Done."})) as server:
+        ran = run(made(tmp_path, "openai/of-this-house"), server.url)
+
+    assert ran.outcome.ending is Ending.ENDED
+    assert ran.of(Finished)[-1].cost_usd is None
+
+
+BROKEN: Mapping[str, tuple[dict[str, object] | None, Infrastructure]] = {
+    "401": ({"status": 401, "times": "always"}, Infrastructure.AUTHENTICATION),
+    "403": ({"status": 403, "times": "always"}, Infrastructure.AUTHENTICATION),
+    "429": ({"status": 429, "times": "always"}, Infrastructure.RATE_LIMIT),
+    "503": ({"status": 503, "times": "always"}, Infrastructure.OVERLOAD),
+    "529": ({"status": 529, "times": "always"}, Infrastructure.OVERLOAD),
+    "cut": ({"drop": True, "times": "always"}, Infrastructure.NETWORK),
+    "garbage": ({"garbage": "<html>", "times": "always"}, Infrastructure.NETWORK),
+    "refused": (None, Infrastructure.NETWORK),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [*((name, MODELS[0]) for name in BROKEN), *((name, MODELS[1]) for name in ("401", "529", "cut"))],
+)
+def test_what_is_broken_outside_is_known_soon(name: str, model: str, tmp_path: Path) -> None:
+    obstacle, kind = BROKEN[name]
+    with ModelServer(script(obstacle or {"say": "Done."})) as server:
+        ran = run(made(tmp_path, model), server.url if obstacle else _nobody())
+
+    assert (ran.outcome.ending, ran.outcome.infrastructure) == (Ending.INFRASTRUCTURE, kind), ran.complaints
+    assert ran.seconds < 120
+    assert len(server.requests) == (0 if obstacle is None else 1 if kind is Infrastructure.AUTHENTICATION else 3)
+
+
+def _nobody() -> str:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
+
+
+def test_a_silent_model_is_given_up(task: AgentTask) -> None:
+    limits = replace(task.limits, idle=3)
+    with ModelServer(script({"hang": 60})) as server:
+        ran = run(replace(task, limits=limits), server.url)
+
+    assert ran.outcome.infrastructure is Infrastructure.NETWORK
+    assert len(server.requests) == 3
+    assert ran.seconds < 120
+
+
+def test_a_passing_overload_is_overcome(task: AgentTask) -> None:
+    with ModelServer(script({"status": 503, "times": 1}, {"say": "Done."})) as server:
+        ran = run(task, server.url)
+
+    assert ran.outcome.ending is Ending.ENDED
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_session_that_is_ended_is_no_success_and_its_tokens_are_known(
+    number: signal.Signals, task: AgentTask
+) -> None:
+    ready = threading.Event()
+    actions = (bash("echo hi"), {"hang": 30})
+    with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
+        threading.Thread(target=_tell_when_it_hangs, args=(server, ready), daemon=True).start()
+        ran = run(task, server.url, number, ready)
+
+    assert (ran.of(Finished), ran.outcome.ending) == ([], Ending.FAILED)
+    assert [used.tokens for used in ran.of(Used)] == [Tokens(input=100, output=7)]
+
+
+def _tell_when_it_hangs(server: ModelServer, ready: threading.Event) -> None:
+    server.wait_for(lambda exchanges: len(exchanges) >= 2, 60)
+    ready.set()
+
+
+def test_no_plant_has_an_effect(task: AgentTask) -> None:
+    """Variables, configuration, and modules that the workspace would have imported by a person's PYTHONPATH."""
+    canary = task.workspace.parent / "canary"
+    dead = "http://127.0.0.1:9"
+    variables = f"OPENAI_BASE_URL={dead}\nOPENAI_API_KEY=planted\nMSWEA_MODEL_NAME=openai/planted\nHTTPS_PROXY={dead}\n"
+    module = f"open({str(canary)!r}, 'a').write(__name__)\nraise ImportError(__name__)\n"
+    for place, text in {
+        ".env": variables,
+        ".mini/.env": variables,
+        "session.yaml": "model: {model_name: openai/planted}\n",
+        "mini.yaml": "agent: {system_template: PLANTED}\nmodel: {model_name: openai/planted}\n",
+        "AGENTS.md": "PLANTED\n",
+        **{f"{name}.py": module for name in ("yaml", "litellm", "minisweagent", "jinja2", "sitecustomize")},
+        **{f"src/{name}.py": module for name in ("yaml", "litellm", "minisweagent", "jinja2", "sitecustomize")},
+    }.items():
+        (task.workspace / place).parent.mkdir(parents=True, exist_ok=True)
+        (task.workspace / place).write_text(text)
+    with ModelServer(script({"say": "Done."})) as server:
+        ran = run(replace(task, environment={**task.environment, "PYTHONPATH": "src:."}), server.url)
+
+    assert ran.outcome.ending is Ending.ENDED, ran.complaints
+    assert not canary.exists()
+    assert "PLANTED" not in asked(server)[0]
+    assert {exchange.headers["authorization"] for exchange in server.requests} == {f"Bearer {WORD}"}
+
+
+def test_the_plants_work_on_the_program_as_it_comes(task: AgentTask) -> None:
+    """A PYTHONPATH into the workspace runs what is planted there; else the test above shows nothing."""
+    canary = task.workspace.parent / "canary"
+    (task.workspace / "src").mkdir()
+    (task.workspace / "src" / "yaml.py").write_text(f"open({str(canary)!r}, 'a').write(__name__)\nraise ImportError\n")
+    around = {**task.environment, "HOME": str(task.home), "PYTHONPATH": "src"}
+    subprocess.run([task.program, "--help"], cwd=task.workspace, env=around, capture_output=True, timeout=120)
+
+    assert canary.read_text() == "yaml"
+
+
+def test_two_sessions_at_once_neither_mix_nor_wait(tmp_path: Path) -> None:
+    def one(number: int) -> tuple[Ran, str]:
+        mine = replace(made(tmp_path / str(number)), prompt=f"{PROMPT}\nOWN-{number}")
+        with ModelServer(script(bash(f"echo {number} > n.txt"), {"say": "Done."})) as server:
+            return run(mine, server.url), "".join(asked(server))
+
+    with ThreadPoolExecutor(2) as both:
+        left, right = both.map(one, (1, 2))
+
+    assert ("OWN-1" in left[1], "OWN-2" in left[1], "OWN-1" in right[1]) == (True, False, False)
+    assert [ran.outcome.ending for ran in (left[0], right[0])] == [Ending.ENDED] * 2
+    assert [(tmp_path / str(number) / "workspace" / "n.txt").read_text() for number in (1, 2)] == ["1\n", "2\n"]
+    assert left[0].of(Began)[0].model == "openai/gpt-5"

@@ -1,0 +1,565 @@
+"""The real opencode, started by its adapter, against the scripted model server.
+
+Fake: the model. Real: the program, its tools, the MCP server, the files.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from pydantic import TypeAdapter
+
+from agent_fox.session.agents.command_line import Start
+from agent_fox.session.agents.events import (
+    Answered,
+    Began,
+    Called,
+    Event,
+    Finished,
+    Tokens,
+    Trouble,
+    Turn,
+    Unreadable,
+    Used,
+)
+from agent_fox.session.agents.opencode import OPENCODE
+from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.testing.model_server import ModelServer
+from agent_fox.testing.model_server.records import Exchange
+from agent_fox.testing.model_server.script import Script
+from tests.agents.programs import VARIABLE, program
+
+FOUND = program("opencode")
+pytestmark = [
+    pytest.mark.agents,
+    pytest.mark.skipif(FOUND is None, reason=f"opencode is not below the folder that {VARIABLE} names"),
+]
+
+PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite the file.\n"
+LIMITS = Limits(wall=600, idle=60, answer=60)
+SECONDS = 90.0
+WORD = "word-of-this-launch"
+
+_SCRIPT = TypeAdapter(Script)
+Kind = TypeVar("Kind")
+
+
+def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
+    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What one process left: its events, its exit status, how long it took in seconds, and its standard error."""
+
+    events: tuple[Event, ...]
+    status: int
+    seconds: float
+    complaints: str
+    lines: tuple[str, ...] = field(repr=False, default=())
+
+    def of(self, kind: type[Kind]) -> list[Kind]:
+        return [event for event in self.events if isinstance(event, kind)]
+
+    @property
+    def finished(self) -> Finished:
+        return self.of(Finished)[-1]
+
+    def used(self) -> Tokens:
+        return sum({use.message: use.tokens for use in self.of(Used)}.values(), Tokens())
+
+
+@dataclass(frozen=True)
+class World:
+    """One workspace, one home, and the task of one session in them."""
+
+    root: Path
+    task: AgentTask
+
+    @property
+    def workspace(self) -> Path:
+        return self.task.workspace
+
+    def plant(self, path: str, text: str) -> Path:
+        """A file below the root that holds the workspace and the home."""
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+        return target
+
+    def run(self, server: ModelServer, **changes: Any) -> Ran:  # noqa: ANN401 - fields of the task and the door
+        door = Door(server.url, WORD, **{name: changes.pop(name) for name in list(changes) if name in DOOR})
+        task = replace(self.task, **changes)
+        OPENCODE.prepare(task, door)
+        return run(task, OPENCODE.start(task, door))
+
+
+DOOR = frozenset({"mcp_url", "mcp_token"})
+
+
+def run(task: AgentTask, start: Start, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
+    """One process to its end. `send` goes to it once `ready` is set."""
+    began = time.monotonic()
+    with subprocess.Popen(
+        start.argv,
+        cwd=task.workspace,
+        env={**task.environment, **start.environment},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        timer = threading.Timer(SECONDS * 2, process.kill)
+        timer.start()
+        if send is not None and ready is not None:
+            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
+        try:
+            out, complaints = process.communicate(start.stdin.encode())
+        finally:
+            timer.cancel()
+    reader = OPENCODE.reader(task)
+    lines = tuple(out.decode("utf-8", "replace").splitlines())
+    events = [event for line in lines for event in reader.line(line)]
+    last = reader.end(process.returncode)
+    seconds = time.monotonic() - began
+    return Ran((*events, *([last] if last else [])), process.returncode, seconds, complaints.decode(), lines)
+
+
+def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
+    if ready.wait(SECONDS):
+        process.send_signal(number)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return world_at(tmp_path)
+
+
+def world_at(root: Path) -> World:
+    for name in ("tree/workspace", "launch/home", "launch/scratch"):
+        (root / name).mkdir(parents=True)
+    workspace = root / "tree/workspace"
+    subprocess.run(["git", "init", "-q", "-b", "main", workspace], check=True)
+    (workspace / "notes.txt").write_text("an old note\n", encoding="utf-8")
+    task = AgentTask(
+        cli="opencode",
+        program=str(FOUND),
+        role=Role.CODER,
+        workspace=workspace,
+        home=root / "launch/home",
+        scratch=root / "launch/scratch",
+        report=root / "launch/report.json",
+        events=root / "launch/events.jsonl",
+        system="You are the coder of this test.",
+        prompt=PROMPT,
+        limits=LIMITS,
+        provider=Provider.ANTHROPIC,
+        upstream="",
+        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "AGENT_FOX_LAUNCH": f"opencode-{root.name}"},
+        model="anthropic/claude-sonnet-4-5",
+    )
+    return World(root, task)
+
+
+def text_of(exchanges: Sequence[Exchange]) -> str:
+    """Everything that was sent to the model."""
+    return "\n".join(str(exchange.body) for exchange in exchanges)
+
+
+def work(server: ModelServer) -> list[Exchange]:
+    return [exchange for exchange in server.requests if exchange.step is not None]
+
+
+def offered(exchange: Exchange) -> set[str]:
+    """Names of the tools in a request of any of the three protocols."""
+    assert isinstance(exchange.body, dict)
+    tools = exchange.body.get("tools")
+    found = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
+    declared = [tool["functionDeclarations"] for tool in found if "functionDeclarations" in tool]
+    inner = [one for many in declared if isinstance(many, list) for one in many]
+    return {str(tool["name"]) for tool in (*found, *inner) if isinstance(tool, dict) and "name" in tool}
+
+
+# --- what a session does ---
+
+
+def test_a_coder_edits_runs_and_its_events_tell_everything(world: World) -> None:
+    target = world.workspace / "hello.txt"
+    actions = (
+        {"tool": "write", "arguments": {"filePath": str(target), "content": "hello\n"}},
+        {"tool": "bash", "arguments": {"command": "cat hello.txt", "description": "Shows it"}},
+        {"tool": "webfetch", "arguments": {"url": "http://127.0.0.1:9/", "format": "text"}},
+        {"say": "done"},
+    )
+    with ModelServer(script(*actions, input_tokens=1000, output_tokens=30)) as server:
+        ran = world.run(server)
+        requests = server.requests
+    assert (ran.status, target.read_text(), ran.complaints) == (0, "hello\n", "")
+    assert [call.tool for call in ran.of(Called)] == ["write", "bash", "webfetch"]
+    assert [(answer.is_error, answer.is_refused) for answer in ran.of(Answered)] == [
+        (False, False),
+        (False, False),
+        (True, True),
+    ]
+    assert ran.of(Called)[1].arguments["command"] == "cat hello.txt"
+    assert ran.of(Answered)[1].text == "hello\n"
+    assert [call.call for call in ran.of(Called)] == [answer.call for answer in ran.of(Answered)]
+    assert (len(ran.of(Turn)), len(requests), ran.used()) == (4, 4, Tokens(input=4000, output=120))
+    assert not ran.of(Unreadable)
+    finished = ran.finished
+    assert (finished.text, finished.is_error, finished.reason) == ("done", False, "completed")
+    assert (finished.tokens, finished.model) == (Tokens(input=4000, output=120), "anthropic/claude-sonnet-4-5")
+    assert finished.cost_usd is not None
+    assert finished.cost_usd > 0
+    assert finished.session == ran.of(Began)[0].session != ""
+
+
+def test_the_request_carries_the_rules_the_prompt_the_model_and_the_word_of_the_launch(world: World) -> None:
+    with ModelServer(script({"say": "done"})) as server:
+        ran = world.run(server, effort="high")
+        (request,) = server.requests
+    body = request.body
+    assert isinstance(body, dict)
+    assert "You are the coder of this test." in str(body["system"])
+    assert "Write the file." in str(body["messages"])
+    assert (body["model"], request.path.partition("?")[0]) == ("claude-sonnet-4-5", "/v1/messages")
+    assert "budget_tokens" in str(body["thinking"])
+    assert request.headers["x-api-key"] == WORD
+    assert [began.model for began in ran.of(Began)][-1] == "anthropic/claude-sonnet-4-5"
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "path", "header"),
+    [
+        (Provider.ANTHROPIC, "anthropic/a-model-nobody-knows", "/v1/messages", "x-api-key"),
+        (Provider.OPENAI, "openai/gpt-5.1", "/v1/responses", "authorization"),
+        (Provider.OPENAI, "openai/a-model-nobody-knows", "/v1/responses", "authorization"),
+        (Provider.GEMINI, "google/gemini-2.5-pro", "/v1beta/models/gemini-2.5-pro:", "x-goog-api-key"),
+    ],
+)
+def test_each_provider_is_asked_where_the_door_is(
+    world: World, provider: Provider, model: str, path: str, header: str
+) -> None:
+    actions = ({"run": ["sh", "-c", "echo made > made.txt"]}, {"say": "done"})
+    with ModelServer(script(*actions, input_tokens=1000, output_tokens=30)) as server:
+        ran = world.run(server, provider=provider, model=model)
+        requests = server.requests
+    assert [request.path.startswith(path) for request in requests] == [True, True]
+    assert [WORD in request.headers[header] for request in requests] == [True, True]
+    assert (world.workspace / "made.txt").read_text() == "made\n"
+    assert (ran.finished.text, ran.finished.is_error, ran.finished.model) == ("done", False, model)
+    assert ran.finished.tokens == Tokens(input=2000, output=60)
+    assert not ran.of(Trouble)
+
+
+def test_a_prompt_of_megabytes_arrives_whole_and_mentions_attach_nothing(world: World) -> None:
+    world.plant("tree/workspace/secret.txt", "CONTENT-OF-A-MENTIONED-FILE")
+    prompt = PROMPT + "@secret.txt @/etc/hostname !`touch canary`\n" + "x" * 400_000 + "\nTHE-END"
+    with ModelServer(script({"say": "done"})) as server:
+        ran = world.run(server, prompt=prompt)
+        (request,) = server.requests
+    assert ran.status == 0
+    assert "THE-END" in str(request.body)
+    assert "CONTENT-OF-A-MENTIONED-FILE" not in str(request.body)
+    assert not (world.workspace / "canary").exists()
+
+
+# --- what a role may do ---
+
+
+def searcher(world: World) -> dict[str, str]:
+    """A search program on PATH, without which glob and grep are not offered. Fake: it finds the one note."""
+    found = world.plant("bin/rg", f"#!/bin/sh\necho called >> {world.root}/searched\nexit 1\n")
+    found.chmod(0o755)
+    return {**world.task.environment, "PATH": f"{found.parent}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize("role", [Role.VERIFIER, Role.REVIEWER])
+def test_who_judges_is_offered_reading_alone_and_what_it_tries_is_told(world: World, role: Role) -> None:
+    outside = world.plant("tree/outside.txt", "CONTENT-OUTSIDE")
+    target = str(world.workspace / "planted.txt")
+    actions = (
+        {"tool": "read", "arguments": {"filePath": str(world.workspace / "notes.txt")}},
+        {"tool": "bash", "arguments": {"command": f"touch {target}", "description": "x"}},
+        {"tool": "write", "arguments": {"filePath": target, "content": "x"}},
+        {"tool": "edit", "arguments": {"filePath": target, "oldString": "", "newString": "x"}},
+        {"tool": "task", "arguments": {"description": "x", "prompt": "x", "subagent_type": "general"}},
+        {"tool": "read", "arguments": {"filePath": str(outside)}},
+        {"tool": "grep", "arguments": {"pattern": "CONTENT", "path": str(outside.parent)}},
+        {"say": "done"},
+    )
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server, role=role, environment=searcher(world))
+        requests = server.requests
+    assert ran.finished.text == "done"
+    assert offered(requests[0]) == {"read", "grep", "glob"}
+    assert [call.tool for call in ran.of(Called)] == [str(action["tool"]) for action in actions[:-1]]
+    assert [call.tool for call in ran.of(Called) if not OPENCODE.may(role, call.tool)] == [
+        *("bash", "write", "edit", "task")
+    ]
+    refused = [answer.is_refused for answer in ran.of(Answered)]
+    assert refused == [False, True, True, True, True, True, True], [a.text for a in ran.of(Answered)]
+    assert "an old note" in ran.of(Answered)[0].text
+    assert "CONTENT-OUTSIDE" not in text_of(requests)
+    assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "notes.txt"]
+
+
+def test_without_a_search_program_nothing_is_fetched_and_searching_is_not_offered(world: World) -> None:
+    places = [folder for folder in os.environ["PATH"].split(":") if not Path(folder, "rg").exists()]
+    with ModelServer(script({"say": "done"})) as server:
+        world.run(server, environment={**world.task.environment, "PATH": ":".join(places)})
+        (request,) = server.requests
+    assert offered(request) == {"read", "write", "edit", "bash", "todowrite"}
+
+
+MCP_SERVER = """
+import socket
+import sys
+
+import uvicorn
+from mcp.server.mcpserver import MCPServer
+
+token, record = sys.argv[1], sys.argv[2]
+server = MCPServer("verifier", instructions="Use them.")
+
+
+def note(text):
+    with open(record, "a") as file:
+        file.write(text + "\\n")
+
+
+@server.tool()
+def run_unit_tests(scope: str = "all") -> str:
+    "Run the unit tests."
+    note("run_unit_tests " + scope)
+    return "3 passed"
+
+
+@server.tool()
+def erase_everything() -> str:
+    "Not allowed to the session."
+    note("erase_everything")
+    return "erased"
+
+
+@server.resource("notes://all", description="Notes.")
+def notes() -> str:
+    note("a resource")
+    return "notes"
+
+
+inner = server.streamable_http_app()
+
+
+async def guarded(scope, receive, send):
+    if scope["type"] == "http" and dict(scope["headers"]).get(b"authorization") != b"Bearer " + token.encode():
+        await send({"type": "http.response.start", "status": 401, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+        return
+    await inner(scope, receive, send)
+
+
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+uvicorn.Server(uvicorn.Config(guarded, log_level="error")).run(sockets=[listener])
+"""
+"""A real MCP server over HTTP that wants a token, and writes down what was called."""
+
+
+@dataclass(frozen=True)
+class Tools:
+    url: str
+    token: str
+    record: Path
+
+    @property
+    def called(self) -> list[str]:
+        return self.record.read_text(encoding="utf-8").splitlines() if self.record.exists() else []
+
+
+@pytest.fixture
+def tools(tmp_path: Path) -> Iterator[Tools]:
+    token, record = "token-of-the-verifier", tmp_path / "called.txt"
+    command = (sys.executable, "-c", MCP_SERVER, token, str(record))
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield Tools(f"http://127.0.0.1:{int(server.stdout.readline())}/mcp", token, record)
+        finally:
+            server.kill()
+
+
+@pytest.mark.parametrize("role", [Role.CODER, Role.VERIFIER])
+def test_the_tools_of_the_verifier_run_without_a_question_and_no_others_of_it(
+    world: World, tools: Tools, role: Role
+) -> None:
+    actions = (
+        {"tool": "verifier_run_unit_tests", "arguments": {"scope": "one"}},
+        {"tool": "verifier_erase_everything"},
+        {"tool": "read_mcp_resource", "arguments": {"server": "verifier", "uri": "notes://all"}},
+        {"say": "done"},
+    )
+    with ModelServer(script(*actions)) as server:
+        ran = world.run(server, role=role, tools=("run_unit_tests",), mcp_url=tools.url, mcp_token=tools.token)
+        requests = server.requests
+    assert tools.called == ["run_unit_tests one"]
+    assert [name for name in offered(requests[0]) if name.startswith("verifier_")] == ["verifier_run_unit_tests"]
+    assert [call.tool for call in ran.of(Called)] == [str(action["tool"]) for action in actions[:-1]]
+    assert ran.of(Called)[0].arguments == {"scope": "one"}
+    assert [answer.is_refused for answer in ran.of(Answered)] == [False, True, True]
+    assert "3 passed" in ran.of(Answered)[0].text
+    start = OPENCODE.start(world.task, Door(server.url, WORD, tools.url, tools.token))
+    assert tools.token not in " ".join((*start.argv, *start.environment.values()))
+
+
+def test_a_reviewer_gets_no_tools_of_the_verifier(world: World, tools: Tools) -> None:
+    with ModelServer(script({"say": "done"})) as server:
+        world.run(server, role=Role.REVIEWER, tools=("run_unit_tests",), mcp_url=tools.url, mcp_token=tools.token)
+        (request,) = server.requests
+    assert (offered(request) - {"read", "glob", "grep"}, tools.called) == (set(), [])
+
+
+# --- how a session ends ---
+
+
+def test_a_session_is_asked_again_without_tools_and_counts_only_what_is_new(world: World) -> None:
+    actions = ({"tool": "read", "arguments": {"filePath": "notes.txt"}}, {"say": "it is fine"}, {"say": "YES"})
+    with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
+        first = world.run(server, role=Role.VERIFIER)
+        task = replace(world.task, role=Role.VERIFIER, ask_again="Say it again, as JSON.")
+        again = run(task, OPENCODE.again(task, Door(server.url, WORD), first.finished.session))
+        requests = server.requests
+    assert (again.finished.text, again.finished.is_error) == ("YES", False)
+    assert again.finished.session == first.finished.session
+    assert "it is fine" in str(requests[-1].body)
+    assert "Say it again, as JSON." in str(requests[-1].body)
+    assert "You are the coder of this test." in str(requests[-1].body)
+    assert offered(requests[-1]) - {"_noop"} == set()
+    assert (first.finished.tokens, again.finished.tokens) == (Tokens(2000, 20), Tokens(1000, 10))
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_session_has_told_its_tokens_so_far_and_is_no_success(world: World, number: signal.Signals) -> None:
+    ready = threading.Event()
+    steps = script({"run": ["true"]}, {"hang": 300, "stage": "before"}, input_tokens=1000, output_tokens=10)
+    with ModelServer(steps) as server:
+        door = Door(server.url, WORD)
+        OPENCODE.prepare(world.task, door)
+        threading.Thread(target=_set_at, args=(server, 2, ready), daemon=True).start()
+        ran = run(world.task, OPENCODE.start(world.task, door), number, ready)
+    assert ran.seconds < SECONDS
+    assert ran.status != 0
+    assert (ran.finished.is_error, ran.finished.tokens) == (True, Tokens(1000, 10))
+
+
+def _set_at(server: ModelServer, requests: int, ready: threading.Event) -> None:
+    if server.wait_for(lambda exchanges: len(exchanges) >= requests, SECONDS):
+        ready.set()
+
+
+def test_two_sessions_at_once_neither_mix_nor_wait_for_each_other(tmp_path: Path) -> None:
+    worlds = [world_at(tmp_path / name) for name in ("first", "second")]
+
+    def hold(world: World) -> tuple[str, Ran]:
+        name = world.root.name
+        with ModelServer(script({"run": ["sh", "-c", f"echo {name} > mine.txt"]}, {"say": name})) as server:
+            return name, world.run(server)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = list(pool.map(hold, worlds))
+    for world, (name, ran) in zip(worlds, found, strict=True):
+        assert (ran.finished.text, (world.workspace / "mine.txt").read_text()) == (name, f"{name}\n")
+    assert len({ran.finished.session for _, ran in found}) == 2
+
+
+# --- a broken world ---
+
+NETWORK, OVERLOAD = Infrastructure.NETWORK, Infrastructure.OVERLOAD
+AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_LIMIT
+
+
+def error(status: int, name: str) -> dict[str, Any]:
+    body = f'{{"type": "error", "error": {{"type": "{name}", "message": "no"}}}}'
+    return {"status": status, "body": body, "times": "always"}
+
+
+BROKEN = [
+    pytest.param(error(401, "authentication_error"), AUTHENTICATION, 1, id="401"),
+    pytest.param(error(404, "not_found_error"), AUTHENTICATION, 1, id="404-model"),
+    pytest.param(error(429, "rate_limit_error"), RATE_LIMIT, 3, id="429"),
+    pytest.param(error(529, "overloaded_error"), OVERLOAD, 3, id="529"),
+    pytest.param(error(503, "api_error"), OVERLOAD, 3, id="503"),
+    pytest.param(error(400, "invalid_request_error"), None, 1, id="400"),
+    pytest.param({"drop": True, "times": "always"}, NETWORK, 3, id="dropped"),
+    pytest.param({"garbage": "<html>busy</html>", "times": "always"}, NETWORK, 3, id="garbage"),
+    pytest.param({"hang": 300, "stage": "before"}, NETWORK, 2, id="hang-before"),
+    pytest.param({"hang": 300, "stage": "stream"}, NETWORK, 2, id="hang-stream"),
+]
+
+
+@pytest.mark.parametrize(("action", "kind", "asked"), BROKEN)
+def test_a_broken_world_is_named_and_the_program_gives_up_soon(
+    world: World, action: dict[str, Any], kind: Infrastructure | None, asked: int
+) -> None:
+    with ModelServer(script(action)) as server:
+        ran = world.run(server, limits=replace(LIMITS, idle=20))
+        requests = server.requests
+    assert len(requests) == asked
+    assert (ran.finished.is_error, ran.of(Trouble)[-1].kind, ran.of(Trouble)[-1].is_final) == (True, kind, True)
+    assert {trouble.kind for trouble in ran.of(Trouble)} == {kind}
+    assert ran.seconds < SECONDS
+
+
+def test_a_model_that_cannot_be_reached_is_the_network(world: World) -> None:
+    with ModelServer(script({"say": "never"})) as server:
+        door = Door(server.url, WORD)
+    OPENCODE.prepare(world.task, door)
+    ran = run(world.task, OPENCODE.start(world.task, door))
+    assert (ran.finished.is_error, ran.of(Trouble)[-1].kind) == (True, NETWORK)
+    assert ran.seconds < SECONDS
+
+
+def test_a_fault_that_passes_is_no_failure(world: World) -> None:
+    with ModelServer(script({"status": 529, "times": 2}, {"say": "done"})) as server:
+        ran = world.run(server)
+        requests = server.requests
+    assert (ran.status, ran.finished.text, ran.finished.is_error, len(requests)) == (0, "done", False, 3)
+    assert {trouble.kind for trouble in ran.of(Trouble)} == {OVERLOAD}
+
+
+class Busy(BaseHTTPRequestHandler):
+    """A server that asks for two minutes."""
+
+    def do_POST(self) -> None:
+        body = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "later"}}'
+        self.send_response(429)
+        self.send_header("retry-after", "120")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+def test_a_long_wait_is_not_waited_for(world: World) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Busy) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        door = Door(f"http://127.0.0.1:{server.server_port}", WORD)
+        OPENCODE.prepare(world.task, door)
+        ran = run(world.task, OPENCODE.start(world.task, door))
+        server.shutdown()
+    last = ran.of(Trouble)[-1]
+    assert (ran.finished.is_error, last.kind, last.is_final, last.retry_after) == (True, RATE_LIMIT, True, 120)
+    assert ran.seconds < SECONDS
