@@ -297,7 +297,8 @@ class WorkspaceSettings(Table):
 
     setup: list[Text | list[str]] = Field(
         default=[],
-        description="Commands run in each new workspace: command lines or lists of arguments; no shell.",
+        description="Commands run in each new workspace, as you and outside of any sandbox: command lines or lists of "
+        "arguments; no shell.",
     )
     copies: list[Inside] = Field(default=[], alias="copy", description="Paths or globs to copy, such as `.env`.")
     link: list[Inside] = Field(default=[], description="Paths or globs to link, such as `node_modules`.")

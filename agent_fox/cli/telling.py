@@ -20,7 +20,20 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_said(session)]
+    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_lost(session), *_noted(session), *_said(session)]
+
+
+def _noted(session: PastSession) -> Iterator[str]:
+    """What was noted about a session that is named by why it failed."""
+    if session.reason and session.summary:
+        yield f"  noted: {session.summary}"
+
+
+def _lost(session: PastSession) -> Iterator[str]:
+    """Launches that nobody is charged for, each reason once."""
+    for reason in dict.fromkeys(session.lost):
+        count = session.lost.count(reason)
+        yield f"  launched again: {reason}{f' ({count} times)' if count > 1 else ''}"
 
 
 def _who(session: PastSession) -> Iterator[str]:

@@ -128,6 +128,8 @@ class PastSession:
     log: str
     started_at: str
     agents: tuple[Agent, ...] = ()
+    lost: tuple[str, ...] = ()
+    """Why launches of it were lost, oldest first: they were repeated, and charged to nobody."""
     verdicts: tuple[VerdictRow, ...] = ()
 
     def ids(self, word: Word) -> tuple[str, ...]:
@@ -192,15 +194,31 @@ def names_of(db: Database, uids: Iterable[str]) -> list[str]:
 
 def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
-    said = _verdicts(db, uid)
+    said, lost = _verdicts(db, uid), _lost(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
     )
     return [
-        replace(PastSession(*row[:-1]), agents=_AGENTS.validate_json(row[-1]), verdicts=tuple(said.get(row[0], ())))
+        replace(
+            PastSession(*row[:-1]),
+            agents=_AGENTS.validate_json(row[-1]),
+            lost=tuple(lost.get(row[0], ())),
+            verdicts=tuple(said.get(row[0], ())),
+        )
         for row in db.execute(sql, [uid])
     ]
+
+
+def _lost(db: Database, uid: str) -> dict[int, list[str]]:
+    sql = (
+        "SELECT l.session_id, l.status, l.reason FROM launches AS l JOIN sessions AS s ON s.id = l.session_id "
+        "WHERE s.node_uid = ? AND l.status IN ('infrastructure', 'lost', 'interrupted') ORDER BY l.session_id, l.number"
+    )
+    found: dict[int, list[str]] = {}
+    for session, status, reason in db.execute(sql, [uid]):
+        found.setdefault(session, []).append(str(reason or status))
+    return found
 
 
 def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
@@ -39,9 +40,11 @@ class AgentEnd:
 
 def agent_end(paths: Paths) -> AgentEnd | None:
     """None where no runner was at work in this launch, or none came so far as to report."""
+    if not os.path.lexists(paths.report):
+        return None
     report = read_report(paths.report)
     if report is None:
-        return None
+        return AgentEnd(EndKind.INFRASTRUCTURE, "the session's report cannot be read", Infrastructure.LOST, Result())
     is_lost = report.ending is Ending.RUNNING
     infrastructure = Infrastructure.LOST if is_lost else report.infrastructure
     reason = "the session's runner was killed before it could tell the end" if is_lost else report.reason

@@ -29,6 +29,7 @@ LOG_ROOM = 4096
 NAMED_PATHS = 10
 """How many changed files a reason names."""
 
+WITHOUT_MODEL = frozenset({"checks", "scripted"})
 UNANSWERED = "it ended with a question, and nobody answers"
 GIT_GONE = "its workspace's .git is gone; its work was taken from the files"
 LONGEST_QUOTE = 300
@@ -166,7 +167,8 @@ def _filled(
 
 
 def _who(order: LaunchOrder, result: Result) -> dict[str, object]:
-    return {"backend": order.agent.backend, "model": order.agent.model} | dict(result.agent)
+    model = "" if order.agent.backend in WITHOUT_MODEL else order.agent.model
+    return {"backend": order.agent.backend, "model": model} | dict(result.agent)
 
 
 def _output(order: LaunchOrder, secrets: tuple[str, ...]) -> str:

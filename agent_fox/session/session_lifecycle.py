@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agent_fox.session.agents.backend import without_keys
 from agent_fox.session.agents.report import read_report
 from agent_fox.session.backends import BACKENDS, Backend, base_environment
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
@@ -46,7 +47,7 @@ def run_session(
         return interrupted_end(order)
     environment = base_environment(order, Paths(order.state), os.environ)
     try:
-        prepare(order, environment, stop)
+        prepare(order, without_keys(order.agent.backend, environment), stop)
         write_briefs(order)
         command = _command(order, environment, backends[order.agent.backend])
     except Stopped:

@@ -19,11 +19,17 @@ from pydantic import TypeAdapter, ValidationError
 
 SHIM = Path(__file__).with_name("shim.py")
 
+FOR_THE_SHIM = ("PATH", "LANG", "LD_LIBRARY_PATH")
+"""All that the shim sees of our environment: it lives as long as the session, and others may read it there."""
+
 OUTPUT_LIMIT = 8 * 1024 * 1024
 """Bytes of each stream that are kept: the first and the last half."""
 
 GRACE = 5.0
 """Seconds between asking a process to end and killing its tree."""
+
+LOOKS, BETWEEN_LOOKS = 3, 0.02
+"""A process that is just being started shows no environment yet: it is found by the next look, so many seconds later."""
 
 LONGEST_KILLING = 5.0
 """Seconds that a leftover gets to die."""
@@ -147,6 +153,7 @@ def _start_shim(folder: Path, mouth: int) -> subprocess.Popen[bytes]:
             stdin=mouth,
             stdout=subprocess.DEVNULL,
             stderr=complaints,
+            env={name: os.environ[name] for name in FOR_THE_SHIM if name in os.environ},
             cwd="/",
             start_new_session=True,
         )
@@ -204,10 +211,14 @@ def kill_marked(variable: str, value: str) -> int:
     For what outlived a shim that was itself killed. Finds nothing where there is no /proc.
     """
     mark = f"{variable}={value}".encode()
-    marked = [pid for pid in _pids() if mark in _environment(pid) and pid != os.getpid()]
-    for pid in marked:
-        _send(pid, signal.SIGKILL)
-    return len(marked)
+    found: set[int] = set()
+    for _ in range(LOOKS):
+        marked = {pid for pid in _pids() if mark in _environment(pid) and pid != os.getpid()}
+        for pid in marked:
+            _send(pid, signal.SIGKILL)
+        found |= marked
+        time.sleep(BETWEEN_LOOKS)
+    return len(found)
 
 
 def _descendants(root: int) -> list[int]:

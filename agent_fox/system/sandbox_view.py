@@ -21,6 +21,9 @@ ETC = (
 )
 """What of /etc is shown, beside the folders of Java versions: nothing that names people, hosts or keys."""
 
+OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi")
+"""What in a namespace of its own is the whole machine's still: root without capabilities could write there."""
+
 ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
 
 _SECRET_SETTING = re.compile(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
@@ -63,7 +66,8 @@ def mounts(view: View) -> list[str]:
     java = (path.name for path in Path("/etc").glob("java-*"))
     for name in (*ETC, *java, *(ETC_WITH_NETWORK if view.network else ())):
         words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    words += ["--proc", "/proc", "--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
+    words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
+    words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
     for folder, how in sorted(_folders(view).items()):
         words += [how, str(folder), str(folder)]
     for name, place in () if view.own_caches else toolchains.caches(os.environ):

@@ -21,6 +21,9 @@ _TURNED_INTO_SOMETHING_ELSE = (errno.ELOOP, errno.ENXIO, errno.EINVAL)
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
+LARGEST = 1 << 30
+"""Bytes of a file whose content is still read. A larger one (it may be a hole of terabytes) is known by its stamp."""
+
 Stamp = tuple[int, int, int, int]
 """Mode, inode, size and ctime in nanoseconds. Whoever writes to a file can set its mtime, but not its ctime."""
 
@@ -77,6 +80,8 @@ def _look_once(name: str, folder: int | None, stamp: Stamp) -> Seen:
 
 def _hashed(name: str, folder: int | None, stamp: Stamp) -> Seen:
     """The content, and a stamp if it was the same before and after and is old enough to be believed."""
+    if stamp[2] > LARGEST:
+        return Seen(stamp, stamp[0], f"not read {stamp}".encode())
     is_young = _is_young(stamp[3])
     descriptor = os.open(name, _OPEN, dir_fd=folder)
     try:

@@ -22,7 +22,7 @@ from agent_fox.session.session_lifecycle import clean_up, harvest, run_session
 from agent_fox.session.workspace import launch_ref
 from agent_fox.system import git
 from agent_fox.system.processes import is_running, read_end, start_time
-from tests.session.world import agent, make_order, never_told, python, sh, shell
+from tests.session.world import LAUNCH, agent, make_order, never_told, python, sh, shell
 
 
 def run(order: LaunchOrder) -> SessionEnd:
@@ -75,7 +75,7 @@ def test_the_agent_sees_its_variables_its_brief_and_nothing_of_ours(
         "WANTED": "2",
         "MORE": "3",
         "AGENT_FOX_RUN": "run-1",
-        "AGENT_FOX_LAUNCH": "launch-1",
+        "AGENT_FOX_LAUNCH": LAUNCH,
         "AGENT_FOX_NODE": "01_app:1",
         "AGENT_FOX_SPEC": "01_app",
         "AGENT_FOX_ATTEMPT": "2",

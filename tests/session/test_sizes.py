@@ -7,13 +7,13 @@ from pathlib import Path
 
 from agent_fox.session.order import EndKind, Provisions, SessionEnd, Sizes, StopSignal
 from agent_fox.session.session_lifecycle import run_session
-from tests.session.world import make_order, never_told, sh, shell
+from tests.session.world import LAUNCH, make_order, never_told, sh, shell
 
 MIB = 1024**2
 SMALL = Sizes(file=MIB, change=3 * MIB)
 
 
-def run(repo: Path, script: str, sizes: Sizes = SMALL, launch: str = "launch-1", **more: object) -> SessionEnd:
+def run(repo: Path, script: str, sizes: Sizes = SMALL, launch: str = LAUNCH, **more: object) -> SessionEnd:
     return run_session(
         make_order(repo, agent=shell(script), sizes=sizes, launch=launch, **more), never_told, StopSignal()
     )
@@ -28,7 +28,7 @@ def test_half_a_gibibyte_is_refused_at_once_with_file_and_size_whether_committed
     before = objects(repo)
     for number, script in enumerate(("true", "git add huge.bin; git -c core.bigFileThreshold=1m commit -qm huge")):
         begun = time.monotonic()
-        end = run(repo, f"truncate -s 500M huge.bin; {script}", Sizes(), f"launch-{number}")
+        end = run(repo, f"truncate -s 500M huge.bin; {script}", Sizes(), f"{LAUNCH}-{number}")
         assert (end.kind, end.work) == (EndKind.REFUSED, None)
         assert "a file may have 50.0 MiB" in end.reason
         assert "huge.bin (500.0 MiB)" in end.reason
@@ -48,8 +48,8 @@ def test_a_large_file_that_was_there_before_may_stay_and_go_but_not_grow(repo: P
     sh(repo, "git", "add", "-A")
     sh(repo, "git", "commit", "-qm", "asset")
     assert run(repo, "echo x > new.txt").kind is EndKind.ENDED
-    assert run(repo, "rm asset.bin", launch="two").kind is EndKind.ENDED
-    grown = run(repo, "truncate -s 2100K asset.bin", launch="three")
+    assert run(repo, "rm asset.bin", launch="sizes-two").kind is EndKind.ENDED
+    grown = run(repo, "truncate -s 2100K asset.bin", launch="sizes-three")
     assert (grown.kind, "asset.bin (2.1 MiB)" in grown.reason) == (EndKind.REFUSED, True)
 
 

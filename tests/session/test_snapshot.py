@@ -130,7 +130,7 @@ def test_a_submodule_of_the_base_stays_and_a_moved_one_is_refused(repo: Path) ->
     sh(repo, "git", "commit", "-qm", "submodule")
     assert changed(repo, work_of(repo, "echo x > new.txt")) == ["new.txt"]
     inside = "git -C vendored init -q; git -C vendored commit -q --allow-empty -m x"
-    end = run(make_order(repo, launch="two", agent=shell(inside)))
+    end = run(make_order(repo, launch="snapshot-two", agent=shell(inside)))
     assert (end.kind, "vendored" in end.reason) == (EndKind.REFUSED, True)
 
 

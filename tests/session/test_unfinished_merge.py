@@ -11,7 +11,7 @@ from agent_fox.session.landing import Conflict, Landing, Style, build_landing
 from agent_fox.session.order import EndKind, LaunchOrder, Provisions, SessionEnd, StopSignal, Unmerged
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import git
-from tests.session.world import make_order, never_told, sh, shell, write
+from tests.session.world import LAUNCH, make_order, never_told, sh, shell, write
 
 STORY = "one\ntwo\nthree\n"
 OURS, THEIRS = STORY.replace("two", "ours"), STORY.replace("two", "theirs")
@@ -41,7 +41,7 @@ def conflicting(
     return make_order(repo, pinned=tip, unmerged=Unmerged(work, conflict.files))
 
 
-def run(order: LaunchOrder, script: str, launch: str = "launch-1") -> SessionEnd:
+def run(order: LaunchOrder, script: str, launch: str = LAUNCH) -> SessionEnd:
     told = make_order(
         order.repo, pinned=order.pinned, unmerged=order.unmerged, launch=launch, workspace=order.workspace,
         agent=shell(script),
@@ -111,7 +111,7 @@ def test_lines_that_only_look_like_markers_and_were_there_before_are_no_markers(
         repo, {"story.txt": title + OURS}, {"story.txt": title + THEIRS}, **{"story.txt": title + STORY}
     )
     assert run(order, "git show integration:story.txt > story.txt; echo more > more.txt").kind is EndKind.ENDED
-    end = run(order, "sed -i '/^<<<<<<< integration/d; /^>>>>>>>/d' story.txt", launch="two")
+    end = run(order, "sed -i '/^<<<<<<< integration/d; /^>>>>>>>/d' story.txt", launch="merge-two")
     assert end.reason == "conflict markers are left in story.txt"
 
 
@@ -126,7 +126,7 @@ def test_a_file_that_one_side_deleted_and_the_other_changed_is_there_to_be_decid
     order = conflicting(repo, {"story.txt": None, "tip.txt": "x"}, {"story.txt": THEIRS, "added.txt": "x"})
     kept = run(order, "test -f story.txt")
     assert text(repo, kept, "story.txt") == THEIRS
-    removed = run(order, "rm story.txt", launch="two")
+    removed = run(order, "rm story.txt", launch="merge-two")
     assert (text(repo, removed, "story.txt"), text(repo, removed, "added.txt")) == (None, "x")
 
 

@@ -152,7 +152,11 @@ def test_what_setup_changed_is_not_the_coders_work(repo: Path) -> None:
     idle = run(make_order(repo, agent=shell("true"), workspace=Provisions(setup=setup)))
     assert idle.work is not None
     assert idle.work.is_unchanged
-    busy = run(make_order(repo, launch="two", agent=shell("echo more >> other.txt"), workspace=Provisions(setup=setup)))
+    busy = run(
+        make_order(
+            repo, launch="workspace-two", agent=shell("echo more >> other.txt"), workspace=Provisions(setup=setup)
+        )
+    )
     assert busy.work is not None
     assert sh(repo, "git", "diff", "--name-only", "HEAD", busy.work.commit) == "other.txt"
 

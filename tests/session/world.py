@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,9 @@ FILES = {
     "specs/01_app/requirements.md": "# Requirements\n",
     ".agent-fox/config.toml": "# ours\n",
 }
+
+LAUNCH = f"launch-{os.environ.get('PYTEST_XDIST_WORKER', 'main')}"
+"""What is left of a launch is ended by its name: tests that run at the same time need names of their own."""
 
 
 def sh(where: Path, *argv: str) -> str:
@@ -45,7 +49,7 @@ def make_repo(root: Path, files: dict[str, str] | None = None) -> Path:
 def make_order(repo: Path, **changes: Any) -> LaunchOrder:  # noqa: ANN401 - fields of many types
     """A coder's first launch at HEAD; `changes` are fields of the order."""
     root = repo.parent
-    launch = changes.get("launch", "launch-1")
+    launch = changes.get("launch", LAUNCH)
     plain = LaunchOrder(
         launch=launch,
         node_id="01_app:1",

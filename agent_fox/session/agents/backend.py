@@ -178,5 +178,11 @@ def prices_of(repo: Path) -> Path | None:
     return own if own.is_file() else None
 
 
+def without_keys(backend: str, environment: Mapping[str, str]) -> Mapping[str, str]:
+    """What setup commands may see: they run files that an earlier session may have written."""
+    hidden = secret_names(command_line(backend).facts) if backend in NAMES else frozenset()
+    return {name: value for name, value in environment.items() if name not in hidden}
+
+
 AGENTS: Mapping[str, Backend] = {name: AgentBackend(name) for name in NAMES}
 """The backends that run agents' command lines, by name."""

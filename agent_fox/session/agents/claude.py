@@ -8,14 +8,13 @@ that a role does not have are not offered at all. What its lines mean is in `cla
 from __future__ import annotations
 
 import json
-import os
 import shlex
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.session.agents.claude_reader import ClaudeReader
 from agent_fox.session.agents.command_line import Facts, Start
+from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
 READING = ("Read", "Grep", "Glob")
@@ -102,9 +101,9 @@ class Claude:
     def prepare(self, task: AgentTask, door: Door) -> None:
         _forget(task.home)
         folder = _folder(task)
-        _write(folder / "settings.json", json.dumps(_settings(task, door), indent=1))
-        _write(folder / "mcp.json", json.dumps(_servers(door), indent=1))
-        _write(folder / "system.md", _rules(task))
+        write_new(folder / "settings.json", json.dumps(_settings(task, door), indent=1))
+        write_new(folder / "mcp.json", json.dumps(_servers(door), indent=1))
+        write_new(folder / "system.md", _rules(task))
 
     def start(self, task: AgentTask, door: Door) -> Start:
         argv = [*_common(task), "--tools", ",".join(_tools(task.role))]
@@ -228,29 +227,12 @@ def _times(limits: Limits) -> dict[str, str]:
 
 def _forget(home: Path) -> None:
     """Remove what an earlier session may have left for this one, all but the transcripts that can be resumed."""
-    _remove(home / OURS)
-    _remove(home / ".claude.json")
-    if (home / THEIRS).is_symlink() or not (home / THEIRS).is_dir():
-        _remove(home / THEIRS)
-        return
+    remove(home / OURS)
+    remove(home / ".claude.json")
+    keep_folder(home / THEIRS)
     for left in (home / THEIRS).iterdir():
         if left.name != TRANSCRIPTS or left.is_symlink():
-            _remove(left)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    """A new file that only its owner reads."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+            remove(left)
 
 
 FACTS = Facts(

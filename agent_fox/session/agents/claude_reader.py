@@ -28,6 +28,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
+from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_SHOWN = 2000
@@ -44,36 +45,14 @@ CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 NOT_OFFERED = "<tool_use_error>Error: No such tool available"
 _HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
-_BY_NAME: Mapping[str, Infrastructure] = {
-    **dict.fromkeys(
-        (
-            *("authentication_failed", "oauth_org_not_allowed", "account_on_hold", "verification_required"),
-            *("billing_error", "cloud_credential_error", "model_not_found", "authentication_error", "permission_error"),
-        ),
-        Infrastructure.AUTHENTICATION,
-    ),
-    **dict.fromkeys(("rate_limit", "rate_limit_error"), Infrastructure.RATE_LIMIT),
-    **dict.fromkeys(("overloaded", "overloaded_error", "api_error"), Infrastructure.OVERLOAD),
-    "timeout_error": Infrastructure.NETWORK,
-}
-_BY_STATUS: Mapping[int, Infrastructure] = {
-    **dict.fromkeys((401, 402, 403), Infrastructure.AUTHENTICATION),
-    408: Infrastructure.NETWORK,
-    429: Infrastructure.RATE_LIMIT,
-}
 _UNTOLD = frozenset({"", "unknown", "server_error"})
 """What the program calls an error of the connection as well: it is one where there is no status."""
 
 
-def kind_of(status: int | None, *names: str) -> Infrastructure | None:
-    """What was broken, by the HTTP status, else by the API's or the program's own name for the error.
-
-    A model that does not exist or may not be used counts as a matter of access: no retry helps, a person must act.
-    """
-    by_name = next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
-    if status is None:
-        return Infrastructure.NETWORK if by_name is None and _UNTOLD.issuperset(names) else by_name
-    return _BY_STATUS.get(status) or (Infrastructure.OVERLOAD if status >= 500 else by_name)
+def kind_told(status: int | None, *names: str) -> Infrastructure | None:
+    """What was broken, by the HTTP status and by the API's and the program's own names for the error."""
+    telling = [name for name in names if name not in _UNTOLD]
+    return kind_of(status, *telling) if telling or status is not None else Infrastructure.NETWORK
 
 
 class ClaudeReader:
@@ -174,7 +153,7 @@ class ClaudeReader:
 
     def _gave_up(self, text: str, status: int | None, *names: str) -> Trouble:
         self._has_given_up = True
-        return Trouble(text, kind_of(status, *names), is_final=True)
+        return Trouble(text, kind_told(status, *names), is_final=True)
 
     def _result(self, line: lines.Result) -> Iterator[Event]:
         reason = line.terminal_reason or line.subtype
@@ -209,7 +188,7 @@ def _retry(line: lines.System) -> Trouble:
     name = line.error if isinstance(line.error, str) else ""
     told = f"status {line.error_status}" if line.error_status is not None else "no answer"
     text = f"request to the model failed ({told}, {name or 'unknown'}): repeat {line.attempt} of {line.max_retries}"
-    return Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_of(line.error_status, name))
+    return Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_told(line.error_status, name))
 
 
 def _answers(line: lines.User) -> Iterator[Event]:

@@ -9,8 +9,6 @@ Codex asks its stop hook again and again, without end: whoever answers the hook 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from pathlib import Path
 
 from agent_fox.session.agents import codex_guard
@@ -18,6 +16,7 @@ from agent_fox.session.agents.codex_reader import CodexReader
 from agent_fox.session.agents.codex_settings import KEY, SERVER, TOKEN, config, home_of, hooks, is_served
 from agent_fox.session.agents.codex_trace import LEVELS
 from agent_fox.session.agents.command_line import Facts, Start
+from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
 MCP_PREFIX = f"mcp__{SERVER}__"
@@ -51,12 +50,12 @@ class Codex:
     def prepare(self, task: AgentTask, door: Door) -> None:
         folder = home_of(task)
         _cleared(folder)
-        _write(folder / "config.toml", config(task, door))
+        write_new(folder / "config.toml", config(task, door))
         events = hooks(task, door)
         if events:
-            _write(folder / "hooks.json", json.dumps({"hooks": events}, indent=1))
+            write_new(folder / "hooks.json", json.dumps({"hooks": events}, indent=1))
         if task.schema is not None:
-            _write(_schema(task), json.dumps(dict(task.schema)))
+            write_new(_schema(task), json.dumps(dict(task.schema)))
 
     def start(self, task: AgentTask, door: Door) -> Start:
         return Start(_argv(task, door), _environment(task, door), task.prompt)
@@ -110,20 +109,11 @@ def _schema(task: AgentTask) -> Path:
 
 def _cleared(folder: Path) -> None:
     """Whatever an earlier session may have left there to be read as configuration goes."""
-    if folder.is_symlink():
-        folder.unlink()
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    keep_folder(folder)
     for path in folder.iterdir():
         is_kept = not path.is_symlink() and any(path.match(pattern) for pattern in KEPT)
         if not is_kept:
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-
-
-def _write(path: Path, text: str) -> None:
-    """A new file that only its owner reads."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
+            remove(path)
 
 
 FACTS = Facts(

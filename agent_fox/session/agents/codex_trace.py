@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LEVELS = "error,codex_otel.trace_safe=info"
@@ -17,22 +18,6 @@ _FIELD = re.compile(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
 _ERROR = re.compile(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
 _CODE = re.compile(r"\"code\"\s*:\s*\"(\w+)\"")
 _REFUSED = re.compile(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
-
-AUTHENTICATION = frozenset({401, 403})
-OVERLOAD = frozenset({500, 502, 503, 529})
-RATE_LIMIT, UNREACHED = 429, 504
-"""504 is also what the metering proxy answers for a model that it cannot reach."""
-
-CODES: Mapping[str, Infrastructure] = {
-    "rate_limit_exceeded": Infrastructure.RATE_LIMIT,
-    "insufficient_quota": Infrastructure.RATE_LIMIT,
-    "usage_limit_reached": Infrastructure.RATE_LIMIT,
-    "server_is_overloaded": Infrastructure.OVERLOAD,
-    "slow_down": Infrastructure.OVERLOAD,
-    "server_error": Infrastructure.OVERLOAD,
-    "invalid_api_key": Infrastructure.AUTHENTICATION,
-}
-"""Codes of a failed response inside the stream."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +55,16 @@ def why_failed(event: Traced) -> tuple[str, Infrastructure | None] | None:
     """What a request to the model failed with, in words and by its kind; None where it has not failed."""
     status = event.count("http.response.status_code")
     if event.name == "codex.api_request" and status is not None:
-        return None if status < 400 else (f"the model answered HTTP {status}", _of_status(status))
+        return None if status < 400 else (f"the model answered HTTP {status}{hint_of(status)}", kind_of(status))
     if event.name in {"codex.api_request", "codex.sse_event"} and event.error:
         return event.error[:400], _of_error(event.error)
     return None
 
 
-def _of_status(status: int) -> Infrastructure | None:
-    if status in AUTHENTICATION:
-        return Infrastructure.AUTHENTICATION
-    if status == RATE_LIMIT:
-        return Infrastructure.RATE_LIMIT
-    if status == UNREACHED:
-        return Infrastructure.NETWORK
-    return Infrastructure.OVERLOAD if status in OVERLOAD else None
-
-
 def _of_error(error: str) -> Infrastructure | None:
     code = _CODE.search(error)
     if code is not None:
-        return CODES.get(code.group(1))
+        return kind_of(None, code.group(1))
     lost = ("error sending request", "stream disconnected before completion", "idle timeout waiting for SSE")
     return Infrastructure.NETWORK if error.startswith(lost) else None
 

@@ -31,9 +31,9 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     """The program's own number where it told one; else metered tokens, else its streamed ones, at listed prices.
 
     While a process runs, or where it was killed, its own number is not there, and that of an earlier process would
-    leave something out. Whatever a session starts can print in the program's name: a number that is far below what the
-    proxy has counted is not believed. One model without a price makes the whole cost unknown. May be called while
-    another thread hears further events.
+    leave something out; one that ended with an error leaves out the request that broke off. Whatever a session starts
+    can print in the program's name: a number that is far below what the proxy has counted is not believed. One model
+    without a price makes the whole cost unknown. May be called while another thread hears further events.
     """
     requests, messages = list(metered.values()), list(tally.used.values())
     reported = tally.reported_cost(counts_resumed=facts.counts_resumed)
@@ -41,7 +41,8 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     has_ended = tally.finished is not None
     counted = _priced(requests, CostSource.METERED, prices) if requests else Spent()
     is_told = reported is not None and (has_ended or not (requests or messages))
-    if is_told and not _is_far_more(counted.cost_usd, reported):
+    is_cut = tally.finished is not None and tally.finished.is_error and (counted.cost_usd or 0.0) > (reported or 0.0)
+    if is_told and not is_cut and not _is_far_more(counted.cost_usd, reported):
         return Spent(reported, CostSource.REPORTED, told or sum_of(messages) or sum_of(requests))
     if requests:
         return counted

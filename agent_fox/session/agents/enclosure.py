@@ -19,7 +19,7 @@ from agent_fox.system.sandbox_view import View
 def program_folders(program: Path) -> tuple[Path, ...]:
     """What must be seen to run a program that a package manager has put together: all that its links lead through.
 
-    Of a program that lies in a person's home itself, or above it, nothing but its file is shown.
+    Of a program that lies in a person's home itself, above it, or in a repository's root, only its file is shown.
     """
     hops = tuple(_hops(program))
     found = [hop if _is_bare(hop.parent) else hop.parent for hop in hops]
@@ -43,8 +43,8 @@ def _root_of(folder: Path) -> Path:
 
 
 def _is_bare(folder: Path) -> bool:
-    """Whether showing it would show a person's home, or the whole machine."""
-    return toolchains.home().is_relative_to(folder) or folder == Path("/")
+    """Whether showing it would show a person's home, a repository with its state, or the whole machine."""
+    return toolchains.home().is_relative_to(folder) or folder == Path("/") or (folder / ".git").exists()
 
 
 @contextmanager

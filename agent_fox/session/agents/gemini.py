@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import secrets
 from dataclasses import dataclass
-from pathlib import Path
 
 from agent_fox.session.agents.command_line import Facts, Reader, Start
 from agent_fox.session.agents.gemini_hiding import hiding
 from agent_fox.session.agents.gemini_reader import GeminiReader
 from agent_fox.session.agents.gemini_settings import SERVED, SERVER, known_as, policy, settings, tools_of
+from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
-WORKING, ANSWERING, HIDING = "working.toml", "answering.toml", "hiding.cjs"
+WORKING, ANSWERING, HIDING, SETTINGS = "working.toml", "answering.toml", "hiding.cjs", "settings.json"
+WRITTEN = (WORKING, ANSWERING, HIDING, SETTINGS)
 
 FACTS = Facts(
     name="gemini",
@@ -69,15 +70,15 @@ class Gemini:
         The rules lie under a name nobody can know: the workspace is searched for it too.
         """
         folder = task.home / ".gemini"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        for stale in folder.glob("rules-*.md"):
-            stale.unlink()
+        keep_folder(folder)
         rules = f"rules-{secrets.token_hex(16)}.md"
-        _write(folder / rules, _protected(task.system))
-        _write(folder / "settings.json", json.dumps(settings(task, door, rules), indent=1))
-        _write(folder / HIDING, hiding(task.home, task.environment.get("NODE_OPTIONS", "")))
-        _write(folder / WORKING, policy(tools_of(task.role), task.tools if door.mcp_url else ()))
-        _write(folder / ANSWERING, policy((), ()))
+        for stale in (*folder.glob("rules-*.md"), *(folder / name for name in WRITTEN)):
+            remove(stale)
+        write_new(folder / rules, _protected(task.system))
+        write_new(folder / SETTINGS, json.dumps(settings(task, door, rules), indent=1))
+        write_new(folder / HIDING, hiding(task.home, task.environment.get("NODE_OPTIONS", "")))
+        write_new(folder / WORKING, policy(tools_of(task.role), task.tools if door.mcp_url else ()))
+        write_new(folder / ANSWERING, policy((), ()))
 
     def start(self, task: AgentTask, door: Door) -> Start:
         return self._start(task, door, WORKING, task.prompt)
@@ -124,11 +125,6 @@ def _question(prompt: str) -> str:
 
 def _protected(text: str) -> str:
     return text.replace("\\@", "@").replace("@", "\\@")
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o600)
 
 
 GEMINI = Gemini()

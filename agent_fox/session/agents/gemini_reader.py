@@ -26,6 +26,7 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.gemini_settings import SERVER, known_as
 from agent_fox.session.agents.gemini_transcript import Transcript
+from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_ANSWER = 4000
@@ -37,23 +38,7 @@ STOPPED_BY_HOOK = "Agent execution blocked: "
 UNSERVED = "MCP issues detected."
 """All that is told of a server of tools that cannot be reached; there is never any other than ours."""
 
-_KINDS = {
-    **dict.fromkeys(
-        ("401", "403", "API_KEY_INVALID", "UNAUTHENTICATED", "PERMISSION_DENIED"), Infrastructure.AUTHENTICATION
-    ),
-    **dict.fromkeys(("429", "RESOURCE_EXHAUSTED"), Infrastructure.RATE_LIMIT),
-    **dict.fromkeys(("500", "502", "503", "504", "529", "UNAVAILABLE", "INTERNAL"), Infrastructure.OVERLOAD),
-    **dict.fromkeys(("overloaded_error",), Infrastructure.OVERLOAD),
-    **dict.fromkeys(
-        (
-            *("ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "ENOTFOUND", "EAI_AGAIN", "EPIPE", "UND_ERR_SOCKET"),
-            *("UND_ERR_HEADERS_TIMEOUT", "UND_ERR_BODY_TIMEOUT", "UND_ERR_CONNECT_TIMEOUT"),
-        ),
-        Infrastructure.NETWORK,
-    ),
-}
-"""HTTP statuses, the words of Google's error objects, and Node's codes."""
-
+_STATUS = re.compile(r"[1-5]\d\d", re.ASCII)
 _TRIED = re.compile(r"Attempt \d+ failed with status (\w+)")
 _GIVEN_UP = re.compile(r"Error when talking to Gemini API ")
 _FIELD = re.compile(r"\s+(?:\[?cause\]?: \{ )?(?:status|code): '?(\w+)'?")
@@ -237,32 +222,33 @@ class GeminiReader:
             return [Began(self.session, self.model, servers={SERVER: "failed"})]
         found = _TRIED.match(text)
         if found:
-            self.known = kind_of([found[1]])
+            self.known = kind_told([found[1]])
             return [Trouble(text[:LONGEST_LINE], self.known)]
         if _GIVEN_UP.match(text) or text.startswith("}"):
             self.is_giving_up = not text.startswith("}")
             return []
         found = _FIELD.match(text) if self.is_giving_up else None
-        if found is None or (kind := kind_of([found[1]])) is None:
+        if found is None or (kind := kind_told([found[1]])) is None:
             return []
         self.known = kind
-        return [Trouble(f"the model's server: {found[1]}", kind, is_final=True)]
+        return [Trouble(f"the model's server: {found[1]}{hint_of(None, found[1])}", kind, is_final=True)]
 
     def end(self, exit_status: int | None) -> Finished | None:
         """None: a process that was ended by a signal exits with 0 and without a last word, which is no success."""
         return None
 
 
-def kind_of(words: Iterable[str]) -> Infrastructure | None:
-    """What was broken, by the first word that is known."""
-    return next((_KINDS[word] for word in words if word in _KINDS), None)
+def kind_told(words: Iterable[str]) -> Infrastructure | None:
+    """What was broken, by the HTTP status and the names among the words."""
+    told = list(words)
+    return kind_of(next((int(word) for word in told if _STATUS.fullmatch(word)), None), *told)
 
 
 def kind_in(message: str) -> Infrastructure | None:
     """What was broken, by the program's own last error."""
     if _BROKEN_OFF.match(message):
         return Infrastructure.NETWORK
-    return kind_of(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
+    return kind_told(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
 
 
 def less(whole: Tokens, part: Tokens) -> Tokens:

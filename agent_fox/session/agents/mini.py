@@ -13,6 +13,7 @@ from pathlib import Path
 from agent_fox.session.agents.command_line import Facts, Reader, Start
 from agent_fox.session.agents.mini_reader import MiniReader
 from agent_fox.session.agents.mini_telling import KEPT, KEY, MODULE, TELLING
+from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
 TOOL = "bash"
@@ -87,10 +88,11 @@ class Mini:
         return Provider.ANTHROPIC if is_claude else Provider.OPENAI
 
     def prepare(self, task: AgentTask, door: Door) -> None:
+        """Everything in this folder can be imported, and its `.env` is read: nothing of an earlier session stays."""
         folder = _folder(task)
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        (folder / f"{MODULE}.py").write_text(TELLING, encoding="utf-8")
-        (folder / "session.yaml").write_text(json.dumps(_configuration(task, door)), encoding="utf-8")
+        remove(folder)
+        write_new(folder / f"{MODULE}.py", TELLING)
+        write_new(folder / "session.yaml", json.dumps(_configuration(task, door)))
 
     def start(self, task: AgentTask, door: Door) -> Start:
         argv = (task.program, "--config", str(_folder(task) / "session.yaml"), *task.arguments)

@@ -23,6 +23,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
+from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_ANSWER = 4000
@@ -31,11 +32,6 @@ LONGEST_LINE = 400
 
 SUBMITTED = "Submitted"
 
-_STATUSES = {
-    **dict.fromkeys((401, 403), Infrastructure.AUTHENTICATION),
-    429: Infrastructure.RATE_LIMIT,
-    **dict.fromkeys((500, 502, 503, 504, 529), Infrastructure.OVERLOAD),
-}
 _NETWORK = frozenset(
     {
         *("httpx.ConnectError", "httpx.ConnectTimeout", "httpx.ReadError", "httpx.ReadTimeout", "httpx.WriteError"),
@@ -154,7 +150,7 @@ class MiniReader:
             case _Turn():
                 yield Turn()
             case _Trouble():
-                yield Trouble(line.text, kind_of(line.status, line.errors))
+                yield Trouble(line.text, kind_told(line.status, line.errors))
             case _Message(role="exit"):
                 yield from self._ended(line)
             case _Message():
@@ -211,12 +207,12 @@ class MiniReader:
         return None
 
 
-def kind_of(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
+def kind_told(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
     """What was broken: by what happened to the connection first, for the status is then the program's own guess."""
     short = {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in errors}
     if short & _NETWORK or set(errors) & (_NETWORK | _GARBAGE):
         return Infrastructure.NETWORK
-    return _STATUSES.get(status) if status is not None else None
+    return kind_of(status)
 
 
 def _text(content: JsonValue) -> str:

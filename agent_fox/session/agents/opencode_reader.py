@@ -29,6 +29,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
+from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_SHOWN = 2000
@@ -44,38 +45,6 @@ UNGUARDED = "its guard or its plugin was not loaded, so that the workspace's own
 REFUSALS = ("Model tried to call unavailable tool", "The user has specified a rule which prevents", "Refused: ")
 _HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 _ERROR_TYPE = re.compile(r'"(?:type|code)"\s*:\s*"(\w{1,60}_(?:error|key|quota|exceeded|found))"')
-
-_BY_NAME: Mapping[str, Infrastructure] = {
-    "ProviderAuthError": Infrastructure.AUTHENTICATION,
-    "authentication_error": Infrastructure.AUTHENTICATION,
-    "permission_error": Infrastructure.AUTHENTICATION,
-    "invalid_api_key": Infrastructure.AUTHENTICATION,
-    "billing_error": Infrastructure.AUTHENTICATION,
-    "not_found_error": Infrastructure.AUTHENTICATION,
-    "model_not_found": Infrastructure.AUTHENTICATION,
-    "rate_limit_error": Infrastructure.RATE_LIMIT,
-    "rate_limit_exceeded": Infrastructure.RATE_LIMIT,
-    "insufficient_quota": Infrastructure.RATE_LIMIT,
-    "overloaded_error": Infrastructure.OVERLOAD,
-    "api_error": Infrastructure.OVERLOAD,
-    "server_error": Infrastructure.OVERLOAD,
-}
-_BY_STATUS: Mapping[int, Infrastructure] = {
-    **dict.fromkeys((401, 402, 403), Infrastructure.AUTHENTICATION),
-    408: Infrastructure.NETWORK,
-    429: Infrastructure.RATE_LIMIT,
-}
-
-
-def kind_of(status: int | None, name: str) -> Infrastructure | None:
-    """What was broken, by the HTTP status and the error's type.
-
-    A model that does not exist counts as a matter of access: no retry helps, a person must act.
-    """
-    found = _BY_STATUS.get(status or 0) or _BY_NAME.get(name)
-    if found is None and status is not None and status >= 500:
-        return Infrastructure.OVERLOAD
-    return found
 
 
 class OpencodeReader:
@@ -263,7 +232,7 @@ def _read(text: str) -> Mapping[str, object]:
 
 def _refusal(line: lines.Told) -> str:
     words = ", ".join(filter(None, (f"status {line.status}", line.name, line.message)))
-    return f"request to the model failed ({words})"
+    return f"request to the model failed ({words}){hint_of(line.status, line.name)}"
 
 
 def _unreached(line: lines.Told) -> str:

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
 SERVER = "verifier"
@@ -100,15 +101,15 @@ def write_settings(task: AgentTask, door: Door) -> None:
     """Everything that the program reads, anew. What an earlier session has left in these places is removed."""
     folder, guard = configuration_folder(task), guard_folder(task)
     for stale in (folder, guard, task.home / ".opencode", task.home / ".cache" / "opencode"):
-        _remove(stale)
-    _remove(task.home / ".local" / "share" / "opencode" / "auth.json")
-    _write(folder / "opencode.json", json.dumps(_settings(task, door), indent=1))
-    _write(folder / "rules.md", task.system)
-    _write(folder / "package-lock.json", json.dumps(_INSTALLED))
+        remove(stale)
+    remove(task.home / ".local" / "share" / "opencode" / "auth.json")
+    write_new(folder / "opencode.json", json.dumps(_settings(task, door), indent=1))
+    write_new(folder / "rules.md", task.system)
+    write_new(folder / "package-lock.json", json.dumps(_INSTALLED))
     (folder / "node_modules").mkdir()
-    _write(guard / "guard.json", json.dumps(_guard(task, door), indent=1))
+    write_new(guard / "guard.json", json.dumps(_guard(task, door), indent=1))
     for name in ("guard", "plugin"):
-        _write(guard / f"{name}.js", (_HERE / f"opencode_{name}.js").read_text(encoding="utf-8"))
+        write_new(guard / f"{name}.js", (_HERE / f"opencode_{name}.js").read_text(encoding="utf-8"))
 
 
 _INSTALLED = {"lockfileVersion": 3, "packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
@@ -241,19 +242,3 @@ def _servers(task: AgentTask, door: Door) -> dict[str, object]:
         "timeout": int(max(task.limits.answer, CONNECTING) * 1000),
     }
     return {SERVER: server}
-
-
-def _remove(path: Path) -> None:
-    """Whatever is there. A link is removed, not followed."""
-    if path.is_dir() and not path.is_symlink():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _write(path: Path, text: str) -> None:
-    """A new file that only its owner reads."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)

@@ -8,37 +8,13 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 
 from agent_fox.session.agents.events import Trouble
+from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LONGEST_WORDS = 300
 
-_BY_TYPE = {
-    "authentication_error": Infrastructure.AUTHENTICATION,
-    "permission_error": Infrastructure.AUTHENTICATION,
-    "billing_error": Infrastructure.AUTHENTICATION,
-    "invalid_api_key": Infrastructure.AUTHENTICATION,
-    "API_KEY_INVALID": Infrastructure.AUTHENTICATION,
-    "UNAUTHENTICATED": Infrastructure.AUTHENTICATION,
-    "PERMISSION_DENIED": Infrastructure.AUTHENTICATION,
-    "rate_limit_error": Infrastructure.RATE_LIMIT,
-    "rate_limit_exceeded": Infrastructure.RATE_LIMIT,
-    "insufficient_quota": Infrastructure.RATE_LIMIT,
-    "RESOURCE_EXHAUSTED": Infrastructure.RATE_LIMIT,
-    "overloaded_error": Infrastructure.OVERLOAD,
-    "api_error": Infrastructure.OVERLOAD,
-    "server_error": Infrastructure.OVERLOAD,
-    "server_is_overloaded": Infrastructure.OVERLOAD,
-    "slow_down": Infrastructure.OVERLOAD,
-    "UNAVAILABLE": Infrastructure.OVERLOAD,
-    "INTERNAL": Infrastructure.OVERLOAD,
-}
-_BY_STATUS = {
-    401: Infrastructure.AUTHENTICATION,
-    402: Infrastructure.AUTHENTICATION,
-    403: Infrastructure.AUTHENTICATION,
-    429: Infrastructure.RATE_LIMIT,
-}
-_SPENT = frozenset({"insufficient_quota", "billing_error"})
+LOW_BALANCE = "Your credit balance is too low"
+"""How the words begin of a refusal that only its words tell from others."""
 
 
 class _Detail(BaseModel):
@@ -88,29 +64,22 @@ def read_error(body: bytes) -> ErrorBody:
     return ErrorBody(message=envelope.error or envelope.message)
 
 
-def kind_of(status: int | None, error: ErrorBody) -> Infrastructure | None:
-    """What was broken; None where the request itself was refused, as for a model that does not exist."""
-    if (kind := next((_BY_TYPE[word] for word in error.words if word in _BY_TYPE), None)) is not None:
-        return kind
-    if (error.message or "").startswith("Your credit balance is too low"):
-        return Infrastructure.AUTHENTICATION
-    if status is not None and status >= 500:
-        return Infrastructure.OVERLOAD
-    return _BY_STATUS.get(status or 0)
-
-
 def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = None) -> Trouble:
     """The event for an error, with the provider's words and how long it asks to wait."""
     named = " ".join(filter(None, (str(status or ""), *error.words[:2])))
     text = f"the model's server answered {named or 'with an error'}"
     if error.message:
         text += f": {' '.join(error.message.split())[:LONGEST_WORDS]}"
-    if _SPENT & set(error.words):
-        text += " (the account's quota is spent: waiting does not help)"
+    text += hint_of(status, *error.words)
     wait = _wait(headers)
     if wait is not None:
         text += f", retry after {wait:g} s"
-    return Trouble(text, kind_of(status, error), retry_after=wait)
+    kind = Infrastructure.AUTHENTICATION if _is_low(error) else kind_of(status, *error.words)
+    return Trouble(text, kind, retry_after=wait)
+
+
+def _is_low(error: ErrorBody) -> bool:
+    return (error.message or "").startswith(LOW_BALANCE)
 
 
 def _wait(headers: Message | None) -> float | None:

@@ -160,7 +160,7 @@ class Conversation:
             (more > 0, f"{more} more forbidden attempts"),
             (tally.refused > 0, f"{tally.refused} tool calls were refused"),
             (tally.odd_lines > 0, f"{tally.odd_lines} lines of its output could not be read"),
-            (spent.source is CostSource.UNKNOWN and tally.turns > 0, _unknown_cost(spent)),
+            (spent.source is CostSource.UNKNOWN and (tally.turns > 0 or bool(spent.unpriced)), _unknown_cost(spent)),
         )
         return [*self.notes, *(words for holds, words in facts if holds)]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.session.agents.claude_reader import ClaudeReader, kind_of
+from agent_fox.session.agents.claude_reader import ClaudeReader, kind_told
 from agent_fox.session.agents.events import (
     Answered,
     Beat,
@@ -155,7 +155,7 @@ def test_troubles_are_named_by_their_status(name: str, kind: Infrastructure | No
     ],
 )
 def test_what_was_broken(status: int | None, names: tuple[str, ...], kind: Infrastructure | None) -> None:
-    assert kind_of(status, *names) == kind
+    assert kind_told(status, *names) == kind
 
 
 def test_words_about_a_broken_world_are_no_trouble() -> None:

@@ -127,6 +127,7 @@ def test_a_pipe_in_place_of_the_session_s_file_is_not_waited_for(tmp_path: Path)
     [
         ("401", 145, Infrastructure.AUTHENTICATION),
         ("key", 144, Infrastructure.AUTHENTICATION),
+        ("404", 1, Infrastructure.AUTHENTICATION),
         ("429", 173, Infrastructure.RATE_LIMIT),
         ("429day", 173, Infrastructure.RATE_LIMIT),
         ("503", 247, Infrastructure.OVERLOAD),
@@ -148,7 +149,6 @@ def test_what_was_broken_is_known_by_its_name(
     ("name", "exit_status", "said"),
     [
         ("400", 144, "bad argument 429"),
-        ("404", 1, "no such model"),
         ("turns", 53, "FatalTurnLimitedError"),
         ("loop", 0, "Loop detected"),
         ("empty", 0, "empty response"),
@@ -161,6 +161,15 @@ def test_an_end_that_is_nobody_else_s_fault_is_a_failure_whatever_its_status_say
 
     assert outcome.ending is Ending.FAILED
     assert said in outcome.reason
+
+
+@pytest.mark.parametrize("complaints_first", [False, True])
+def test_a_model_that_does_not_exist_is_said_to_be_that(complaints_first: bool, tmp_path: Path) -> None:
+    reader_has = [event.text for event in played("404", tmp_path, 1, complaints_first) if isinstance(event, Trouble)]
+    outcome = outcome_of(tallied("404", tmp_path, 1, complaints_first), None, 1, "")
+
+    assert any("no such model" in text for text in reader_has)
+    assert "no such model" in outcome.reason or "does not exist" in outcome.reason
 
 
 def test_an_end_without_a_last_word_is_no_success(tmp_path: Path) -> None:

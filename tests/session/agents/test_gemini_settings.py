@@ -67,6 +67,29 @@ def test_the_home_is_only_the_owner_s(tmp_path: Path) -> None:
     assert [file.name for file in folder.iterdir() if file.stat().st_mode & 0o077] == []
 
 
+@pytest.mark.parametrize("name", ["settings.json", "working.toml", "answering.toml", "hiding.cjs"])
+def test_a_link_that_an_earlier_session_has_left_is_not_written_through(name: str, tmp_path: Path) -> None:
+    outside, folder = tmp_path / "outside", tmp_path / "home" / ".gemini"
+    outside.write_text("x", encoding="utf-8")
+    whole = task(tmp_path)
+    folder.mkdir(parents=True)
+    (folder / name).symlink_to(outside)
+    GEMINI.prepare(whole, SERVED)
+
+    assert outside.read_text(encoding="utf-8") == "x"
+    assert not (folder / name).is_symlink()
+
+
+def test_a_folder_that_an_earlier_session_has_made_a_link_is_not_written_into(tmp_path: Path) -> None:
+    whole = task(tmp_path)
+    (tmp_path / "outside").mkdir()
+    (whole.home / ".gemini").symlink_to(tmp_path / "outside")
+    GEMINI.prepare(whole, SERVED)
+
+    assert list((tmp_path / "outside").iterdir()) == []
+    assert (whole.home / ".gemini" / "settings.json").is_file()
+
+
 def test_there_is_no_server_where_none_is_served(tmp_path: Path) -> None:
     assert written(task(tmp_path), DOOR)["mcpServers"] == {}
     server = written(task(tmp_path), SERVED)["mcpServers"]["verifier"]

@@ -236,6 +236,19 @@ def test_the_program_imports_nothing_from_the_workspace(tmp_path: Path) -> None:
     assert "word" not in " ".join(start.argv)
 
 
+def test_nothing_that_an_earlier_session_has_left_can_be_imported(tmp_path: Path) -> None:
+    task, outside = made(tmp_path), tmp_path / "outside"
+    outside.write_text("x", encoding="utf-8")
+    folder = task.home / ".mini"
+    folder.mkdir()
+    (folder / "litellm.py").write_text("raise SystemExit", encoding="utf-8")
+    (folder / "session.yaml").symlink_to(outside)
+    MINI.prepare(task, Door("http://127.0.0.1:8000", "word"))
+
+    assert sorted(path.name for path in folder.iterdir()) == ["agent_fox_telling.py", "session.yaml"]
+    assert outside.read_text(encoding="utf-8") == "x"
+
+
 def test_only_a_shell_may_be_called() -> None:
     assert MINI.may(Role.CODER, "bash")
     assert not MINI.may(Role.CODER, "edit")

@@ -24,7 +24,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.opencode_reader import UNGUARDED, OpencodeReader, kind_of
+from agent_fox.session.agents.opencode_reader import UNGUARDED, OpencodeReader
 from agent_fox.session.infrastructure import Infrastructure
 
 LINES = Path(__file__).parent / "lines/opencode"
@@ -164,24 +164,6 @@ def test_a_session_without_its_guard_is_no_success_whatever_it_says() -> None:
 def test_a_program_that_said_nothing_has_no_last_word() -> None:
     assert read([], 1) == ([], None)
     assert list(OpencodeReader().complaint("Error: Session not found")) == [Beat()]
-
-
-@pytest.mark.parametrize(
-    ("status", "name", "kind"),
-    [
-        (401, "", Infrastructure.AUTHENTICATION),
-        (403, "permission_error", Infrastructure.AUTHENTICATION),
-        (404, "not_found_error", Infrastructure.AUTHENTICATION),
-        (None, "ProviderAuthError", Infrastructure.AUTHENTICATION),
-        (429, "rate_limit_error", Infrastructure.RATE_LIMIT),
-        (500, "", Infrastructure.OVERLOAD),
-        (529, "overloaded_error", Infrastructure.OVERLOAD),
-        (400, "invalid_request_error", None),
-        (None, "UnknownError", None),
-    ],
-)
-def test_kinds_of_trouble(status: int | None, name: str, kind: Infrastructure | None) -> None:
-    assert kind_of(status, name) is kind
 
 
 @pytest.mark.parametrize("line", ["nonsense", "[]", "1", "{}", '{"type": 1}', '{"type": "text"}', '{"type": "error"}'])

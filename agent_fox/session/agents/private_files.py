@@ -1,0 +1,39 @@
+"""The files that an adapter lays into a session's home. An earlier session may have left anything there, links too."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+
+def remove(path: Path) -> None:
+    """Whatever is there, if anything. A link is removed, not followed.
+
+    Raises OSError where it cannot be removed.
+    """
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def keep_folder(path: Path) -> None:
+    """A folder that only its owner reads. What it holds stays; what is there and is no folder goes, a link to one too.
+
+    Raises OSError where that cannot be.
+    """
+    if path.is_symlink() or not path.is_dir():
+        remove(path)
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def write_new(path: Path, text: str) -> None:
+    """A new file that only its owner reads, with the folders above it. What is no character of UTF-8 becomes `?`.
+
+    Raises FileExistsError where anything is there, a link that leads nowhere too.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
