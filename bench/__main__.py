@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from bench import (
+    agent_words,
+    agents,
     checkout,
     completions,
     durable,
+    model_proxy,
     parsing,
     plan_files,
     projection,
@@ -40,11 +43,18 @@ class Sizes:
     log_bytes: int = 50_000_000
     shown_bytes: int = 100_000
     commands: int = 8
+    sessions: int = 7
+    messages: int = 4_000
+    requests: int = 60
+    event_bytes: int = 20_000_000
+    requirements: int = 2_000
+    evidence_bytes: int = 200_000
 
 
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
     status_nodes=40, files=200, specs=8, log_bytes=50_000, shown_bytes=2_000, commands=1,
+    sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50, evidence_bytes=2_000,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -63,6 +73,10 @@ BENCHES: Mapping[str, Measure] = {
     "verifier": lambda sizes: verifier.measure(sizes.commands, sizes.files),
     "server": lambda sizes: server.measure(sizes.commands),
     "projection": lambda sizes: projection.measure(sizes.shown_bytes),
+    "agents": lambda sizes: agents.measure(sizes.sessions, sizes.messages),
+    "proxy": lambda sizes: model_proxy.measure(sizes.requests, sizes.log_bytes),
+    "events": lambda sizes: agent_words.measure_events(sizes.event_bytes),
+    "prompts": lambda sizes: agent_words.measure_prompt(sizes.requirements, sizes.evidence_bytes),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 

@@ -81,6 +81,12 @@ def best(rounds: int, *actions: Callable[[], object]) -> list[float]:
     return [min(column) for column in zip(*samples, strict=True)]
 
 
+def medians(rounds: int, *actions: Callable[[], object]) -> list[float]:
+    """The median of several rounds for each action, where no round is free of others' work; the actions take turns."""
+    samples = [[seconds(action) for action in actions] for _ in range(rounds)]
+    return [statistics.median(column) for column in zip(*samples, strict=True)]
+
+
 def typical(samples: Sequence[float]) -> float:
     """Seconds per step: the median of the means of batches, which a single hiccup of the disk does not move."""
     batches = [samples[start : start + BATCH] for start in range(0, len(samples), BATCH)]

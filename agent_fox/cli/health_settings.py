@@ -11,6 +11,7 @@ from agent_fox.cli.health_agents import agents_apart
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
+from agent_fox.engine.agents import role_trouble
 from agent_fox.engine.extensions import backends_of, dialects_of
 from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, read_plan, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
@@ -103,7 +104,7 @@ def _agents(root: Path, settings: Settings, backends: Mapping[str, Backend]) -> 
         for name, title in _titles(settings, archetype):
             for rung in range(settings.rungs_of(archetype, name) + 1):
                 shown = f"{title}.rungs[{rung - 1}]" if rung else title
-                yield _agent(root, settings.agent_for(archetype, name, rung), shown, backends)
+                yield _agent(root, settings.agent_for(archetype, name, rung), archetype, shown, backends)
 
 
 def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
@@ -123,8 +124,9 @@ def _used(settings: Settings) -> Iterator[Archetype]:
         yield Archetype.VERIFIER
 
 
-def _agent(root: Path, agent: AgentSettings, name: str, backends: Mapping[str, Backend]) -> Check:
+def _agent(root: Path, agent: AgentSettings, archetype: Archetype, name: str, backends: Mapping[str, Backend]) -> Check:
     missing = [lack for one in agent.backends if (lack := lacks(backends, one, agent, root))]
+    missing += filter(None, [role_trouble(archetype, agent)])
     if missing:
         return Check(name, State.MISSING, "; ".join(missing), f"see [{name}] in {FILE}")
     return Check(name, State.OK, " ".join([*agent.backends, *agent.command[:1]]))

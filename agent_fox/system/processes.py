@@ -29,7 +29,7 @@ GRACE = 5.0
 """Seconds between asking a process to end and killing its tree."""
 
 LOOKS, BETWEEN_LOOKS = 3, 0.02
-"""A process that is just being started shows no environment yet: it is found by the next look, so many seconds later."""
+"""A process that is just being started shows no environment yet: the next look, so many seconds later, finds it."""
 
 LONGEST_KILLING = 5.0
 """Seconds that a leftover gets to die."""

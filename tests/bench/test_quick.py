@@ -27,6 +27,14 @@ def test_every_figure_is_taken_beside_its_floor_and_nothing_is_left_behind(tmp_p
         assert told in done.stdout
     for told in ("run_unit_tests, a small suite", "preparing a command", "verifier's server", "result shown of"):
         assert told in done.stdout
+    for told in (
+        "session of one message",
+        "memory of the runner",
+        "by the proxy",
+        "events of codex",
+        "prompt of a brief",
+    ):
+        assert told in done.stdout
     assert list(tmp_path.iterdir()) == []
 
 

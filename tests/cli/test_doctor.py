@@ -255,3 +255,14 @@ def test_prompts_and_prices_of_ones_own_must_be_usable(root: Path) -> None:
     assert check["state"] == "missing"
     assert "coder.md" in check["what"]
     assert "prices.toml" in check["what"]
+
+
+def test_who_has_only_a_shell_cannot_judge_without_a_sandbox(root: Path) -> None:
+    path = with_agent(
+        root, verifier='["checks", "mini"]', more='model = "openai/gpt-5.3-codex"\nsandbox = "off"\ntools = false'
+    )
+    program = root.parent / "programs" / "mini"
+    program.write_text("#!/bin/sh\necho 2.4.6\n")
+    program.chmod(0o755)
+    check = doctor(root, PATH=path, ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k")["agents.verifier"]
+    assert (check["state"], "its only tool is a shell" in check["what"]) == ("missing", True)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agent_fox.session.agents.claude_reader import ClaudeReader
 from agent_fox.session.agents.command_line import Facts, Start
-from agent_fox.session.agents.private_files import keep_folder, remove, write_new
+from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
 READING = ("Read", "Grep", "Glob")
@@ -229,7 +229,9 @@ def _forget(home: Path) -> None:
     """Remove what an earlier session may have left for this one, all but the transcripts that can be resumed."""
     remove(home / OURS)
     remove(home / ".claude.json")
-    keep_folder(home / THEIRS)
+    if (home / THEIRS).is_symlink() or not (home / THEIRS).is_dir():
+        remove(home / THEIRS)
+        return
     for left in (home / THEIRS).iterdir():
         if left.name != TRANSCRIPTS or left.is_symlink():
             remove(left)

@@ -1,7 +1,7 @@
 """mini-swe-agent: one tool, a shell. Started with an agent class of ours that tells what happens, a JSON object a line.
 
 It has no servers of tools, no hooks, no sessions to resume, and no means to hold a session to reading: a shell writes.
-So it can serve a coder; who judges would have to be held by a workspace that cannot be written.
+So it serves coders; who judges is held by the sandbox, in which the workspace cannot be written.
 """
 
 from __future__ import annotations
@@ -83,9 +83,14 @@ class Mini:
     facts: Facts = FACTS
 
     def provider(self, model: str) -> Provider:
-        """By the name of the model, as litellm writes it: `anthropic/...`; OpenAI's protocol for what is not known."""
-        is_claude = model.startswith(("anthropic/", "claude"))
-        return Provider.ANTHROPIC if is_claude else Provider.OPENAI
+        """By the name of the model, as litellm writes it. Raises ValueError for one that no key here is for."""
+        named, slash, _ = model.partition("/")
+        if model.startswith("claude") or (slash and named == "anthropic"):
+            return Provider.ANTHROPIC
+        if model and (not slash or named == "openai"):
+            return Provider.OPENAI
+        told = f"{model!r} is of another provider" if model else "it has no usual model"
+        raise ValueError(f'{told}; set `model = "anthropic/..."` or `model = "openai/..."`')
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Everything in this folder can be imported, and its `.env` is read: nothing of an earlier session stays."""

@@ -252,3 +252,22 @@ def test_nothing_that_an_earlier_session_has_left_can_be_imported(tmp_path: Path
 def test_only_a_shell_may_be_called() -> None:
     assert MINI.may(Role.CODER, "bash")
     assert not MINI.may(Role.CODER, "edit")
+
+
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        ("anthropic/claude-sonnet-4-5", Provider.ANTHROPIC),
+        ("claude-sonnet-4-5", Provider.ANTHROPIC),
+        ("openai/gpt-5.3-codex", Provider.OPENAI),
+        ("gpt-5.3-codex", Provider.OPENAI),
+    ],
+)
+def test_the_provider_follows_from_the_models_name(model: str, provider: Provider) -> None:
+    assert MINI.provider(model) is provider
+
+
+@pytest.mark.parametrize("model", ["", "mistral/large"])
+def test_a_model_that_no_key_here_is_for_is_refused(model: str) -> None:
+    with pytest.raises(ValueError, match="set `model = "):
+        MINI.provider(model)
