@@ -20,6 +20,7 @@ from agent_fox.cli.signals import listening
 from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
 from agent_fox.config import Settings, load
+from agent_fox.core.ids import Archetype
 from agent_fox.engine.account import read_account
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.forecast import Forecast, forecast
@@ -28,8 +29,10 @@ from agent_fox.engine.run import STATE, Engine, RunOptions
 from agent_fox.engine.scheduler import Orders
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
+from agent_fox.session.agents.registry import NAMES
 from agent_fox.store.state import read_state
 from agent_fox.system import git
+from agent_fox.system.sandbox import why_missing
 
 SHOWN_CHANGES = 5
 
@@ -65,6 +68,7 @@ def command(
     if dry_run:
         return show_forecast(forecast(Engine(root, settings, load_plugins(), unwatched), options), as_json=as_json)
     warn_of_changes(root)
+    warn_of_open_agents(settings)
     screen = screen_for(root, settings, as_json=as_json)
     engine, orders = Engine(root, settings, load_plugins(), screen.show), Orders()
     with listening(orders, screen.notice), screen.on():
@@ -94,6 +98,13 @@ def warn_of_changes(root: Path) -> None:
         shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
         text = f"warning: not committed, so no session sees it: {shown}"
         click.echo(plain(f"agent-fox: {text}"), err=True)
+
+
+def warn_of_open_agents(settings: Settings) -> None:
+    """Agents' programs that should be apart from the machine and cannot be, for want of a sandbox."""
+    agents = [settings.agents.of(archetype) for archetype in Archetype]
+    if any(agent.sandbox == "auto" and not NAMES.isdisjoint(agent.backends) for agent in agents) and why_missing():
+        click.echo(plain(f"agent-fox: warning: {why_missing()}; agents can read and change what you can"), err=True)
 
 
 def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:

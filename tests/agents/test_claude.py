@@ -22,22 +22,9 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import (
-    MARKS,
-    PROMPT,
-    WORD,
-    Ran,
-    Tools,
-    World,
-    offered,
-    run,
-    script,
-    text_of,
-    tools,
-    work,
-    world,
-    world_at,
-)
+from tests.agents.claude_world import MARKS, world, world_at
+from tests.agents.mcp_tools import Tools, tools
+from tests.agents.world import PROMPT, WORD, Ran, World, offered, run, script, text_of, work
 
 __all__ = ["tools", "world"]
 

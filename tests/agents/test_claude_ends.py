@@ -20,22 +20,9 @@ from agent_fox.session.agents.events import (
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import (
-    LIMITS,
-    MARKS,
-    SCHEMA,
-    SECONDS,
-    WORD,
-    World,
-    error,
-    offered,
-    run,
-    script,
-    set_at,
-    tools,
-    work,
-    world,
-)
+from tests.agents.claude_world import LIMITS, MARKS, SECONDS, world
+from tests.agents.mcp_tools import tools
+from tests.agents.world import SCHEMA, WORD, World, error, offered, run, script, set_at, work
 
 __all__ = ["tools", "world"]
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,9 @@ from agent_fox.session.agents.command_line import Start
 from agent_fox.session.agents.events import Answered, Began, Called
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import FOUND, MARKS, WORD, Ran, World, run, script, text_of, work, world_at
+from tests.agents.claude_world import FOUND, MARKS, world_at
+from tests.agents.plants import Planted, planted_in
+from tests.agents.world import WORD, Ran, run, script, text_of, work
 
 pytestmark = MARKS
 
@@ -27,29 +28,10 @@ W, H = "tree/workspace", "launch/home"
 ROLES = [Role.CODER, Role.VERIFIER, Role.REVIEWER]
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A world with plants, the folder of their canaries, and the server that traffic would be moved to."""
-
-    world: World
-    canaries: Path
-    elsewhere: ModelServer
-
-    def command(self, name: str) -> str:
-        return f"touch {self.canaries / name}"
-
-    @property
-    def sung(self) -> list[str]:
-        return sorted(path.name for path in self.canaries.iterdir())
-
-
 @pytest.fixture
 def planted(tmp_path: Path) -> Iterator[Planted]:
-    world = world_at(tmp_path)
-    canaries = tmp_path / "canaries"
-    canaries.mkdir()
-    with ModelServer(script({"say": "from elsewhere"})) as elsewhere:
-        yield Planted(world, canaries, elsewhere)
+    with planted_in(world_at(tmp_path)) as found:
+        yield found
 
 
 def hooks(planted: Planted, name: str) -> dict[str, object]:

@@ -20,21 +20,9 @@ from agent_fox.session.agents.claude import CLAUDE
 from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Said, Trouble, Unreadable
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import (
-    LIMITS,
-    MARKS,
-    SCHEMA,
-    WORD,
-    Ran,
-    Tools,
-    World,
-    error,
-    run,
-    script,
-    set_at,
-    tools,
-    world,
-)
+from tests.agents.claude_world import LIMITS, MARKS, world
+from tests.agents.mcp_tools import Tools, tools
+from tests.agents.world import SCHEMA, WORD, Ran, World, error, run, script, set_at
 
 __all__ = ["tools", "world"]
 

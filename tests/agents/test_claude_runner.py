@@ -23,7 +23,8 @@ from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.sandbox import why_missing
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import LIMITS, MARKS, SECONDS, World, error, script, text_of, work, world
+from tests.agents.claude_world import LIMITS, MARKS, SECONDS, world
+from tests.agents.world import World, error, script, text_of, work
 
 __all__ = ["world"]
 

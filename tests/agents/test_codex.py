@@ -6,29 +6,22 @@ Fake: the model. Real: the program with its own sandbox, its tools, the MCP serv
 from __future__ import annotations
 
 import os
-import queue
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
 from agent_fox.session.agents.codex import CODEX
-from agent_fox.session.agents.command_line import Start
-from agent_fox.session.agents.enclosure import enclosed
 from agent_fox.session.agents.events import (
     Answered,
     Began,
     Called,
-    Event,
     Finished,
     Said,
     Tokens,
@@ -37,13 +30,15 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.agents.task import Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system import sandbox
 from agent_fox.testing.model_server import ModelServer
-from agent_fox.testing.model_server.records import Exchange
-from agent_fox.testing.model_server.script import Script
+from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import PROMPT, SCHEMA, WORD, World, offered, run, script, text_of, work, world_of
+
+__all__ = ["tools"]
 
 FOUND = program("codex")
 pytestmark = [
@@ -51,129 +46,15 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=f"codex is not below the folder that {VARIABLE} names"),
 ]
 
-PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite the file.\n"
 LIMITS = Limits(wall=600, idle=30, answer=60)
 SECONDS = 90.0
-WORD, TOKEN = "word-of-this-launch", "token-of-the-verifier"
-SCHEMA = {
-    "type": "object",
-    "properties": {"word": {"type": "string"}},
-    "required": ["word"],
-    "additionalProperties": False,
-}
 IN_SANDBOX = pytest.param(
     "require", marks=pytest.mark.skipif(bool(sandbox.why_missing()), reason="there is no sandbox on this machine")
 )
 
-_SCRIPT = TypeAdapter(Script)
-Kind = TypeVar("Kind")
-
-
-def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
-    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
-
 
 def shell(command: str) -> Mapping[str, Any]:
     return {"tool": "exec_command", "arguments": {"cmd": command}}
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one process left: its events as they came, its exit status, how long it took in seconds."""
-
-    events: tuple[Event, ...]
-    status: int
-    seconds: float
-
-    def of(self, kind: type[Kind]) -> list[Kind]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def finished(self) -> Finished:
-        return self.of(Finished)[-1]
-
-    @property
-    def tools(self) -> list[str]:
-        return [event.tool for event in self.of(Called)]
-
-
-@dataclass(frozen=True)
-class World:
-    """One workspace, one home, and the task of one session in them."""
-
-    root: Path
-    task: AgentTask
-
-    @property
-    def workspace(self) -> Path:
-        return self.task.workspace
-
-    def plant(self, path: str, text: str) -> Path:
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        return target
-
-    def door(self, server: ModelServer, **given: Any) -> Door:  # noqa: ANN401 - fields of the door
-        return Door(f"{server.url}/v1", WORD, **given)
-
-    def run(self, server: ModelServer, door: Mapping[str, Any] | None = None, **changes: Any) -> Ran:  # noqa: ANN401
-        task = replace(self.task, **changes)
-        opened = self.door(server, **(door or {}))
-        CODEX.prepare(task, opened)
-        return run(task, CODEX.start(task, opened))
-
-    def again(self, server: ModelServer, session: str, **changes: Any) -> Ran:  # noqa: ANN401 - fields of the task
-        task = replace(self.task, **changes)
-        return run(task, CODEX.again(task, self.door(server), session))
-
-
-def run(task: AgentTask, start: Start, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
-    """One process to its end, its lines read as they come. `send` goes to it once `ready` is set."""
-    environment = {**task.environment, **start.environment}
-    began, reader = time.monotonic(), CODEX.reader(task)
-    lines: queue.SimpleQueue[tuple[bool, str] | None] = queue.SimpleQueue()
-    events: list[Event] = []
-    with (
-        enclosed(task, start, environment) as wrapped,
-        subprocess.Popen(
-            wrapped.argv,
-            cwd=task.workspace,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            pass_fds=wrapped.descriptors,
-            start_new_session=True,
-        ) as process,
-    ):
-        timer = threading.Timer(SECONDS * 2, os.killpg, (process.pid, signal.SIGKILL))
-        timer.start()
-        assert process.stdin is not None
-        process.stdin.write(start.stdin.encode())
-        process.stdin.close()
-        for stream, is_output in ((process.stdout, True), (process.stderr, False)):
-            threading.Thread(target=_pump, args=(stream, is_output, lines), daemon=True).start()
-        if send is not None and ready is not None:
-            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
-        for _ in range(2):
-            while (line := lines.get(timeout=SECONDS * 3)) is not None:
-                events += reader.line(line[1]) if line[0] else reader.complaint(line[1])
-        status = process.wait()
-        timer.cancel()
-    last = reader.end(status)
-    return Ran((*events, *([last] if last else [])), status, time.monotonic() - began)
-
-
-def _pump(stream: IO[bytes], is_output: bool, lines: queue.SimpleQueue[tuple[bool, str] | None]) -> None:
-    for line in stream:
-        lines.put((is_output, line.decode("utf-8", "replace").rstrip("\n")))
-    lines.put(None)
-
-
-def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
-    if ready.wait(SECONDS):
-        process.send_signal(number)
 
 
 @pytest.fixture
@@ -182,46 +63,8 @@ def world(tmp_path: Path) -> World:
 
 
 def world_at(root: Path) -> World:
-    for name in ("tree/workspace", "launch/home", "launch/scratch"):
-        (root / name).mkdir(parents=True)
-    workspace = root / "tree/workspace"
-    subprocess.run(["git", "init", "-q", "-b", "main", workspace], check=True)
-    (workspace / "notes.txt").write_text("an old note\n", encoding="utf-8")
-    task = AgentTask(
-        cli="codex",
-        program=str(FOUND),
-        role=Role.CODER,
-        workspace=workspace,
-        home=root / "launch/home",
-        scratch=root / "launch/scratch",
-        report=root / "launch/report.json",
-        events=root / "launch/events.jsonl",
-        system='You are the coder of this "test".',
-        prompt=PROMPT,
-        limits=LIMITS,
-        provider=Provider.OPENAI,
-        upstream="",
-        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "AGENT_FOX_LAUNCH": f"codex-adapter-{root.name}"},
-        model="scripted-model",
-        ask_again="Say it again, as JSON.",
-    )
-    return World(root, task)
-
-
-def work(server: ModelServer) -> list[Exchange]:
-    return [exchange for exchange in server.requests if exchange.step is not None]
-
-
-def text_of(server: ModelServer) -> str:
-    """Everything that was sent to the model."""
-    return "\n".join(str(exchange.body) for exchange in server.requests)
-
-
-def offered(exchange: Exchange) -> set[str]:
-    assert isinstance(exchange.body, dict)
-    tools = exchange.body.get("tools")
-    found = tools if isinstance(tools, list) else []
-    return {str(tool.get("name") or tool["type"]) for tool in found if isinstance(tool, dict)}
+    own = {"model": "scripted-model", "ask_again": "Say it again, as JSON.", "limits": LIMITS}
+    return world_of(root, "codex", FOUND, Provider.OPENAI, system='You are the coder of this "test".', **own)
 
 
 # --- what a session does ---
@@ -292,7 +135,7 @@ def test_commands_of_the_agent_see_none_of_our_secrets(world: World) -> None:
     )
     with ModelServer(script(shell(command), {"say": "done"})) as server:
         ran = world.run(server, environment={**world.task.environment, "MINE": "kept", "RUST_LOG": "debug"})
-        said = text_of(server)
+        said = text_of(server.requests)
     assert ran.status == 0
     assert "MINE=kept" in said
     assert "RUST_LOG=debug" in said
@@ -309,7 +152,7 @@ def test_a_sandboxed_coder_writes_to_its_home_and_listens_on_loopback_but_not_el
     command = f"touch $HOME/.cache-of-a-tool && echo home; {listen}; touch {outside}; echo outside=$?"
     with ModelServer(script(shell(command), {"say": "done"})) as server:
         world.run(server)
-        said = text_of(server)
+        said = text_of(server.requests)
     assert "home\\nlistens" in said or "home\nlistens" in said
     assert "outside=1" in said
     assert not outside.exists()
@@ -325,7 +168,7 @@ def test_who_judges_reads_and_whatever_else_it_tries_is_stopped_and_told(world: 
     actions = (shell("cat notes.txt | head -3"), *map(shell, tried), {"say": "done"})
     with ModelServer(script(*actions)) as server:
         ran = world.run(server, role=role, sandbox=where)
-        said = text_of(server)
+        said = text_of(server.requests)
     assert ran.finished.text == "done"
     assert [answer.is_refused for answer in ran.of(Answered)] == [False, True, True, True, True]
     assert "an old note" in said
@@ -343,70 +186,6 @@ def test_a_script_of_who_judges_is_stopped_at_each_call_that_does_more_than_read
     assert any(answer.is_refused for answer in ran.of(Answered))
 
 
-MCP_SERVER = """
-import socket, sys
-import uvicorn
-from mcp.server.mcpserver import MCPServer
-
-token, record = sys.argv[1], sys.argv[2]
-server = MCPServer("verifier")
-
-def note(text):
-    with open(record, "a") as file:
-        file.write(text + "\\n")
-
-@server.tool()
-def run_unit_tests(scope: str = "all") -> str:
-    "Run the unit tests."
-    note("run_unit_tests " + scope)
-    return "3 passed"
-
-@server.tool()
-def erase_everything() -> str:
-    "Not offered to the session."
-    note("erase_everything")
-    return "erased"
-
-inner = server.streamable_http_app()
-
-async def guarded(scope, receive, send):
-    if scope["type"] == "http" and dict(scope["headers"]).get(b"authorization") != b"Bearer " + token.encode():
-        await send({"type": "http.response.start", "status": 401, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await inner(scope, receive, send)
-
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
-print(listener.getsockname()[1], flush=True)
-uvicorn.Server(uvicorn.Config(guarded, log_level="error")).run(sockets=[listener])
-"""
-"""A real MCP server over HTTP that wants a token, and writes down what was called."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    door: Mapping[str, str]
-    record: Path
-
-    @property
-    def called(self) -> list[str]:
-        return self.record.read_text(encoding="utf-8").splitlines() if self.record.exists() else []
-
-
-@pytest.fixture
-def tools(tmp_path: Path) -> Iterator[Tools]:
-    record = tmp_path / "called.txt"
-    command = (sys.executable, "-c", MCP_SERVER, TOKEN, str(record))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            url = f"http://127.0.0.1:{int(server.stdout.readline())}/mcp"
-            yield Tools({"mcp_url": url, "mcp_token": TOKEN}, record)
-        finally:
-            server.kill()
-
-
 @pytest.mark.parametrize("model", ["scripted-model", "gpt-6-sol"])
 @pytest.mark.parametrize("role", [Role.CODER, Role.VERIFIER])
 def test_the_tools_of_the_verifier_run_without_a_question_and_no_others_of_it(
@@ -414,7 +193,7 @@ def test_the_tools_of_the_verifier_run_without_a_question_and_no_others_of_it(
 ) -> None:
     actions = ({"mcp": "run_unit_tests", "arguments": {"scope": "one"}}, {"mcp": "erase_everything"}, {"say": "done"})
     with ModelServer(script(*actions)) as server:
-        ran = world.run(server, tools.door, role=role, tools=("run_unit_tests",), model=model)
+        ran = world.run(server, **tools.door, role=role, tools=("run_unit_tests",), model=model)
     assert tools.called == ["run_unit_tests one"]
     assert "mcp__verifier__run_unit_tests" in ran.tools
     assert CODEX.may(role, "mcp__verifier__run_unit_tests")
@@ -422,15 +201,15 @@ def test_the_tools_of_the_verifier_run_without_a_question_and_no_others_of_it(
 
 def test_a_reviewer_gets_no_tools_of_the_verifier(world: World, tools: Tools) -> None:
     with ModelServer(script({"say": "done"})) as server:
-        ran = world.run(server, tools.door, role=Role.REVIEWER, tools=("run_unit_tests",))
+        ran = world.run(server, **tools.door, role=Role.REVIEWER, tools=("run_unit_tests",))
         assert not any("mcp" in name for name in offered(work(server)[0]))
     assert (ran.status, tools.called) == (0, [])
 
 
 def test_a_session_does_not_begin_without_the_tools_that_it_was_promised(world: World) -> None:
-    door = {"mcp_url": "http://127.0.0.1:9/mcp", "mcp_token": TOKEN}
+    door = {"mcp_url": "http://127.0.0.1:9/mcp", "mcp_token": "token-of-the-verifier"}
     with ModelServer(script({"say": "done"})) as server:
-        ran = world.run(server, door, tools=("run_unit_tests",))
+        ran = world.run(server, **door, tools=("run_unit_tests",))
         assert not server.requests
     assert (ran.status, ran.finished.is_error, ran.of(Trouble)[-1].kind) == (1, True, Infrastructure.NETWORK)
 
@@ -468,10 +247,9 @@ def test_a_stop_hook_holds_a_coder_back_until_it_lets_it_go(world: World) -> Non
         f'cat >/dev/null; echo x >> {counter}; [ $(wc -l < {counter}) -ge 3 ] || {{ echo "NOT YET $1" >&2; exit 2; }}',
         encoding="utf-8",
     )
-    door = {"stop_command": ("sh", str(hook), "an argument; with 'quotes'")}
     with ModelServer(script({"say": "one"}, {"say": "two"}, {"say": "three"})) as server:
-        ran = world.run(server, door)
-        said = text_of(server)
+        ran = world.run(server, stop_command=("sh", str(hook), "an argument; with 'quotes'"))
+        said = text_of(server.requests)
     assert counter.read_text() == "x\n" * 3
     assert "NOT YET an argument; with 'quotes'" in said.replace('\\"', '"').replace("\\'", "'")
     assert [event.text for event in ran.of(Said)] == ["one", "two", "three"]
@@ -479,9 +257,8 @@ def test_a_stop_hook_holds_a_coder_back_until_it_lets_it_go(world: World) -> Non
 
 
 def test_who_judges_has_no_stop_hook(world: World) -> None:
-    door = {"stop_command": ("touch", str(world.root / "called"))}
     with ModelServer(script({"say": "done"})) as server:
-        world.run(server, door, role=Role.VERIFIER)
+        world.run(server, role=Role.VERIFIER, stop_command=("touch", str(world.root / "called")))
     assert not (world.root / "called").exists()
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,8 +17,10 @@ import pytest
 from agent_fox.session.agents.codex import CODEX
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
+from tests.agents.plants import Planted, planted_in
 from tests.agents.programs import VARIABLE
-from tests.agents.test_codex import FOUND, IN_SANDBOX, WORD, Ran, World, run, script, shell, text_of, work, world_at
+from tests.agents.test_codex import FOUND, IN_SANDBOX, shell, world_at
+from tests.agents.world import WORD, Ran, run, script, text_of, work
 
 pytestmark = [
     pytest.mark.agents,
@@ -30,29 +32,10 @@ W, T, H = "tree/workspace", "tree", "launch/home"
 ROLES = [Role.CODER, Role.VERIFIER, Role.REVIEWER]
 
 
-@dataclass(frozen=True)
-class Planted:
-    """A world with plants, the folder of their canaries, and the server that traffic would be moved to."""
-
-    world: World
-    canaries: Path
-    elsewhere: ModelServer
-
-    def command(self, name: str) -> str:
-        return f"touch {self.canaries / name}"
-
-    @property
-    def sung(self) -> list[str]:
-        return sorted(path.name for path in self.canaries.iterdir())
-
-
 @pytest.fixture
 def planted(tmp_path: Path) -> Iterator[Planted]:
-    world = world_at(tmp_path)
-    canaries = tmp_path / "canaries"
-    canaries.mkdir()
-    with ModelServer(script({"say": "from elsewhere"})) as elsewhere:
-        yield Planted(world, canaries, elsewhere)
+    with planted_in(world_at(tmp_path)) as found:
+        yield found
 
 
 def hooks(planted: Planted, name: str) -> str:
@@ -170,8 +153,8 @@ def unmoved(planted: Planted, ran: Ran, server: ModelServer) -> None:
     assert planted.sung == []
     assert not planted.elsewhere.requests
     assert {exchange.headers["authorization"] for exchange in work(server)} == {f"Bearer {WORD}"}
-    assert WORDS not in text_of(server)
-    assert "an old note" in text_of(server)
+    assert WORDS not in text_of(server.requests)
+    assert "an old note" in text_of(server.requests)
     assert ran.finished.model == planted.world.task.model
 
 
@@ -190,9 +173,8 @@ def test_a_plant_has_no_effect(planted: Planted, plant: Callable[[Planted], None
 def test_all_plants_together_have_no_effect(planted: Planted, role: Role, where: str) -> None:
     for plant in PLANTS:
         plant(planted)
-    door = {"stop_command": ("true",)}
     with ModelServer(script(shell("cat notes.txt"), {"say": "done"})) as server:
-        unmoved(planted, planted.world.run(server, door, role=role, sandbox=where), server)
+        unmoved(planted, planted.world.run(server, role=role, sandbox=where, stop_command=("true",)), server)
 
 
 def test_plants_in_a_workspace_have_an_effect_where_they_are_trusted(planted: Planted) -> None:
@@ -210,7 +192,7 @@ def test_plants_in_a_workspace_have_an_effect_where_they_are_trusted(planted: Pl
         start = CODEX.start(planted.world.task, door)
         argv = (*start.argv[:2], "--dangerously-bypass-hook-trust", *start.argv[2:])
         run(planted.world.task, replace(start, argv=argv))
-        said = text_of(server)
+        said = text_of(server.requests)
     assert "tree-workspace-.codex" in planted.sung
     assert WORDS in said
     assert "name: planted" in said or "- planted:" in said

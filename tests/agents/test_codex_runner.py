@@ -22,7 +22,8 @@ from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
-from tests.agents.test_codex import FOUND, IN_SANDBOX, SCHEMA, SECONDS, World, script, shell, text_of, work, world_at
+from tests.agents.test_codex import FOUND, IN_SANDBOX, SECONDS, shell, world_at
+from tests.agents.world import SCHEMA, World, script, text_of, work
 
 pytestmark = [
     pytest.mark.agents,
@@ -91,7 +92,7 @@ def test_a_coder_works_is_held_back_until_it_has_run_the_tests_and_is_counted(wo
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=20)) as server:
         held = hold(with_tools(world, sandbox=where, stop_gate=True), server)
         keys = {exchange.headers["authorization"] for exchange in work(server)}
-        said = text_of(server)
+        said = text_of(server.requests)
     report = held.report
     assert (held.status, report.ending, report.attempts_to_stop) == (0, Ending.ENDED, 1), held.log
     assert report.tools == {"exec_command": 1, "mcp__verifier__run_unit_tests": 1}

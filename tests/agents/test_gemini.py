@@ -23,8 +23,9 @@ from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import PROMPT, WORD, Ran, World, asked, made, offered, run, script
+from tests.agents.gemini_world import World, asked, made, offered
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import PROMPT, WORD, Ran, run, script
 
 FOUND = program("gemini")
 pytestmark = [

@@ -16,8 +16,9 @@ import pytest
 from agent_fox.session.agents.gemini import GEMINI
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import PROMPT, WORD, World, asked, made, script
+from tests.agents.gemini_world import World, asked, made
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import PROMPT, WORD, script
 
 FOUND = program("gemini")
 pytestmark = [

@@ -22,8 +22,9 @@ from agent_fox.session.agents.report import AgentReport, Ending, read_report
 from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import SECONDS, World, asked, made, script
+from tests.agents.gemini_world import SECONDS, World, asked, made
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import script
 
 FOUND = program("gemini")
 pytestmark = [

@@ -8,22 +8,17 @@ import signal
 import socket
 import subprocess
 import threading
-import time
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
-from pydantic import TypeAdapter
 
-from agent_fox.session.agents.command_line import Start
 from agent_fox.session.agents.events import (
     Answered,
     Began,
     Called,
-    Event,
     Finished,
     Said,
     Tokens,
@@ -32,14 +27,12 @@ from agent_fox.session.agents.events import (
     Used,
 )
 from agent_fox.session.agents.mini import MINI
-from agent_fox.session.agents.outcome import Outcome, outcome_of
 from agent_fox.session.agents.report import Ending
-from agent_fox.session.agents.tally import Tally
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from agent_fox.testing.model_server.script import Script
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import WORD, Ran, opened, script, task_of
 
 FOUND = program("mini")
 pytestmark = [
@@ -48,40 +41,12 @@ pytestmark = [
 ]
 
 PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite {{the}} file {% now %}.\n"
-WORD = "word-of-this-launch"
 MODELS = ("openai/gpt-5", "anthropic/claude-sonnet-4-5-20250929")
 SECONDS = 180.0
-
-Kind = TypeVar("Kind")
-_SCRIPT = TypeAdapter(Script)
-
-
-def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
-    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
 
 
 def bash(command: str) -> dict[str, object]:
     return {"tool": "bash", "arguments": {"command": command}}
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one process left: its events in order, its exit status, its seconds."""
-
-    events: tuple[Event, ...]
-    status: int
-    seconds: float
-    complaints: str
-
-    def of(self, kind: type[Kind]) -> list[Kind]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def outcome(self) -> Outcome:
-        tally = Tally(lambda tool: True)
-        for event in self.events:
-            tally.hear(event)
-        return outcome_of(tally, None, self.status, "")
 
 
 @pytest.fixture
@@ -93,59 +58,14 @@ def made(root: Path, model: str = MODELS[0]) -> AgentTask:
     for folder in ("workspace", "own/home", "own/scratch"):
         (root / folder).mkdir(parents=True)
     environment = {"PATH": os.environ["PATH"], "TMPDIR": str(root / "own/scratch"), "AGENT_FOX_LAUNCH": "mini-tests"}
-    return AgentTask(
-        cli="mini",
-        program=str(FOUND),
-        role=Role.CODER,
-        workspace=root / "workspace",
-        home=root / "own/home",
-        scratch=root / "own/scratch",
-        report=root / "own/report.json",
-        events=root / "own/events.jsonl",
-        system="RULES-OF-THE-ROLE {{x}}",
-        prompt=PROMPT,
-        limits=Limits(wall=600, idle=30, answer=60),
-        provider=MINI.provider(model),
-        upstream="",
-        environment=environment,
-        model=model,
-    )
+    task = task_of(root / "own", "mini", FOUND, MINI.provider(model), workspace=root / "workspace")
+    task = replace(task, environment=environment, limits=Limits(wall=600, idle=30, answer=60), model=model)
+    return replace(task, system="RULES-OF-THE-ROLE {{x}}", prompt=PROMPT)
 
 
 def run(task: AgentTask, url: str, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
-    """One process to its end. `send` goes to it once `ready` is set."""
-    door = Door(url, WORD)
-    MINI.prepare(task, door)
-    start, began = MINI.start(task, door), time.monotonic()
-    with _process(task, start) as process:
-        timer = threading.Timer(SECONDS, process.kill)
-        timer.start()
-        if send is not None and ready is not None:
-            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
-        try:
-            out, complaints = process.communicate(start.stdin.encode())
-        finally:
-            timer.cancel()
-    reader = MINI.reader(task)
-    events = [event for line in out.decode("utf-8", "replace").splitlines() for event in reader.line(line)]
-    return Ran(tuple(events), process.returncode, time.monotonic() - began, complaints.decode("utf-8", "replace"))
-
-
-def _process(task: AgentTask, start: Start) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        start.argv,
-        cwd=task.workspace,
-        env={**task.environment, **start.environment},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-
-
-def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
-    if ready.wait(SECONDS):
-        process.send_signal(number)
+    """The process of a task to its end. `send` goes to it once `ready` is set."""
+    return opened(task, Door(url, WORD), send, ready)
 
 
 def asked(server: ModelServer) -> list[str]:

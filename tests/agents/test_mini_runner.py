@@ -17,7 +17,8 @@ from agent_fox.session.agents.task import TASK
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
-from tests.agents.test_mini import FOUND, MODELS, SECONDS, asked, bash, made, script
+from tests.agents.test_mini import FOUND, MODELS, SECONDS, asked, bash, made
+from tests.agents.world import script
 
 pytestmark = [
     pytest.mark.agents,

@@ -7,40 +7,44 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
-from pydantic import TypeAdapter
 
-from agent_fox.session.agents.command_line import Start
 from agent_fox.session.agents.events import (
     Answered,
     Began,
     Called,
-    Event,
-    Finished,
     Tokens,
     Trouble,
     Turn,
     Unreadable,
-    Used,
 )
 from agent_fox.session.agents.opencode import OPENCODE
-from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.agents.task import Door, Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from agent_fox.testing.model_server.records import Exchange
-from agent_fox.testing.model_server.script import Script
+from tests.agents.mcp_tools import Tools, served
 from tests.agents.programs import VARIABLE, program
+from tests.agents.world import (
+    PROMPT,
+    WORD,
+    Ran,
+    World,
+    error,
+    offered,
+    run,
+    script,
+    set_at,
+    text_of,
+    world_of,
+)
 
 FOUND = program("opencode")
 pytestmark = [
@@ -48,99 +52,8 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=f"opencode is not below the folder that {VARIABLE} names"),
 ]
 
-PROMPT = "agent-fox session: story:1 attempt 1 reading 1 archetype coder\n\nWrite the file.\n"
 LIMITS = Limits(wall=600, idle=60, answer=60)
 SECONDS = 90.0
-WORD = "word-of-this-launch"
-
-_SCRIPT = TypeAdapter(Script)
-Kind = TypeVar("Kind")
-
-
-def script(*actions: Mapping[str, Any], **step: Any) -> Script:  # noqa: ANN401 - what a script file may hold
-    return _SCRIPT.validate_python({"step": [{"node": "*", "actions": list(actions), **step}]})
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What one process left: its events, its exit status, how long it took in seconds, and its standard error."""
-
-    events: tuple[Event, ...]
-    status: int
-    seconds: float
-    complaints: str
-    lines: tuple[str, ...] = field(repr=False, default=())
-
-    def of(self, kind: type[Kind]) -> list[Kind]:
-        return [event for event in self.events if isinstance(event, kind)]
-
-    @property
-    def finished(self) -> Finished:
-        return self.of(Finished)[-1]
-
-    def used(self) -> Tokens:
-        return sum({use.message: use.tokens for use in self.of(Used)}.values(), Tokens())
-
-
-@dataclass(frozen=True)
-class World:
-    """One workspace, one home, and the task of one session in them."""
-
-    root: Path
-    task: AgentTask
-
-    @property
-    def workspace(self) -> Path:
-        return self.task.workspace
-
-    def plant(self, path: str, text: str) -> Path:
-        """A file below the root that holds the workspace and the home."""
-        target = self.root / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
-        return target
-
-    def run(self, server: ModelServer, **changes: Any) -> Ran:  # noqa: ANN401 - fields of the task and the door
-        door = Door(server.url, WORD, **{name: changes.pop(name) for name in list(changes) if name in DOOR})
-        task = replace(self.task, **changes)
-        OPENCODE.prepare(task, door)
-        return run(task, OPENCODE.start(task, door))
-
-
-DOOR = frozenset({"mcp_url", "mcp_token"})
-
-
-def run(task: AgentTask, start: Start, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
-    """One process to its end. `send` goes to it once `ready` is set."""
-    began = time.monotonic()
-    with subprocess.Popen(
-        start.argv,
-        cwd=task.workspace,
-        env={**task.environment, **start.environment},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        timer = threading.Timer(SECONDS * 2, process.kill)
-        timer.start()
-        if send is not None and ready is not None:
-            threading.Thread(target=_send_when, args=(process, send, ready), daemon=True).start()
-        try:
-            out, complaints = process.communicate(start.stdin.encode())
-        finally:
-            timer.cancel()
-    reader = OPENCODE.reader(task)
-    lines = tuple(out.decode("utf-8", "replace").splitlines())
-    events = [event for line in lines for event in reader.line(line)]
-    last = reader.end(process.returncode)
-    seconds = time.monotonic() - began
-    return Ran((*events, *([last] if last else [])), process.returncode, seconds, complaints.decode(), lines)
-
-
-def _send_when(process: subprocess.Popen[bytes], number: signal.Signals, ready: threading.Event) -> None:
-    if ready.wait(SECONDS):
-        process.send_signal(number)
 
 
 @pytest.fixture
@@ -149,48 +62,7 @@ def world(tmp_path: Path) -> World:
 
 
 def world_at(root: Path) -> World:
-    for name in ("tree/workspace", "launch/home", "launch/scratch"):
-        (root / name).mkdir(parents=True)
-    workspace = root / "tree/workspace"
-    subprocess.run(["git", "init", "-q", "-b", "main", workspace], check=True)
-    (workspace / "notes.txt").write_text("an old note\n", encoding="utf-8")
-    task = AgentTask(
-        cli="opencode",
-        program=str(FOUND),
-        role=Role.CODER,
-        workspace=workspace,
-        home=root / "launch/home",
-        scratch=root / "launch/scratch",
-        report=root / "launch/report.json",
-        events=root / "launch/events.jsonl",
-        system="You are the coder of this test.",
-        prompt=PROMPT,
-        limits=LIMITS,
-        provider=Provider.ANTHROPIC,
-        upstream="",
-        environment={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", "AGENT_FOX_LAUNCH": f"opencode-{root.name}"},
-        model="anthropic/claude-sonnet-4-5",
-    )
-    return World(root, task)
-
-
-def text_of(exchanges: Sequence[Exchange]) -> str:
-    """Everything that was sent to the model."""
-    return "\n".join(str(exchange.body) for exchange in exchanges)
-
-
-def work(server: ModelServer) -> list[Exchange]:
-    return [exchange for exchange in server.requests if exchange.step is not None]
-
-
-def offered(exchange: Exchange) -> set[str]:
-    """Names of the tools in a request of any of the three protocols."""
-    assert isinstance(exchange.body, dict)
-    tools = exchange.body.get("tools")
-    found = [tool for tool in tools if isinstance(tool, dict)] if isinstance(tools, list) else []
-    declared = [tool["functionDeclarations"] for tool in found if "functionDeclarations" in tool]
-    inner = [one for many in declared if isinstance(many, list) for one in many]
-    return {str(tool["name"]) for tool in (*found, *inner) if isinstance(tool, dict) and "name" in tool}
+    return world_of(root, "opencode", FOUND, Provider.ANTHROPIC, limits=LIMITS, model="anthropic/claude-sonnet-4-5")
 
 
 # --- what a session does ---
@@ -325,82 +197,10 @@ def test_without_a_search_program_nothing_is_fetched_and_searching_is_not_offere
     assert offered(request) == {"read", "write", "edit", "bash", "todowrite"}
 
 
-MCP_SERVER = """
-import socket
-import sys
-
-import uvicorn
-from mcp.server.mcpserver import MCPServer
-
-token, record = sys.argv[1], sys.argv[2]
-server = MCPServer("verifier", instructions="Use them.")
-
-
-def note(text):
-    with open(record, "a") as file:
-        file.write(text + "\\n")
-
-
-@server.tool()
-def run_unit_tests(scope: str = "all") -> str:
-    "Run the unit tests."
-    note("run_unit_tests " + scope)
-    return "3 passed"
-
-
-@server.tool()
-def erase_everything() -> str:
-    "Not allowed to the session."
-    note("erase_everything")
-    return "erased"
-
-
-@server.resource("notes://all", description="Notes.")
-def notes() -> str:
-    note("a resource")
-    return "notes"
-
-
-inner = server.streamable_http_app()
-
-
-async def guarded(scope, receive, send):
-    if scope["type"] == "http" and dict(scope["headers"]).get(b"authorization") != b"Bearer " + token.encode():
-        await send({"type": "http.response.start", "status": 401, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await inner(scope, receive, send)
-
-
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
-print(listener.getsockname()[1], flush=True)
-uvicorn.Server(uvicorn.Config(guarded, log_level="error")).run(sockets=[listener])
-"""
-"""A real MCP server over HTTP that wants a token, and writes down what was called."""
-
-
-@dataclass(frozen=True)
-class Tools:
-    url: str
-    token: str
-    record: Path
-
-    @property
-    def called(self) -> list[str]:
-        return self.record.read_text(encoding="utf-8").splitlines() if self.record.exists() else []
-
-
 @pytest.fixture
 def tools(tmp_path: Path) -> Iterator[Tools]:
-    token, record = "token-of-the-verifier", tmp_path / "called.txt"
-    command = (sys.executable, "-c", MCP_SERVER, token, str(record))
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield Tools(f"http://127.0.0.1:{int(server.stdout.readline())}/mcp", token, record)
-        finally:
-            server.kill()
+    with served(tmp_path, "rich") as found:
+        yield found
 
 
 @pytest.mark.parametrize("role", [Role.CODER, Role.VERIFIER])
@@ -459,16 +259,11 @@ def test_an_ended_session_has_told_its_tokens_so_far_and_is_no_success(world: Wo
     with ModelServer(steps) as server:
         door = Door(server.url, WORD)
         OPENCODE.prepare(world.task, door)
-        threading.Thread(target=_set_at, args=(server, 2, ready), daemon=True).start()
+        threading.Thread(target=set_at, args=(server, 2, ready), daemon=True).start()
         ran = run(world.task, OPENCODE.start(world.task, door), number, ready)
     assert ran.seconds < SECONDS
     assert ran.status != 0
     assert (ran.finished.is_error, ran.finished.tokens) == (True, Tokens(1000, 10))
-
-
-def _set_at(server: ModelServer, requests: int, ready: threading.Event) -> None:
-    if server.wait_for(lambda exchanges: len(exchanges) >= requests, SECONDS):
-        ready.set()
 
 
 def test_two_sessions_at_once_neither_mix_nor_wait_for_each_other(tmp_path: Path) -> None:
@@ -490,11 +285,6 @@ def test_two_sessions_at_once_neither_mix_nor_wait_for_each_other(tmp_path: Path
 
 NETWORK, OVERLOAD = Infrastructure.NETWORK, Infrastructure.OVERLOAD
 AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_LIMIT
-
-
-def error(status: int, name: str) -> dict[str, Any]:
-    body = f'{{"type": "error", "error": {{"type": "{name}", "message": "no"}}}}'
-    return {"status": status, "body": body, "times": "always"}
 
 
 BROKEN = [

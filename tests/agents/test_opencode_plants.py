@@ -20,7 +20,8 @@ from agent_fox.session.agents.opencode_settings import WRITING
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
-from tests.agents.test_opencode import FOUND, WORD, World, offered, run, script, text_of, world_at
+from tests.agents.test_opencode import FOUND, world_at
+from tests.agents.world import WORD, World, offered, run, script, text_of
 
 pytestmark = [
     pytest.mark.agents,

@@ -20,7 +20,8 @@ from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
-from tests.agents.test_opencode import FOUND, SECONDS, World, error, script, text_of, world_at
+from tests.agents.test_opencode import FOUND, SECONDS, world_at
+from tests.agents.world import World, error, script, text_of
 
 pytestmark = [
     pytest.mark.agents,

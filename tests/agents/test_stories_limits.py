@@ -98,7 +98,7 @@ def test_without_bubblewrap_it_works_and_says_so_in_doctor_and_log(stage: Stage)
     scene.variables["PATH"] = without_bubblewrap(scene)
     doctor = scene.fox("doctor")
     assert "bubblewrap" in doctor.stdout
-    scene.run(ends=0)
+    assert "warning: bubblewrap is not installed" in scene.run(ends=0)
     assert "sandbox: none: bubblewrap is not installed" in scene.logs()
 
 

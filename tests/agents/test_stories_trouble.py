@@ -102,6 +102,7 @@ def test_trouble_that_stays_pauses_the_run_on_a_budget_of_its_own(stage: Stage, 
     assert scene.rows("SELECT status FROM launches") == [("infrastructure",)] * 2
     assert all(trouble in str(reason) for (reason,) in scene.rows("SELECT reason FROM launches"))
     assert trouble in scene.fox("status").stdout
+    assert f"launched again: {trouble}" in scene.told()
     assert scene.explain()["status"] == "pending"
 
 
