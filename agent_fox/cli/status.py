@@ -12,11 +12,15 @@ import click
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
-from agent_fox.cli.screen import ago, json_option, plain, print_json, title
+from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
+from agent_fox.engine.activity import Activity
 from agent_fox.system import git
 
 NEVER = "no run yet"
+LONG_SILENCE = 30.0
+"""Seconds without a sign of an agent that a person is told of."""
+
 LOST = "not running (it was ended from outside); `agent-fox run` goes on"
 
 
@@ -74,8 +78,16 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     yield from total_lines(account)
     for one in account.running if is_alive else ():
         ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
-        yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}")
+        yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")
     yield from trouble_lines(root, account)
+
+
+def _doing(activity: Activity | None) -> str:
+    if activity is None:
+        return ""
+    cost = "" if activity.cost_usd is None else f", ${activity.cost_usd:.2f}"
+    silent = f", silent for {duration(activity.silent)}" if activity.silent >= LONG_SILENCE else ""
+    return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'nothing heard yet'}"
 
 
 def _state(account: RunAccount, *, is_alive: bool) -> str:

@@ -8,8 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from sqlite_utils import Database
+
+from agent_fox.engine.activity import Activity, activity_in
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
@@ -72,6 +75,7 @@ class RunningSession:
     attempt: int
     reading: int
     since: str
+    activity: Activity | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,10 +322,14 @@ def _waived(db: Database, uid: str) -> frozenset[str]:
 
 def _running(db: Database) -> Iterator[RunningSession]:
     sql = (
-        "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at FROM launches AS l "
+        "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at, l.folder FROM launches AS l "
         "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' ORDER BY l.started_at, l.id"
     )
-    return (RunningSession(*row) for row in db.execute(sql))
+    rows = db.execute(sql).fetchall()
+    return (
+        RunningSession(node, archetype, attempt, reading, since, activity_in(Path(folder)))
+        for node, archetype, attempt, reading, since, folder in rows
+    )
 
 
 def _blocked(db: Database) -> Iterator[BlockedNode]:

@@ -40,6 +40,8 @@ class Hearing:
     watchdog: Watchdog = field(init=False)
     metered: dict[str, Used] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
+    last: str = ""
+    """What was told last, in words."""
     _checks: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -79,6 +81,7 @@ class Hearing:
         self._look_at(event)
         line = None if isinstance(event, Beat) else telling.line_of(event)
         if line is not None:
+            self.last = line
             log(line)
 
     def _look_at(self, event: Event) -> None:

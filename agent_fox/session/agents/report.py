@@ -44,7 +44,8 @@ class AgentReport:
 
     `forbidden` are calls of tools that its role does not have, and what else it must not try, a sentence each.
     `attempts_to_stop` counts how often the stop hook held it back. `is_asked_again`: its answer could not be read at
-    first. `retry_after`: seconds that the model's side asked to wait.
+    first. `retry_after`: seconds that the model's side asked to wait. `last` is what was heard last, in words, and
+    `silent` how many seconds before the report was written anything was heard.
     """
 
     cli: str
@@ -66,6 +67,8 @@ class AgentReport:
     summary: str = ""
     notes: tuple[str, ...] = ()
     seconds: float = 0.0
+    last: str = ""
+    silent: float = 0.0
 
 
 _REPORT = TypeAdapter(AgentReport)

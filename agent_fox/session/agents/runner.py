@@ -15,6 +15,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_fox.core.markdown import one_line
 from agent_fox.session.agents import answers
 from agent_fox.session.agents.attending import Attendance, Heards, Lines, Orders
 from agent_fox.session.agents.child import Child
@@ -34,6 +35,7 @@ from agent_fox.session.agents.verifier_server import NotServed
 from agent_fox.session.agents.versions import probe
 from agent_fox.session.agents.watchdog import Stop
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.redact import redact
 from agent_fox.system.sandbox import SandboxMissing, SandboxMode, in_words
 
 DRAINING = 2.0
@@ -41,6 +43,7 @@ WRITE_EVERY = 1.0
 """Seconds between two reports of a session under way: one that is killed has cost what the last one says."""
 
 LONGEST_SUMMARY = 2000
+LONGEST_LAST = 120
 PR_SET_DUMPABLE = 4
 
 
@@ -150,6 +153,8 @@ class Conversation:
             summary=answers.answer_of(tally)[:LONGEST_SUMMARY] if self.task.role is Role.CODER else "",
             notes=tuple(self.told()),
             seconds=round(time.monotonic() - self.began, 3),
+            last=redact(one_line(self.hearing.last, LONGEST_LAST), ()),
+            silent=round(time.monotonic() - self.hearing.watchdog.heard, 3),
         )
 
     def told(self) -> list[str]:
