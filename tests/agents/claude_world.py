@@ -8,9 +8,7 @@ import pytest
 
 from agent_fox.session.agents.task import Limits, Provider
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import World, script, text_of, work, world_of
-
-__all__ = ["World", "script", "text_of", "work"]
+from tests.agents.world import World, world_of
 
 FOUND = program("claude")
 MARKS = [

@@ -12,8 +12,9 @@ import pytest
 from agent_fox.session.agents.report import CostSource, Ending
 from agent_fox.system.sandbox import why_missing
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import MARKS, World, script, text_of, work, world
+from tests.agents.claude_world import MARKS, world
 from tests.agents.test_claude_runner import SANDBOXES, hold, left_over
+from tests.agents.world import World, script, text_of, work
 
 __all__ = ["world"]
 
