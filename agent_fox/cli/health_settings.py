@@ -11,7 +11,7 @@ from agent_fox.cli.health_agents import agents_apart
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
-from agent_fox.engine.agents import role_trouble
+from agent_fox.engine.agents import choice_trouble, role_trouble
 from agent_fox.engine.extensions import backends_of, dialects_of
 from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, read_plan, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
@@ -126,7 +126,7 @@ def _used(settings: Settings) -> Iterator[Archetype]:
 
 def _agent(root: Path, agent: AgentSettings, archetype: Archetype, name: str, backends: Mapping[str, Backend]) -> Check:
     missing = [lack for one in agent.backends if (lack := lacks(backends, one, agent, root))]
-    missing += filter(None, [role_trouble(archetype, agent)])
+    missing += filter(None, [choice_trouble(archetype, agent), role_trouble(archetype, agent)])
     if missing:
         return Check(name, State.MISSING, "; ".join(missing), f"see [{name}] in {FILE}")
     return Check(name, State.OK, " ".join([*agent.backends, *agent.command[:1]]))

@@ -14,6 +14,8 @@ from agent_fox.cli.screen import json_option, print_json
 from agent_fox.cli.settings_tables import Row, tables
 from agent_fox.cli.skills import KINDS, install
 from agent_fox.config import FILE
+from agent_fox.engine.extensions import backends_of
+from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
@@ -68,6 +70,9 @@ def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:
         return {}
     if backend == "command" and not argv:
         raise UserError("the backend `command` needs a program: agent-fox init --agent command -- PROGRAM ARGUMENT...")
+    known = backends_of(load_plugins())
+    if backend not in known:
+        raise UserError(f"there is no backend {backend!r}; known are: {', '.join(sorted(known))}")
     if backend in NAMES and argv:
         raise UserError(f"the backend `{backend}` knows its program; set further arguments as [agents.coder] arguments")
     if backend in NAMES:

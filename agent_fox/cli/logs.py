@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -62,8 +63,17 @@ def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bo
     elif is_path:
         click.echo(str(path))
     else:
-        for text in _chunks(path):
-            click.echo(text, nl=False)
+        for each in (path, *others_beside(path)):
+            for text in _chunks(each):
+                click.echo(text, nl=False)
+
+
+def others_beside(path: Path) -> list[Path]:
+    """The logs of the other judges of the same launch: `NODE.ATTEMPT.READING.LAUNCH.JUDGE.log`."""
+    launch, _, judge = path.name.removesuffix(".log").rpartition(".")
+    if judge.isdigit():
+        return []
+    return [other for other in sorted(path.parent.glob(f"{glob.escape(launch)}.*.log")) if other != path]
 
 
 def choose(node: str, logs: list[SessionLog], attempt: int | None, number: int | None) -> SessionLog:

@@ -32,7 +32,8 @@ def takeover(root: Path, branch: str) -> Takeover | None:
     if git.commit_of(root, branch) is None or git.head(root) is None:
         return None
     ahead = int(git.call(root, "rev-list", "--count", f"HEAD..{branch}").text)
-    stat = git.call(root, "diff", f"--stat=76,60,{MOST_FILES}", "--no-color", f"HEAD...{branch}", "--").text
+    span = f"HEAD...{branch}" if git.merge_base(root, "HEAD", branch) else f"HEAD..{branch}"
+    stat = git.call(root, "diff", f"--stat=76,60,{MOST_FILES}", "--no-color", span, "--").text
     return Takeover(branch, ahead, stat, f"git merge {branch}") if ahead else None
 
 

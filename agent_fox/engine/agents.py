@@ -55,3 +55,13 @@ def role_trouble(archetype: str, agent: AgentSettings) -> str | None:
         return None
     remedy = f'install bubblewrap and leave `sandbox` at "auto", or set another backend for the {archetype}'
     return f"backend {unheld[0]!r}: its only tool is a shell, so a {archetype} could write; {remedy}"
+
+
+def choice_trouble(archetype: str, agent: AgentSettings) -> str | None:
+    """Why these backends cannot be an archetype's: only verifiers may be several, or none but our own checks."""
+    names = agent.backends
+    if not names or len(names) != len(set(names)):
+        return f"backend = {names}: name at least one, and each once"
+    if archetype != "verifier" and (len(names) > 1 or "checks" in names):
+        return f"backend = {names}: a {archetype} is one agent; `checks` and lists are for verifiers"
+    return None

@@ -99,7 +99,7 @@ def together(panel: Panel, ends: Sequence[SessionEnd]) -> PanelEnd:
     judges = tuple(judge_of(order, end) for order, end in zip(panel.orders, ends, strict=False))
     if len(ends) == 1:
         return PanelEnd(ends[0], judges)
-    return PanelEnd(one_end(ends), judges)
+    return PanelEnd(one_end(ends, [order.assumed_usd for order in panel.orders]), judges)
 
 
 def judge_of(order: LaunchOrder, end: SessionEnd) -> Judge:
@@ -108,13 +108,13 @@ def judge_of(order: LaunchOrder, end: SessionEnd) -> Judge:
     return Judge(name, end.output, failure, is_trusted=name == TRUSTED)
 
 
-def one_end(ends: Sequence[SessionEnd]) -> SessionEnd:
+def one_end(ends: Sequence[SessionEnd], assumed: Sequence[float]) -> SessionEnd:
     """No result if any agent gave none; ended if any ended, since its verdict stands; costs and times add up."""
     worst = next((end for end in ends if end.kind in NO_RESULT), None)
     main = worst or next((end for end in ends if end.kind is EndKind.ENDED), ends[0])
     return replace(
         main,
-        cost_usd=total([end.cost_usd for end in ends]),
+        cost_usd=cost_of([end.cost_usd for end in ends], assumed),
         input_tokens=total([end.input_tokens for end in ends]),
         output_tokens=total([end.output_tokens for end in ends]),
         seconds=sum(end.seconds for end in ends),
@@ -122,6 +122,13 @@ def one_end(ends: Sequence[SessionEnd]) -> SessionEnd:
         summary="; ".join(end.summary for end in ends if end.summary),
         output="",
     )
+
+
+def cost_of(costs: Sequence[float | None], assumed: Sequence[float]) -> float | None:
+    """The sum, with what is assumed for an agent in place of a cost that is unknown; None where all are."""
+    if all(cost is None for cost in costs):
+        return None
+    return sum(guess if cost is None else cost for cost, guess in zip(costs, assumed, strict=False))
 
 
 def total(numbers: Sequence[N | None]) -> N | None:

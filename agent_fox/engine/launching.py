@@ -70,6 +70,7 @@ class Workshop:
             state=Path(launch.folder),
             log=self.logs / f"{safe(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
             agent=agent_of(agent),
+            assumed_usd=agent.assumed_cost_usd,
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),

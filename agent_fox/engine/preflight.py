@@ -12,7 +12,7 @@ from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
-from agent_fox.engine.agents import agent_of, own_words_trouble, role_trouble
+from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
 from agent_fox.session import workspace
 from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
@@ -198,9 +198,8 @@ def missing_agents(
 ) -> Iterator[str]:
     is_set_up = (root / FILE).exists()
     for archetype, agent in agents:
-        unheld = role_trouble(archetype, agent)
-        if unheld is not None:
-            yield f"[agents.{archetype}] {unheld}"
+        for trouble in filter(None, (choice_trouble(archetype, agent), role_trouble(archetype, agent))):
+            yield f"[agents.{archetype}] {trouble}"
         for name in agent.backends:
             lack = lacks(backends, name, agent, root)
             if lack is not None:

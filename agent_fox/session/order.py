@@ -118,6 +118,7 @@ class LaunchOrder:
     unmerged: Unmerged | None = None
     sizes: Sizes = Sizes()
     left_usd: float | None = None
+    assumed_usd: float = 0.0
     other_specs: str = "note"
 
     @property

@@ -266,3 +266,24 @@ def test_who_has_only_a_shell_cannot_judge_without_a_sandbox(root: Path) -> None
     program.chmod(0o755)
     check = doctor(root, PATH=path, ANTHROPIC_API_KEY="k", OPENAI_API_KEY="k")["agents.verifier"]
     assert (check["state"], "its only tool is a shell" in check["what"]) == ("missing", True)
+
+
+@pytest.mark.parametrize(
+    ("verifier", "coder", "words"),
+    [
+        ("[]", '"claude"', "name at least one"),
+        ('["checks", "checks"]', '"claude"', "each once"),
+        ('"checks"', '["claude", "codex"]', "a coder is one agent"),
+        ('"checks"', '"checks"', "a coder is one agent"),
+    ],
+)
+def test_backends_that_cannot_be_an_archetypes_are_refused(root: Path, verifier: str, coder: str, words: str) -> None:
+    path = with_agent(root, verifier=verifier)
+    change(root, 'backend = "claude"', f"backend = {coder}")
+    found = json.loads(start(root, "doctor", "--json", PATH=path, ANTHROPIC_API_KEY="k").stdout)["checks"]
+    assert [check["what"] for check in found if check["state"] == "missing" and words in check["what"]]
+
+
+def test_an_address_of_the_model_that_is_none_is_refused(root: Path) -> None:
+    check = doctor(root, PATH=with_agent(root), ANTHROPIC_API_KEY="k", ANTHROPIC_BASE_URL="notaurl")["agents.coder"]
+    assert (check["state"], "is no address" in check["what"]) == ("missing", True)

@@ -99,3 +99,9 @@ def test_an_agent_that_is_known_takes_no_program(tmp_path: Path) -> None:
     ended = start(tmp_path, "init", "--agent", "codex", "--", "codex", "--yolo")
     assert ended.returncode == 1
     assert "knows its program" in ended.stderr
+
+
+def test_an_agent_that_nobody_knows_is_refused(tmp_path: Path) -> None:
+    ended = start(tmp_path, "init", "--agent", "nosuch")
+    assert (ended.returncode, "known are: checks, claude" in ended.stderr) == (1, True)
+    assert not (tmp_path / ".agent-fox").exists()

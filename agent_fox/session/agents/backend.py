@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,6 +72,9 @@ class AgentBackend:
             provider = self.cli.provider(agent.model)
         except ValueError as error:
             return f"backend {self.name!r}: {error}"
+        address = credentials.upstream(provider, variables_of(agent))
+        if not re.match(r"https?://[^\s/]", address):
+            return f"backend {self.name!r}: {address!r} is no address of a model's server; it begins with https://"
         if credentials.find(facts, provider, variables_of(agent)):
             return None
         names = ", ".join((*facts.keys.get(provider, ()), *(facts.logins or facts.direct)))

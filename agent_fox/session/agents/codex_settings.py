@@ -79,7 +79,7 @@ def config(task: AgentTask, door: Door) -> str:
         "history": {"persistence": "none"},
         "projects": {str(task.workspace): {"trust_level": "untrusted"}},
         "shell_environment_policy": _shell(task),
-        "sandbox_workspace_write": {"network_access": True, "writable_roots": _writable(task)},
+        "sandbox_workspace_write": _write_access(task),
         "model_providers": {PROVIDER: _provider(door, task.limits)},
     }
     if is_served(task, door):
@@ -107,6 +107,11 @@ def _shell(task: AgentTask) -> dict[str, Value]:
     kept = {name: task.environment[name] for name in ("RUST_LOG",) if name in task.environment}
     excluded = [KEY, TOKEN, "CODEX_HOME", "RUST_LOG", "CODEX_ACCESS_TOKEN", codex_guard.TOOLS]
     return {"inherit": "all", "ignore_default_excludes": True, "exclude": excluded, "set": kept}
+
+
+def _write_access(task: AgentTask) -> dict[str, Value]:
+    """Not /tmp: codex leaves empty folders named `.git` in what it lets its commands write, and /tmp is everybody's."""
+    return {"network_access": True, "writable_roots": _writable(task), "exclude_slash_tmp": True}
 
 
 def _writable(task: AgentTask) -> list[str]:

@@ -20,7 +20,11 @@ const isMemory = (place) => {
   const name = path.basename(String(place)).toLowerCase();
   return name === 'gemini.md' || (name === 'memory.md' && String(place).startsWith(home));
 };
-const isVariables = (place) => String(place).endsWith(path.join('.gemini', '.env'));
+const isVariables = (place) => {
+  const name = String(place);
+  const isSettings = name.endsWith(path.join('.gemini', 'settings.json')) && !name.startsWith(home);
+  return isSettings || name.endsWith(path.join('.gemini', '.env'));
+};
 const missing = (place) => Object.assign(new Error(`ENOENT: ${place}`), { code: 'ENOENT' });
 
 const access = fs.promises.access;

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 MASK = b"[redacted]"
+SHORTEST = 16
+"""Bytes. The keys of every provider are much longer; `any`, which tests and gateways without keys take, is not one."""
 
 
 class Mask:
-    """Feed it pieces in order; what it gives back is safe to show."""
+    """Feed it pieces in order; what it gives back is safe to show.
+
+    A secret of fewer than SHORTEST bytes is not looked for: it is nobody's key, and stands in ordinary words.
+    """
 
     __slots__ = ("_held", "_secret")
 
     def __init__(self, secret: bytes) -> None:
-        self._secret = secret
+        self._secret = secret if len(secret) >= SHORTEST else b""
         self._held = b""
 
     def feed(self, piece: bytes) -> bytes:
         """What can be passed on so far."""
+        if not self._secret:
+            return piece
         data = (self._held + piece).replace(self._secret, MASK)
         held = next((n for n in range(len(self._secret) - 1, 0, -1) if data.endswith(self._secret[:n])), 0)
         self._held = data[len(data) - held :]
@@ -28,4 +35,4 @@ class Mask:
 
     def hides(self, text: str) -> bool:
         """Whether the secret stands in the text."""
-        return self._secret in text.encode("utf-8", "surrogateescape")
+        return bool(self._secret) and self._secret in text.encode("utf-8", "surrogateescape")
