@@ -158,6 +158,14 @@ def test_no_plant_has_an_effect(role: Role, world: World) -> None:
     assert ("IGNORED = 1" in said) == (role is not Role.CODER), "nothing is hidden from who judges"
 
 
+def test_settings_that_nobody_can_read_stop_nobody(world: World) -> None:
+    """They land, and every later session has them: the program would end with its own error at once."""
+    world.plant(".gemini/settings.json", "broken {{{")
+    with ModelServer(script({"say": "Done."})) as server:
+        ran = world.run(server, world.task(Role.REVIEWER))
+    assert len(server.requests) == 1, ran.complaints
+
+
 def test_it_can_still_read_what_is_not_loaded(world: World) -> None:
     world.plant("GEMINI.md", "PLANTED-MEMORY\n")
     read = {"tool": "read_file", "arguments": {"file_path": "GEMINI.md"}}
