@@ -103,7 +103,7 @@ def warn_of_changes(root: Path) -> None:
 def warn_of_open_agents(settings: Settings) -> None:
     """Agents' programs that should be apart from the machine and cannot be, for want of a sandbox."""
     agents = [settings.agents.of(archetype) for archetype in Archetype]
-    if any(agent.sandbox == "auto" and not NAMES.isdisjoint(agent.backends) for agent in agents) and why_missing():
+    if any(agent.sandbox == "auto" and not set(NAMES).isdisjoint(agent.backends) for agent in agents) and why_missing():
         click.echo(plain(f"agent-fox: warning: {why_missing()}; agents can read and change what you can"), err=True)
 
 

@@ -37,7 +37,7 @@ class World:
         environment = {"PATH": os.environ["PATH"], "TMPDIR": str(scratch), "AGENT_FOX_LAUNCH": f"gemini-{role}"}
         task = task_of(home.parent, "gemini", self.program, Provider.GEMINI, workspace=self.workspace)
         task = replace(task, role=role, environment=environment, system="RULES-OF-THE-ROLE", model="gemini-2.5-pro")
-        return replace(task, ask_again="Once more, as JSON.", **changes)
+        return replace(task, **{"ask_again": "Once more, as JSON.", **changes})
 
     def plant(self, path: str, text: str) -> Path:
         return write(self.workspace / path, text)

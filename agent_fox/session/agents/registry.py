@@ -6,7 +6,7 @@ from importlib import import_module
 
 from agent_fox.session.agents.command_line import CommandLine
 
-NAMES = frozenset({"claude", "codex", "gemini", "opencode", "mini"})
+NAMES = ("claude", "codex", "gemini", "opencode", "mini")
 
 
 def command_line(name: str) -> CommandLine:
