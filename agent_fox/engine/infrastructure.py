@@ -14,7 +14,7 @@ from agent_fox.session.workspace import SETUP_FAILED
 
 AT_ONCE: dict[Infrastructure, str] = {
     Infrastructure.AUTHENTICATION: "the agent's login, key or model is not accepted; "
-    "correct what the reason names, then run again",
+    "log in, or correct what the reason names, then run again",
     Infrastructure.MISSING_BINARY: "the agent's program has gone missing; install it (see `agent-fox doctor`)",
 }
 
