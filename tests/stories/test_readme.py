@@ -13,8 +13,8 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def session() -> str:
-    (block,) = re.findall(r"```sh\n(.*?)```", README, re.DOTALL)
-    return str(block)
+    """The first block: the next one wants an agent's program and a key, and has a test among those of the agents."""
+    return str(re.findall(r"```sh\n(.*?)```", README, re.DOTALL)[0])
 
 
 def test_the_first_session_of_the_readme_is_true(tmp_path: Path) -> None:
