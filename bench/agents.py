@@ -109,7 +109,7 @@ class Stage:
         return AgentTask(
             cli="claude", program=str(self.program), role=Role.CODER, workspace=self.workspace,
             home=self.folder / "agent" / "home", scratch=self.folder / "agent" / "tmp",
-            report=self.folder / "report.json", events=self.folder / "events.jsonl", system="", prompt="work",
+            report=self.folder / "report.json", system="", prompt="work",
             limits=LIMITS, provider=Provider.ANTHROPIC, upstream="http://127.0.0.1:9", sandbox=mode,
             environment={"PATH": os.defpath},
         )  # fmt: skip

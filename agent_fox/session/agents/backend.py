@@ -120,7 +120,6 @@ class AgentBackend:
             home=(paths.agent / "home").resolve(),
             scratch=(paths.agent / "tmp").resolve(),
             report=paths.report,
-            events=paths.state / "events.jsonl",
             system=prompt.system,
             prompt=prompt.user,
             limits=limits_of(agent, order.left_usd, self.cli.facts.most_idle),

@@ -97,7 +97,7 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The program's own last word. Nothing in it is believed to mean success: see `verdict_on` in `outcome`.
+    """The program's own last word. Nothing in it is believed to mean success: see `outcome`.
 
     `cost_usd` and `tokens` count the whole session, resumed parts included, where the program counts so; None where it
     does not tell. `reason` is its word for why it stopped, such as `completed` or `max_turns`.

@@ -60,7 +60,6 @@ class AgentTask:
     home: Path
     scratch: Path
     report: Path
-    events: Path
     system: str
     prompt: str
     limits: Limits

@@ -29,7 +29,6 @@ def task(tmp_path: Path) -> AgentTask:
         home=tmp_path / "home",
         scratch=tmp_path / "scratch",
         report=tmp_path / "report.json",
-        events=tmp_path / "events.jsonl",
         system="the rules",
         prompt="the brief",
         limits=Limits(wall=3600, idle=600, answer=900),

@@ -48,7 +48,6 @@ def task(home: Path, schema: dict[str, object] | None = None) -> AgentTask:
         home=home,
         scratch=home.parent / "tmp",
         report=home.parent / "report",
-        events=home.parent / "events",
         system="",
         prompt="",
         limits=Limits(60, 30, 30),

@@ -30,7 +30,6 @@ def task(tmp_path: Path) -> AgentTask:
         home=tmp_path / "home",
         scratch=tmp_path / "tmp",
         report=tmp_path / "report",
-        events=tmp_path / "events",
         system='Rules: "these"\n\x7f',
         prompt="the brief",
         limits=Limits(600, 90, 240),
@@ -211,7 +210,7 @@ def test_tools_belong_to_roles() -> None:
 def test_any_words_can_be_rules(text: str) -> None:
     home = Path("/nonexistent/home")
     limits = Limits(600, 90, 240)
-    paths = (home.parent / "clone", home, home.parent / "tmp", home.parent / "r", home.parent / "e")
+    paths = (home.parent / "clone", home, home.parent / "tmp", home.parent / "r")
     said = AgentTask("codex", "codex", Role.CODER, *paths, text, "", limits, Provider.OPENAI, "", {"RUST_LOG": text})
     found = read(said)
     clean = text.encode("utf-8", "replace").decode("utf-8")

@@ -28,7 +28,6 @@ def task(tmp_path: Path, role: Role = Role.CODER, **more: object) -> AgentTask:
         home=home,
         scratch=tmp_path / "scratch",
         report=tmp_path / "report.json",
-        events=tmp_path / "events.jsonl",
         system="Rules.",
         prompt="Mend it.",
         limits=Limits(wall=600, idle=120, answer=90, turns=40),

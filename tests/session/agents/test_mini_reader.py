@@ -192,7 +192,6 @@ def made(tmp_path: Path, **more: object) -> AgentTask:
         home=tmp_path / "home",
         scratch=tmp_path / "scratch",
         report=tmp_path / "report.json",
-        events=tmp_path / "events.jsonl",
         system="Rules.",
         prompt="Mend it.",
         limits=Limits(wall=600, idle=120, answer=90, turns=40),

@@ -29,7 +29,6 @@ def task(tmp_path: Path) -> AgentTask:
         home=tmp_path / "home",
         scratch=tmp_path / "scratch",
         report=tmp_path / "report.json",
-        events=tmp_path / "events.jsonl",
         system="The rules.",
         prompt="The brief.",
         limits=Limits(wall=600, idle=100, answer=900),

@@ -177,7 +177,6 @@ def make_task(folder: Path, *steps: str, role: Role = Role.CODER, **limits: floa
         home=folder / "agent" / "home",
         scratch=folder / "agent" / "tmp",
         report=folder / "report.json",
-        events=folder / "events.jsonl",
         system="",
         prompt="\n".join(steps),
         limits=ceilings,
