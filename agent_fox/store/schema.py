@@ -1,7 +1,9 @@
-"""The schema of the state file, as a list of migrations. What each holds is in `tables` and `guards`."""
+"""The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards` and
+`evidence_tables`."""
 
 from __future__ import annotations
 
+from agent_fox.store.evidence_tables import EVIDENCE
 from agent_fox.store.guards import guards, transitions, trigger
 from agent_fox.store.tables import TABLES
 
@@ -11,5 +13,5 @@ ALTER TABLE sessions ADD COLUMN agents TEXT NOT NULL DEFAULT '[]' CHECK (json_va
 """
 """A JSON list: one object for each agent of a session, with its backend, model, and where its cost comes from."""
 
-MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())), WHO_WORKED)
+MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())), WHO_WORKED, EVIDENCE)
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

@@ -1,0 +1,212 @@
+"""One record of the evidence ledger: its fields, its address and its link in the chain. Where it is kept is not here.
+
+A record is named by the hash of its content, and chained to the one before it: who removes, moves or changes a record
+breaks every head after it. Source of the fields: ADR 0024.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
+
+FORMAT = 1
+GENESIS = hashlib.sha256(b"agent-fox evidence ledger 1").hexdigest()
+"""The head of a ledger without records."""
+
+
+class Kind(StrEnum):
+    """What a record is about."""
+
+    RUN = "run"
+    SESSION = "session"
+    DECISION = "decision"
+    VERDICT = "verdict"
+    CHECK = "check"
+    GATE = "gate"
+    CLOSE_OUT = "close-out"
+    WAIVER = "waiver"
+    SPECIFICATION = "specification"
+    REVIEW = "review"
+
+
+class ReviewerDecision(StrEnum):
+    """What a reviewer or a person has made of what the record is about."""
+
+    PENDING = "pending"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    WAIVED = "waived"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRef:
+    """What a record is evidence about: one checkable thing, in one version. Empty where it is about no such thing.
+
+    `kind` is a kind of the specification library (`requirement`, `property`, ...), or `node`, `task`, `run`;
+    `address` as in `04_gateway/04-REQ-1.1`; `version` the hash of its text.
+    """
+
+    kind: str = ""
+    address: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """Who produced a record, and how. `environment` and `verifier` are what the record counts for, besides its tree.
+
+    command: the command line that ran, if one did; environment: a hash, see `environment_hash`; ticket: as in
+    `04_gateway:3@1.1`.
+    """
+
+    command: str = ""
+    environment: str = ""
+    verifier: str = ""
+    ticket: str = ""
+    run: int | None = None
+    session: int | None = None
+    decision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it. `status` is a word of its kind (PASS, FAIL, UNKNOWN; Accept, Recode; tested, rejected; ...)."""
+
+    status: str
+    counterexample: str = ""
+    diff_ref: str = ""
+    log_ref: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What may once be learned from a record. Nothing is, until a person says so: `used_for_training` is explicit."""
+
+    kind: str = ""
+    payload_ref: str = ""
+    teacher_context_ref: str = ""
+    credit_scope: str = ""
+    used_for_training: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Artifact:
+    """The files that a record is about: the id of their git tree, and of the commit."""
+
+    tree: str = ""
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One record before it is chained. `identity` names the event for ever: the same event is never recorded twice.
+
+    `timestamp` is ISO 8601 in UTC. `body` holds what this kind has beside the fields that all have.
+    """
+
+    kind: Kind
+    identity: str
+    timestamp: str
+    outcome: Outcome
+    about: SpecRef = SpecRef()
+    context: RunContext = RunContext()
+    artifact: Artifact = Artifact()
+    feedback: Feedback = Feedback()
+    reviewer_decision: ReviewerDecision = ReviewerDecision.PENDING
+    limitation: str = ""
+    body: Mapping[str, Json] = field(default_factory=dict)
+
+    def limited(self, why: str) -> Evidence:
+        """The same with one more limitation."""
+        return replace(self, limitation=f"{self.limitation}; {why}" if self.limitation else why)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A record's place in the chain: `record_id` is the hash of its content, `head` that of all up to it."""
+
+    position: int
+    record_id: str
+    previous: str
+    head: str
+
+
+def content_of(record: Evidence) -> dict[str, Json]:
+    """The record as the JSON document whose hash names it."""
+    about, context, outcome, feedback = record.about, record.context, record.outcome, record.feedback
+    return {
+        "format": FORMAT,
+        "kind": record.kind.value,
+        "identity": record.identity,
+        "spec_ref": {"kind": about.kind, "address": about.address, "version": about.version},
+        "run_context": {
+            "command": context.command, "environment": context.environment, "verifier": context.verifier,
+            "ticket": context.ticket, "run": context.run, "session": context.session, "decision": context.decision,
+        },
+        "result": {
+            "status": outcome.status, "counterexample": outcome.counterexample, "diff_ref": outcome.diff_ref,
+            "log_ref": outcome.log_ref,
+        },
+        "feedback": {
+            "kind": feedback.kind, "payload_ref": feedback.payload_ref,
+            "teacher_context_ref": feedback.teacher_context_ref, "credit_scope": feedback.credit_scope,
+            "used_for_training": feedback.used_for_training,
+        },
+        "artifact": {"tree": record.artifact.tree, "commit": record.artifact.commit},
+        "reviewer_decision": record.reviewer_decision.value,
+        "limitation": record.limitation,
+        "timestamp": record.timestamp,
+        "body": dict(record.body),
+    }  # fmt: skip
+
+
+def canonical(content: Mapping[str, Json]) -> str:
+    """JSON with sorted keys and no space, ASCII only: one spelling for one content, on every machine."""
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def record_id(content: str) -> str:
+    """The address of a record: SHA-256 of its canonical JSON, in hex."""
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def head_after(previous: str, record: str) -> str:
+    """The head of the chain once the record with this id stands behind `previous`."""
+    return hashlib.sha256(f"{previous}:{record}".encode()).hexdigest()
+
+
+def linked(position: int, previous: str, content: str) -> Link:
+    """The link of the record with this canonical content."""
+    name = record_id(content)
+    return Link(position, name, previous, head_after(previous, name))
+
+
+def environment_hash(facts: Mapping[str, str]) -> str:
+    """The name of an environment: 16 hex digits over its facts (platform, sandbox, settings of the judge)."""
+    return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Freshness:
+    """What a record must agree with to count now."""
+
+    tree: str
+    version: str
+    environment: str
+    verifier: str
+
+
+def why_stale(record: Freshness, now: Freshness) -> tuple[str, ...]:
+    """In which respects a record is about something else than what stands now; empty where it counts."""
+    pairs = (
+        ("the tree", record.tree, now.tree),
+        ("the text of the specification", record.version, now.version),
+        ("the environment", record.environment, now.environment),
+        ("the verifier", record.verifier, now.verifier),
+    )
+    return tuple(f"{what} has changed" for what, then, present in pairs if then != present)

@@ -1,0 +1,1 @@
+"""What stands between an agent's word and "done": the close-out gate, independent review, the stop hook."""

@@ -1,0 +1,80 @@
+"""Promotion gates in the state file: the history of each, and where it stands. Which change is legal is `core.gates`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.gates import Gate, Role
+from agent_fox.store.values import insert_many
+
+
+@dataclass(frozen=True, slots=True)
+class GateMove:
+    """One change of one gate, about to be recorded. `start` None: the gate enters, for this version of the text."""
+
+    requirement_id: str
+    version: str
+    start: Gate | None
+    finish: Gate
+    role: Role
+    waiver_id: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GateRow:
+    """Where a gate stands, and what moved it there last."""
+
+    spec_name: str
+    requirement_id: str
+    version: str
+    state: Gate
+    role: Role
+    decision_id: int | None
+    waiver_id: str | None
+    tree: str
+    commit: str
+    reason: str
+    at: str
+
+
+COLUMNS = (
+    "at, spec_name, requirement_id, version, start, finish, role, decision_id, waiver_id, tree, commit_id, reason, id"
+)
+
+
+def gates_of(db: Database, spec_name: str | None = None) -> list[GateRow]:
+    """The gates of a spec, or of all: one for each requirement of the plan that has entered."""
+    sql = (
+        "SELECT spec_name, requirement_id, version, state, role, decision_id, waiver_id, tree, commit_id, reason, at "
+        "FROM gates WHERE ? IS NULL OR spec_name = ? ORDER BY history_id"
+    )
+    return [gate_row(row) for row in db.execute(sql, [spec_name, spec_name])]
+
+
+def gate_row(row: Sequence[object]) -> GateRow:
+    spec, part, version, state, role, decision, waiver, tree, commit, reason, at = row
+    assert decision is None or isinstance(decision, int)
+    return GateRow(
+        str(spec), str(part), str(version), Gate(str(state)), Role(str(role)), decision,
+        None if waiver is None else str(waiver), str(tree), str(commit), str(reason), str(at),
+    )  # fmt: skip
+
+
+def record_moves(
+    db: Database, at: str, spec_name: str, moves: Sequence[GateMove], *, decision_id: int | None = None, tree: str = "",
+    commit: str = "",
+) -> None:  # fmt: skip
+    """Write changes of gates in the open transaction; the schema refuses what is not legal (IntegrityError)."""
+    (last,) = db.execute("SELECT coalesce(max(id), 0) FROM gate_history").fetchone()
+    rows = (
+        (
+            at, spec_name, m.requirement_id, m.version, m.start, m.finish, m.role, decision_id, m.waiver_id, tree,
+            commit, m.reason, number,
+        )
+        for number, m in enumerate(moves, last + 1)
+    )  # fmt: skip
+    insert_many(db, "gate_history", COLUMNS, rows)
