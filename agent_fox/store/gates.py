@@ -1,4 +1,4 @@
-"""Promotion gates in the state file: the history of each, and where it stands. Which change is legal is `core.gates`."""
+"""Promotion gates in the state file: the history of each, and where it stands. What is legal is in `core.gates`."""
 
 from __future__ import annotations
 
