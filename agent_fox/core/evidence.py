@@ -166,8 +166,11 @@ def content_of(record: Evidence) -> dict[str, Json]:
 
 
 def canonical(content: Mapping[str, Json]) -> str:
-    """JSON with sorted keys and no space, ASCII only: one spelling for one content, on every machine."""
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    """JSON with sorted keys and no space, ASCII only: one spelling for one content, on every machine.
+
+    Raises ValueError for a number that JSON has no spelling for.
+    """
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
 def record_id(content: str) -> str:

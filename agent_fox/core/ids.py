@@ -21,6 +21,7 @@ class Mode(StrEnum):
     PRE_REVIEW = "pre-review"
     DRIFT_REVIEW = "drift-review"
     AUDIT_REVIEW = "audit-review"
+    FINAL_REVIEW = "final-review"
 
 
 @dataclass(frozen=True, slots=True, order=True)

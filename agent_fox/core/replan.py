@@ -259,7 +259,7 @@ def _is_due(kept: Kept, groups: set[tuple[str, int]], specs: set[str]) -> bool:
         return True
     if _is_group(node):
         return (node.spec_name, node.group) in groups
-    if node.archetype is Archetype.VERIFIER:
+    if node.archetype is Archetype.VERIFIER or node.mode is Mode.FINAL_REVIEW:
         return node.spec_name in specs
     return _holds_its_spec(kept) and node.spec_name in specs
 

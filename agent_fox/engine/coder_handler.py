@@ -14,7 +14,7 @@ from agent_fox.core.decision import (
 )
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Step
-from agent_fox.engine import blocking_history
+from agent_fox.engine import blocking_history, promotion
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue
 from agent_fox.engine.lateness import ignored
@@ -57,6 +57,7 @@ class CoderHandler:
             planned, "Land", [Move(planned, step)], session_id=result.session_id, commit=result.landed
         )
         drop_retry_edges(docket.db, planned.node.uid)
+        promotion.landed(docket, planned.node.spec_name, number, result.landed or result.commit or "")
         return Handled(decision, number, moved)
 
     def failed(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:

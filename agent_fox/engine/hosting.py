@@ -36,7 +36,7 @@ from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.watch import unwatched
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.order import EndKind
-from agent_fox.store import outbox, sessions
+from agent_fox.store import evidence, outbox, sessions
 from agent_fox.store import plan as stored
 from agent_fox.store.hosted import guest, settle_in
 from agent_fox.store.plan import PlannedNode, StoredEdge
@@ -235,6 +235,7 @@ def end_session(
         has_failed = bool(end["reason"])
         status, kind = ("failed", EndKind.FAILED) if has_failed else ("completed", EndKind.ENDED)
         sessions.set_session(db, session.id, {"status": status, "end_kind": kind, "ended_at": at, **end})
+        evidence.record_session(db, session.id, at)
     return session
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from sqlite_utils import Database
@@ -16,6 +16,7 @@ from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.docket import SpecShelf
+from agent_fox.engine.environment import standpoint
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.landing import Integration, Style
@@ -156,7 +157,10 @@ def begin(
     number = before.id if before else _new_session(db, workshop, planned, run_id, pinned, at)
     if before:
         agent = workshop.agent(planned, before.rung)
-        now = {"backend": SEPARATOR.join(agent.backends), "assumed_cost_usd": agent.assumed_cost_usd}
+        now = {
+            "backend": SEPARATOR.join(agent.backends), "assumed_cost_usd": agent.assumed_cost_usd,
+            **asdict(standpoint(workshop.settings, agent)),
+        }  # fmt: skip
         sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned, **now})
     count = sessions.launch_number(db, number)
     folder = workshop.launches / launch
@@ -187,7 +191,8 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
         "pinned_commit": pinned,
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
-    return insert(db, "sessions", {**row, **more, **last, **assumed})
+    judged = asdict(standpoint(workshop.settings, agent))
+    return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 
 def running(planned: PlannedNode) -> PlannedNode:

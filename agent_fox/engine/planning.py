@@ -10,6 +10,7 @@ from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
 from agent_fox.core.replan import StoredPart as Version
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Outcome, Status, Step, first_standing
+from agent_fox.engine import promotion
 from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
@@ -41,6 +42,7 @@ def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str,
     place_nodes(docket, change, redo=redo)
     again(docket, change)
     save(docket, scope, change)
+    enter_gates(docket, scope)
     if redo:
         launch_ticked(docket)
     hold_verifiers(docket)
@@ -111,6 +113,12 @@ def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
     stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out)
     of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
     stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
+
+
+def enter_gates(docket: Docket, scope: Scope) -> None:
+    """Every requirement of the plan has a gate, for the present version of its text."""
+    for spec in scope.plan.specs:
+        promotion.enter(docket, spec.name, {part.id: text_version(part.text) for part in spec.parts})
 
 
 def parts_to_store(plan: Plan) -> Iterable[StoredPart]:

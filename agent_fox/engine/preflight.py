@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
+from agent_fox.core.gates import Gate
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
@@ -47,6 +48,7 @@ def shape_of(settings: Settings) -> PlanShape:
         drift_review=plan.drift_review,
         audit_review=plan.audit_review,
         verifier=plan.verifier,
+        final_review=settings.policy.required_state != Gate.TESTED,
         gate=settings.policy.gate,
         retry_predecessor=settings.retries_coders,
         overrides=settings.retry_overrides,

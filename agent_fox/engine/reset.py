@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status, Step
+from agent_fox.engine import promotion
 from agent_fox.engine.blocking_history import freed_by
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_id, nodes_of_spec
@@ -27,6 +28,7 @@ def reset(docket: Docket, node_id: str, reason: str = "") -> Handled:
     moves += freed_by(docket, reopened)
     number, moved = docket.record(planned, "Reset", moves, note=reason or "reset by a person")
     add_retry_edges(docket.db, waits, number)
+    promotion.reset(docket, planned.node.spec_name, number)
     return Handled(None, number, moved, waits=waits)
 
 

@@ -30,7 +30,7 @@ from agent_fox.core.judgement import Judged
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
-from agent_fox.engine import blocking_history
+from agent_fox.engine import blocking_history, promotion
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_issues, settle_issues
@@ -165,9 +165,9 @@ def accept(
         planned, "Accept", [move], session_id=result.session_id, commit=result.commit, facts=record
     )
     persist(docket, planned, judged, result, number)
-    docket.db.execute(
-        "UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [result.commit, planned.node.spec_name]
-    )
+    spec_name = planned.node.spec_name
+    docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [result.commit, spec_name])
+    promotion.sound(docket, spec_name, judged, number, result.commit or "", result.tree or "")
     effects = settle_issues(docket, planned, number, result.commit, tuple(judged.counted))
     return Handled(decision, number, moved, effects)
 
@@ -184,6 +184,7 @@ def recode(
         planned, "Recode", moves, session_id=result.session_id, commit=result.commit, facts=record
     )
     persist(docket, planned, judged, result, number)
+    promotion.faulty(docket, planned.node.spec_name, judged, number, result.commit or "", result.tree or "")
     waits = round_edges(decision.blamed, planned.node.uid)
     add_retry_edges(docket.db, waits, number)
     return Handled(decision, number, moved, waits=waits)
@@ -216,6 +217,7 @@ def escalate(
         session_id=result.session_id, commit=result.commit, facts=record, requirements=open_ids,
     )  # fmt: skip
     persist(docket, planned, judged, result, number)
+    promotion.faulty(docket, planned.node.spec_name, judged, number, result.commit or "", result.tree or "")
     effects = file_issues(docket, planned, number, decision.cause, judged, result.commit, moved)
     return Handled(decision, number, moved, effects)
 

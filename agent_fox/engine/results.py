@@ -23,7 +23,7 @@ from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.landing import Conflict, Integration, Landing, build_landing, move
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
-from agent_fox.store import sessions
+from agent_fox.store import evidence, sessions
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.store.state import transaction
@@ -205,6 +205,7 @@ def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tr
         "landed_commit": landed.commit if landed else None,
     }  # fmt: skip
     sessions.set_session(db, launch.session_id, changes)
+    evidence.record_session(db, launch.session_id, at)
 
 
 def failure_of(ended: Ended, landing: Landing | Conflict | None) -> str:
@@ -283,6 +284,7 @@ def build_again(
 def record_landing(db: Database, session_id: int, landing: Landing) -> None:
     with transaction(db):
         sessions.set_session(db, session_id, {"base_commit": landing.base, "landed_commit": landing.commit})
+        evidence.record_session(db, session_id, clock.now())
 
 
 def take_back(docket: DocketOf, db: Database, ended: Ended, landing: Conflict | None) -> Handled:

@@ -34,8 +34,11 @@ CREATE INDEX ledger_session ON ledger (session_id) WHERE session_id IS NOT NULL;
 
 ALTER TABLE runs ADD COLUMN ledger_begin TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN ledger_head TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN environment TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN verifier TEXT NOT NULL DEFAULT '';
 """
-"""`runs.ledger_begin` and `ledger_head`: the head of the chain when a run was opened, and when it last ended."""
+"""`runs.ledger_begin` and `ledger_head`: the head of the chain when a run was opened, and when it last ended.
+`sessions.environment` and `verifier`: what the verdicts of a session count for, besides their tree and their text."""
 
 GATES = """
 CREATE TABLE gate_transitions (
@@ -176,20 +179,26 @@ SIGNED = (
 UNUSED = "NOT EXISTS (SELECT 1 FROM gate_history AS g WHERE g.waiver_id = NEW.waiver_id AND g.finish = 'waived')"
 
 
+VERDICT = (
+    "SELECT 1 FROM verification_results AS v WHERE v.spec_name = NEW.spec_name "
+    "AND v.requirement_id = NEW.requirement_id AND v.superseded_by IS NULL"
+)
+PASSED = f"EXISTS ({VERDICT} AND v.verdict = 'PASS' AND v.text_version = NEW.version)"
 RESET = DECIDED.format(what="d.kind = 'Reset'")
 
 
-def decided(archetype: str, *kinds: str) -> str:
-    """That a decision of one of these kinds is recorded, about a node of this archetype in the gate's spec."""
+def decided(archetype: str, *kinds: str, mode: str = "") -> str:
+    """That a decision of one of these kinds is recorded, about a node of this archetype and mode in the gate's spec."""
     words = ", ".join(f"'{kind}'" for kind in kinds)
-    return DECIDED.format(what=f"n.archetype = '{archetype}' AND d.kind IN ({words})")
+    of_mode = f" AND n.mode = '{mode}'" if mode else ""
+    return DECIDED.format(what=f"n.archetype = '{archetype}'{of_mode} AND d.kind IN ({words})")
 
 
 SHOWN = (
     f"NEW.role = 'builder' AND {decided('coder', 'Land')}",
-    f"NEW.role = 'evaluator' AND NEW.finish = 'tested' AND {decided('verifier', 'Accept')}",
+    f"NEW.role = 'evaluator' AND NEW.finish = 'tested' AND {PASSED} AND {decided('verifier', 'Accept')}",
     f"NEW.role = 'evaluator' AND NEW.finish = 'rejected' AND {decided('verifier', 'Recode', 'Block')}",
-    f"NEW.role = 'reviewer' AND NEW.finish <> 'rejected' AND {decided('reviewer', 'Accept')}",
+    f"NEW.role = 'reviewer' AND NEW.finish <> 'rejected' AND {decided('reviewer', 'Accept', mode='final-review')}",
     f"NEW.role = 'reviewer' AND NEW.finish = 'rejected' AND {decided('reviewer', 'SendBack', 'Block')}",
     f"NEW.role = 'formal' AND {decided('verifier', 'Prove')}",
     f"NEW.role = 'person' AND NEW.finish = 'proposed' AND {RESET}",
@@ -199,7 +208,16 @@ SHOWN = (
 """What must be recorded for a role to have moved a gate: a name that somebody gives is worth nothing."""
 
 LEGAL = "SELECT 1 FROM gate_transitions AS t WHERE t.start = NEW.start AND t.finish = NEW.finish AND t.role = NEW.role"
-ENTERS = f"NEW.start IS NULL AND NEW.finish = 'proposed' AND NEW.role = 'engine' AND NEW.version IS NOT {VERSION}"
+ENTERS = (
+    "NEW.start IS NULL AND NEW.finish = 'proposed' AND NEW.role = 'engine' "
+    f"AND (NEW.version IS NOT {VERSION} OR NOT EXISTS ({VERDICT}))"
+)
+"""A gate enters for a text that is new to it, or where no verdict stands: its requirement had left the plan."""
+
+SPENT = (
+    f"SELECT 1 FROM gate_history AS g WHERE g.{PART.replace(' AND ', ' AND g.')} "
+    "AND (g.decision_id > NEW.decision_id OR (g.decision_id = NEW.decision_id AND g.finish = NEW.finish))"
+)
 
 RULES: tuple[tuple[str, str, str, str, str], ...] = (
     (
@@ -221,6 +239,11 @@ RULES: tuple[tuple[str, str, str, str, str], ...] = (
         "this change of a gate is not legal",
     ),
     (
+        *("spent", "INSERT", "gate_history"),
+        f"NEW.decision_id IS NOT NULL AND EXISTS ({SPENT})",
+        "a decision moves a gate once, and not after a later one did",
+    ),
+    (
         *("shown", "INSERT", "gate_history"),
         f"NOT ({' OR '.join(f'({one})' for one in SHOWN)})",
         "nothing that was recorded lets this role move the gate",
@@ -228,6 +251,19 @@ RULES: tuple[tuple[str, str, str, str, str], ...] = (
     ("next", "INSERT", "waiver_events", NEXT.format(column="id", table="waiver_events"), "events are written in order"),
     ("next", "INSERT", "specifications", NEXT.format(column="id", table="specifications"), "rows are written in order"),
     ("next", "INSERT", "review_events", NEXT.format(column="id", table="review_events"), "events are written in order"),
+    ("begin", "UPDATE", "runs", "NEW.ledger_begin IS NOT OLD.ledger_begin", "where its records begin never changes"),
+    (
+        *("head", "UPDATE", "runs"),
+        "NEW.ledger_head IS NOT OLD.ledger_head "
+        "AND NEW.ledger_head IS NOT (SELECT head FROM ledger ORDER BY position DESC LIMIT 1)",
+        "a run ends at the last record",
+    ),
+    (
+        *("judged", "UPDATE", "sessions"),
+        "OLD.status NOT IN ('running', 'waiting') "
+        "AND (NEW.environment IS NOT OLD.environment OR NEW.verifier IS NOT OLD.verifier)",
+        "a session that ended cannot change",
+    ),
     ("no_insert", "INSERT", "gate_transitions", "", "the table of transitions is fixed"),
 )
 

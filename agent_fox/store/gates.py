@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlite_utils import Database
 
 from agent_fox.core.gates import Gate, Role
+from agent_fox.store import evidence
 from agent_fox.store.values import insert_many
 
 
@@ -68,7 +69,10 @@ def record_moves(
     db: Database, at: str, spec_name: str, moves: Sequence[GateMove], *, decision_id: int | None = None, tree: str = "",
     commit: str = "",
 ) -> None:  # fmt: skip
-    """Write changes of gates in the open transaction; the schema refuses what is not legal (IntegrityError)."""
+    """Write changes of gates, to the ledger too, in the open transaction.
+
+    The schema refuses what is not legal (sqlite3.IntegrityError).
+    """
     (last,) = db.execute("SELECT coalesce(max(id), 0) FROM gate_history").fetchone()
     rows = (
         (
@@ -78,3 +82,4 @@ def record_moves(
         for number, m in enumerate(moves, last + 1)
     )  # fmt: skip
     insert_many(db, "gate_history", COLUMNS, rows)
+    evidence.record_gates(db, last + 1)

@@ -99,11 +99,3 @@ def records(db: Database, condition: str = "1", values: Sequence[object] = ()) -
     for row in db.execute(f"{READ} WHERE {condition} ORDER BY position", list(values)):
         position, name, previous, head, *rest = row
         yield Kept(Link(position, name, previous, head), *rest)
-
-
-def note_run(db: Database, run_id: int, *, is_opened: bool = False) -> None:
-    """Keep the head of the chain in the run's row: when it is opened, and whenever it ends."""
-    head = tip_of(db).head
-    if is_opened:
-        db.execute("UPDATE runs SET ledger_begin = ? WHERE id = ? AND ledger_begin = ''", [head, run_id])
-    db.execute("UPDATE runs SET ledger_head = ? WHERE id = ?", [head, run_id])

@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
 from agent_fox.core.verdict import Word
+from agent_fox.store import evidence
 from agent_fox.store.values import insert as insert
 from agent_fox.store.values import insert_many, to_json
 
@@ -61,7 +62,8 @@ class NewDecision:
 
 
 def record_decision(db: Database, at: str, run_id: int | None, new: NewDecision) -> int:
-    return insert(
+    """Write a decision to its table and to the ledger. Gives its number."""
+    number = insert(
         db,
         "decisions",
         {
@@ -71,6 +73,8 @@ def record_decision(db: Database, at: str, run_id: int | None, new: NewDecision)
             "steps": to_json(new.steps), "facts": to_json(new.facts), "note": new.note,
         },
     )  # fmt: skip
+    evidence.record_decision(db, number)
+    return number
 
 
 DECISION_COLUMNS = (
@@ -125,7 +129,7 @@ def store_verdicts(
     What the report passed over in silence is stored only where nothing was read before on this tree.
     """
     current = current_verdicts(db, origin.spec_name)
-    number = next_verdict_id(db)
+    number = first = next_verdict_id(db)
     rows: list[tuple[object, ...]] = []
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
@@ -140,6 +144,7 @@ def store_verdicts(
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
+    evidence.record_verdicts(db, first)
 
 
 VERDICT_COLUMNS = (
@@ -168,9 +173,9 @@ def supersede_by_change(
 
     Their verdicts, FAILs too, give way to a record of that; the record of one that went is not current either.
     """
-    current = current_verdicts(db, spec_name)
+    current, first = current_verdicts(db, spec_name), next_verdict_id(db)
     note = "the requirement was removed" if is_removed else "the requirement's text changed"
-    for number, part in enumerate((part for part in changed if part in current), next_verdict_id(db)):
+    for number, part in enumerate((part for part in changed if part in current), first):
         supersede(db, current[part][0], number)
         record = {
             "id": number, "spec_name": spec_name, "requirement_id": part, "verdict": Word.UNKNOWN,
@@ -178,6 +183,7 @@ def supersede_by_change(
             "at": at, "superseded_by": number if is_removed else None,
         }  # fmt: skip
         insert(db, "verification_results", record)
+    evidence.record_verdicts(db, first)
 
 
 def supersede(db: Database, old: int, new: int) -> None:

@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlite_utils import Database
 
+from agent_fox.core.evidence import Json
 from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.store import evidence, ledger
 from agent_fox.store.values import change, insert
 
 
@@ -68,7 +70,10 @@ LAUNCH_COLUMNS = "id, session_id, number, status, pinned_commit, folder, pid, pi
 
 
 def start_run(db: Database, at: str, head: str) -> int:
-    return insert(db, "runs", {"started_at": at, "head_commit": head})
+    """Open a run; gives its number."""
+    number = insert(db, "runs", {"started_at": at, "head_commit": head, "ledger_begin": ledger.tip_of(db).head})
+    evidence.record_run(db, number, at, "begun", {"head_commit": head})
+    return number
 
 
 def open_run(db: Database) -> int | None:
@@ -85,6 +90,9 @@ def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, rea
     """Note how a run ended. `status` is `ended`, or `paused` or `interrupted`, which can be continued."""
     end = {"status": status, "ended_at": at, "exit_code": exit_code, "reason": reason, "tip_commit": tip}
     change(db, "runs", run_id, end)
+    body: dict[str, Json] = {"exit_code": exit_code, "reason": reason, "tip_commit": tip, "status": status}
+    evidence.record_run(db, run_id, at, "ended", body)
+    change(db, "runs", run_id, {"ledger_head": ledger.tip_of(db).head})
 
 
 def add_run_seconds(db: Database, run_id: int, seconds: float) -> None:

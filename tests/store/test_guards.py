@@ -12,7 +12,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.core.standing import FREE, LEGAL, Outcome, Standing, Status
-from agent_fox.store import outbox, plan, sessions
+from agent_fox.store import evidence_tables, outbox, plan, sessions
 from agent_fox.store.guards import APPEND_ONLY
 from agent_fox.store.state import transaction
 from tests.store.world import (
@@ -31,7 +31,7 @@ MAY_LOSE_ROWS = {"plan_specs", "plan_edges", "retry_edges", "plan_parts", "issue
 MAY_CHANGE = {
     "verification_results": {"superseded_by"},
     "sessions": {"base_commit", "landed_commit", "is_landed"},
-    "runs": {"ended_at", "status", "exit_code", "reason", "tip_commit", "seconds"},
+    "runs": {"ended_at", "status", "exit_code", "reason", "tip_commit", "seconds", "ledger_head"},
     "outbox": {"note", "tries", "witness", "not_before", "updated_at"},
     "plan_nodes": {
         *("id", "group_number", "title", "position", "is_optional", "is_ticked", "retry_predecessor"),
@@ -79,7 +79,7 @@ def refused(connection: sqlite3.Connection, table: str, sql: str, *values: objec
 
 def test_every_table_either_keeps_its_rows_or_is_known_to_lose_them(connection: sqlite3.Connection) -> None:
     found = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    assert {name for (name,) in found} == set(APPEND_ONLY) | MAY_LOSE_ROWS
+    assert {name for (name,) in found} == set(APPEND_ONLY) | set(evidence_tables.APPEND_ONLY) | MAY_LOSE_ROWS
 
 
 @pytest.mark.parametrize("table", TABLES)

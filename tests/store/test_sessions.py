@@ -11,7 +11,7 @@ from sqlite_utils import Database
 from agent_fox.core.ids import Ticket
 from agent_fox.store import sessions
 from agent_fox.store.sessions import LaunchRow
-from tests.store.world import AT, CODER, SPEC, VERIFIER, add_launch, add_nodes, add_session, fill, state
+from tests.store.world import AT, CODER, SPEC, VERIFIER, add_launch, add_nodes, add_session, fill, state, writing
 
 
 def begin(db: Database) -> int:
@@ -21,7 +21,7 @@ def begin(db: Database) -> int:
 
 @pytest.mark.parametrize(("status", "goes_on"), [("paused", True), ("interrupted", True), ("ended", False)])
 def test_a_run_is_continued_unless_it_came_to_its_end(tmp_path: Path, status: str, goes_on: bool) -> None:
-    with state(tmp_path) as db:
+    with writing(tmp_path) as db:
         assert sessions.open_run(db) is None
         run = sessions.start_run(db, AT, "c0ffee")
         assert sessions.open_run(db) == run
@@ -30,7 +30,7 @@ def test_a_run_is_continued_unless_it_came_to_its_end(tmp_path: Path, status: st
 
 
 def test_a_continued_run_goes_on_with_its_time(tmp_path: Path) -> None:
-    with state(tmp_path) as db:
+    with writing(tmp_path) as db:
         run = sessions.start_run(db, AT, "c0ffee")
         sessions.add_run_seconds(db, run, 1.5)
         sessions.end_run(db, run, AT, "paused", 3, "why", None)
@@ -101,7 +101,7 @@ def test_launches_under_way_are_found_again_after_a_crash(tmp_path: Path) -> Non
 
 
 def test_losses_to_infrastructure_are_counted_for_this_run_alone(tmp_path: Path) -> None:
-    with state(tmp_path) as db:
+    with writing(tmp_path) as db:
         first = begin(db)
         session, second = add_session(db, first), sessions.start_run(db, AT, "c0ffee")
         for run, status in ((first, "infrastructure"), (second, "infrastructure"), (second, "lost")):
@@ -134,7 +134,7 @@ def test_a_launch_costs_what_it_said_or_as_assumed_and_nothing_when_lost(
 
 
 def test_costs_add_up_for_a_run_a_spec_and_a_node(tmp_path: Path) -> None:
-    with state(tmp_path) as db:
+    with writing(tmp_path) as db:
         fill(db)
         run = sessions.start_run(db, AT, "c0ffee")
         for attempt, node in ((2, CODER), (2, VERIFIER), (3, CODER)):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from agent_fox.core.gates import Gate, Role
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.judgement import Counted
@@ -16,6 +17,7 @@ from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Outcome, Standing, Status, first_standing
 from agent_fox.core.verdict import Verdict, Word
 from agent_fox.store import outbox, plan, records, sessions
+from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.records import NewDecision, VerdictOrigin
 from agent_fox.store.state import open_state, transaction
@@ -107,7 +109,27 @@ def fill_in(db: Database) -> None:
     report(db, 2, R1=Word.FAIL)
     block(db, run)
     records.record_event(db, AT, run, "noted", node_id=VERIFIER.id)
+    fill_evidence(db)
     sessions.end_run(db, run, AT, "ended", 2, "not proven", "c0ffee")
+
+
+def fill_evidence(db: Database) -> None:
+    """A row in every table of evidence that has none yet: the ledger and the gates have theirs from what happened."""
+    record_moves(db, AT, SPEC, [GateMove("R1", "v1", None, Gate.PROPOSED, Role.ENGINE)])
+    add_row(db, "waivers", id="waiver-1", kind="requirement", spec_name=SPEC, address="R1", version="v1")
+    for number, kind in enumerate(("granted", "revoked"), 1):
+        add_row(db, "waiver_events", id=number, waiver_id="waiver-1", kind=kind)
+    add_row(db, "specifications", id=1, address=f"{SPEC}/R1", state="adopted")
+    add_row(db, "review_tasks", id="task-1")
+    add_row(db, "review_events", id=1, task_id="task-1", kind="registered")
+
+
+def add_row(db: Database, table: str, **known: object) -> None:
+    """A row with these values, and something in every other column that must have a value."""
+    found = db.execute(f"PRAGMA table_info({table})").fetchall()
+    needed = {name: kind for _, name, kind, is_needed, default, _ in found if is_needed and default is None}
+    made = {name: "{}" if kind == "TEXT" else 1 for name, kind in needed.items()}
+    insert(db, table, {**made, **known})
 
 
 def fill_sessions(db: Database, run: int) -> None:

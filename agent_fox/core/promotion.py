@@ -1,0 +1,99 @@
+"""What an event does to the promotion gates of one spec: a pure fold over recorded decisions.
+
+Which single change is legal is in `gates`. Gates and standings move by the same decisions, so that they never differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from agent_fox.core.gates import Gate, Role, step
+
+PASSED_TESTS = frozenset({Gate.TESTED, Gate.REVIEWED, Gate.PROVED, Gate.ACCEPTED})
+"""Gates that rest on passing tests: a failing reading takes them back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Promotion:
+    """One change of one gate. `start` None: it enters, for the present version of its text."""
+
+    requirement_id: str
+    start: Gate | None
+    finish: Gate
+    role: Role
+    reason: str
+
+
+Gates = Mapping[str, Gate]
+"""Where the gates of a spec stand, by requirement id."""
+
+
+def proven(gates: Gates, passed: Iterable[str]) -> tuple[Promotion, ...]:
+    """A SOUND report: what passed is tested. Who was waived and passes needs no waiver any more."""
+    return tuple(move for part in passed for move in _tested(part, gates[part]))
+
+
+def _tested(part: str, at: Gate) -> Iterable[Promotion]:
+    if at is Gate.WAIVED:
+        yield promote(part, at, Gate.PROPOSED, Role.ENGINE, "it passes, so that its waiver is over")
+        at = Gate.PROPOSED
+    if at is Gate.PROPOSED:
+        yield promote(part, at, Gate.TESTED, Role.EVALUATOR, "everything that its spec expects passed or is waived")
+
+
+def failed(gates: Gates, failing: Iterable[str], reason: str) -> tuple[Promotion, ...]:
+    """A FAULTY report: what had been tested, and fails now, is rejected; what was proposed stays so."""
+    found = ((part, gates[part]) for part in failing)
+    return tuple(promote(part, at, Gate.REJECTED, Role.EVALUATOR, reason) for part, at in found if at in PASSED_TESTS)
+
+
+def resubmitted(gates: Gates, role: Role, reason: str) -> tuple[Promotion, ...]:
+    """New work, or a new start by a person: what was rejected is proposed again, with its history."""
+    return tuple(promote(part, at, Gate.PROPOSED, role, reason) for part, at in gates.items() if at is Gate.REJECTED)
+
+
+def reviewed(gates: Gates, *, needs_proof: bool) -> tuple[Promotion, ...]:
+    """The final reviewer found nothing critical: tested is reviewed, and accepted where no proof is required."""
+    return tuple(move for part, at in gates.items() for move in _reviewed(part, at, needs_proof))
+
+
+def _reviewed(part: str, at: Gate, needs_proof: bool) -> Iterable[Promotion]:
+    if at is Gate.TESTED:
+        yield promote(part, at, Gate.REVIEWED, Role.REVIEWER, "the final reviewer found nothing critical")
+        at = Gate.REVIEWED
+    if at is Gate.REVIEWED and not needs_proof:
+        yield promote(part, at, Gate.ACCEPTED, Role.REVIEWER, "no proof is required")
+
+
+def changes_requested(gates: Gates, named: Iterable[str], reason: str) -> tuple[Promotion, ...]:
+    """Critical findings of the final reviewer: what they name is rejected."""
+    found = ((part, gates[part]) for part in named if part in gates)
+    return tuple(promote(part, at, Gate.REJECTED, Role.REVIEWER, reason) for part, at in found if at in PASSED_TESTS)
+
+
+def proved(gates: Gates, parts: Iterable[str], reason: str) -> tuple[Promotion, ...]:
+    """The formal lane proved these: reviewed is proved, and with that accepted."""
+    return tuple(
+        move
+        for part in parts
+        if gates[part] is Gate.REVIEWED
+        for move in (
+            promote(part, Gate.REVIEWED, Gate.PROVED, Role.FORMAL, reason),
+            promote(part, Gate.PROVED, Gate.ACCEPTED, Role.FORMAL, "what was required is proved"),
+        )
+    )
+
+
+def entered(gates: Gates, versions: Mapping[str, str], present: Mapping[str, str]) -> tuple[Promotion, ...]:
+    """Requirements that are new, or whose text changed (`present`: id to version now), begin at proposed."""
+    return tuple(
+        Promotion(part, None, Gate.PROPOSED, Role.ENGINE, "its text changed" if part in gates else "planned")
+        for part, version in present.items()
+        if versions.get(part) != version
+    )
+
+
+def promote(part: str, start: Gate, finish: Gate, role: Role, reason: str) -> Promotion:
+    """A change of one gate. Raises Forbidden where the table does not have it."""
+    return Promotion(part, start, step(start, finish, role), role, reason)

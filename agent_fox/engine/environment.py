@@ -1,0 +1,51 @@
+"""What a verdict counts for besides its tree and its text: where it was made, and by which judge, as settings say.
+
+Only what a person decides is named here, or the machine: a program that updates itself is no other environment.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from dataclasses import dataclass
+
+from agent_fox.config import AgentSettings, Settings, VerifySettings
+from agent_fox.core.evidence import environment_hash
+from agent_fox.system.sandbox import SandboxMode, why_missing
+
+JUDGING = 1
+"""Raised with every change of how a verdict comes about: what was proven before is then read again."""
+
+OF_CHECKS = ("commands", "reports", "untested", "network", "profile")
+"""Settings of `[verify]` that say what the judge `checks` runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """`environment` is a hash of 16 hex digits, `verifier` readable: `1 checks`, `1 claude:opus, checks`."""
+
+    environment: str
+    verifier: str
+
+
+def standpoint(settings: Settings, agent: AgentSettings) -> Standpoint:
+    """Where and by whom a session of this agent would judge now."""
+    return Standpoint(environment_hash(facts(settings.verify)), f"{JUDGING} {', '.join(judges(agent))}")
+
+
+def facts(verify: VerifySettings) -> dict[str, str]:
+    """What the environment is named by."""
+    chosen = verify.model_dump(mode="json", include=set(OF_CHECKS))
+    return {
+        "platform": sys.platform,
+        "machine": platform.machine(),
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "sandbox": "no" if SandboxMode(verify.sandbox) is SandboxMode.OFF or why_missing() else "yes",
+        "verify": json.dumps(chosen, sort_keys=True),
+    }
+
+
+def judges(agent: AgentSettings) -> list[str]:
+    models = agent.model if isinstance(agent.model, dict) else dict.fromkeys(agent.backends, agent.model)
+    return [f"{backend}:{model}" if (model := models.get(backend)) else backend for backend in agent.backends]
