@@ -81,7 +81,7 @@ class Land:
 
 @dataclass(frozen=True, slots=True)
 class SendBack:
-    """A reviewer's critical findings send the test-writing group back; the reviewer reads again after it."""
+    """A reviewer's critical findings send back who is to blame; the reviewer reads again after them."""
 
     blamed: tuple[str, ...]
 
@@ -217,12 +217,13 @@ def decide_coder_failed(suspect: Suspect, ceiling: str | None) -> Block | Retry:
 
 
 def decide_review(
-    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget
+    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget, ceiling: str | None = None
 ) -> ReviewerDecision:
     """A reviewer's end. No critical finding: accepted. Unreadable: read again, then blocked (fail closed).
 
-    Critical findings of an audit-review send its test-writing group back (`blamed`); those of a pre- or drift-review
-    hold the first coder group, since only a person can change the spec (`blamed` is empty).
+    Critical findings of an audit-review send its test-writing group back, those of a final review the owners of what
+    they are about (`blamed`); those of a pre- or drift-review hold the first coder group, since only a person can
+    change the spec (`blamed` is empty). `ceiling` says which ceiling of node or spec is reached, if one is.
     """
     if not is_readable:
         spent = budget.readings_spent >= budget.readings
@@ -231,6 +232,10 @@ def decide_review(
         return Accept()
     if not blamed:
         return Block(Cause.NEEDS_PERSON)
+    if any(not suspect.retry_predecessor for suspect in blamed):
+        return Block(Cause.RETRY_DISABLED)
+    if ceiling is not None:
+        return Block(Cause.CEILING)
     if any(suspect.is_spent for suspect in blamed):
         return Block(Cause.ATTEMPTS_SPENT)
     return SendBack(tuple(suspect.uid for suspect in blamed))

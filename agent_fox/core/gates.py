@@ -49,7 +49,7 @@ TRANSITIONS: dict[tuple[Gate, Gate], tuple[Role, ...]] = {
     (G.PROVED, G.ACCEPTED): (R.FORMAL,),
     (G.PROVED, G.REJECTED): (R.EVALUATOR, R.REVIEWER),
     (G.ACCEPTED, G.REJECTED): (R.EVALUATOR, R.REVIEWER),
-    (G.REJECTED, G.PROPOSED): (R.BUILDER, R.PERSON),
+    (G.REJECTED, G.PROPOSED): (R.BUILDER, R.PERSON, R.ENGINE),
     (G.PROPOSED, G.WAIVED): (R.PERSON,),
     (G.TESTED, G.WAIVED): (R.PERSON,),
     (G.REVIEWED, G.WAIVED): (R.PERSON,),
@@ -58,8 +58,10 @@ TRANSITIONS: dict[tuple[Gate, Gate], tuple[Role, ...]] = {
     (G.WAIVED, G.ACCEPTED): (R.ENGINE,),
     (G.WAIVED, G.PROPOSED): (R.ENGINE,),
     (G.ACCEPTED, G.PROPOSED): (R.ENGINE,),
+    (G.ACCEPTED, G.REVIEWED): (R.FORMAL,),
 }
-"""From, to, and who may. A new version of the text begins again at `proposed`, whatever was before."""
+"""From, to, and who may. A new version of the text begins again at `proposed`, whatever was before. What was accepted
+without the proof that is required now, or whose proof no longer holds, is only reviewed: the formal lane says so."""
 
 HIGHEST = {
     R.BUILDER: (G.PROPOSED,),
@@ -73,6 +75,16 @@ ENOUGH: dict[Gate, frozenset[Gate]] = {
     G.PROVED: frozenset({G.PROVED, G.ACCEPTED, G.WAIVED}),
 }
 """`[policy] required_state` → the gates that satisfy it. `accepted` is reached only through what was required."""
+
+
+def satisfies(required: Gate, state: Gate, role: Role) -> bool:
+    """Whether a gate that `role` moved to `state` is what `[policy] required_state` asks for.
+
+    Accepted by a reviewer means that no proof was required then.
+    """
+    if required is Gate.PROVED and state is Gate.ACCEPTED and role is Role.REVIEWER:
+        return False
+    return state in ENOUGH[required]
 
 
 class Forbidden(ValueError):

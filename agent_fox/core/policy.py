@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from agent_fox.core.gates import Gate
+
 EVERY_SPEC = ""
 
 
@@ -13,7 +15,8 @@ class Policy:
     """Defaults as in SEMANTICS: attempts and readings are totals, the first one included.
 
     `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`;
-    `reading_rungs` the same for verifiers and reviewers, by (archetype, spec), where they have any.
+    `reading_rungs` the same for verifiers and reviewers, by (archetype, spec), where they have any. `required_state` is
+    the gate that every requirement must have come to.
     """
 
     attempts: int = 3
@@ -21,6 +24,7 @@ class Policy:
     review_attempts: int = 2
     stop_without_progress: bool = True
     goes_on_after_escalation: bool = False
+    required_state: Gate = Gate.TESTED
     top_rung: int = 0
     top_rungs: Mapping[str, int] = field(default_factory=dict)
 

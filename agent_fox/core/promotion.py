@@ -30,13 +30,19 @@ Gates = Mapping[str, Gate]
 
 
 def proven(gates: Gates, passed: Iterable[str]) -> tuple[Promotion, ...]:
-    """A SOUND report: what passed is tested. Who was waived and passes needs no waiver any more."""
+    """A SOUND report: what passed is tested. What was waived and passes needs no waiver any more."""
     return tuple(move for part in passed for move in _tested(part, gates[part]))
 
 
+AGAIN = {
+    Gate.WAIVED: "it passes, so that its waiver is over",
+    Gate.REJECTED: "it was read again, and passes",
+}
+
+
 def _tested(part: str, at: Gate) -> Iterable[Promotion]:
-    if at is Gate.WAIVED:
-        yield promote(part, at, Gate.PROPOSED, Role.ENGINE, "it passes, so that its waiver is over")
+    if at in AGAIN:
+        yield promote(part, at, Gate.PROPOSED, Role.ENGINE, AGAIN[at])
         at = Gate.PROPOSED
     if at is Gate.PROPOSED:
         yield promote(part, at, Gate.TESTED, Role.EVALUATOR, "everything that its spec expects passed or is waived")

@@ -134,8 +134,9 @@ def test_a_launch_costs_what_it_said_or_as_assumed_and_nothing_when_lost(
 
 
 def test_costs_add_up_for_a_run_a_spec_and_a_node(tmp_path: Path) -> None:
-    with writing(tmp_path) as db:
+    with state(tmp_path) as db:
         fill(db)
+    with writing(tmp_path) as db:
         run = sessions.start_run(db, AT, "c0ffee")
         for attempt, node in ((2, CODER), (2, VERIFIER), (3, CODER)):
             add_launch(db, f"{node.uid}{attempt}", add_session(db, run, node, attempt, assumed=0.5), run)

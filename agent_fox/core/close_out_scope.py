@@ -1,0 +1,159 @@
+"""Which files a task may write: patterns, links, and what the paths of a change come to. Where the paths come from, and
+what a finding costs, is not here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Touched:
+    """A path that a change writes, removes or gives another mode, as git names it. `leads_to`: a link's target."""
+
+    path: str
+    leads_to: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.path} -> {self.leads_to}" if self.leads_to else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Patterns of paths, counted from the repository's root.
+
+    `allowed` was said by a person, and binds; `named` is what documents name, which is seldom everything. Nothing of
+    `forbidden` may be touched, whatever is allowed.
+    """
+
+    allowed: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
+
+    @property
+    def all_allowed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.allowed, *self.named)))
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeReport:
+    """Where a change went. `touched_outside`: paths that nobody named, and nobody forbade."""
+
+    allowed_files: tuple[str, ...] = ()
+    forbidden_writes: tuple[str, ...] = ()
+    off_scope_writes: tuple[str, ...] = ()
+    touched_outside: tuple[str, ...] = ()
+
+
+_SPECIAL = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_WORDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+
+
+@cache
+def _expression(pattern: str) -> re.Pattern[str]:
+    body = "".join(_WORDS.get(part) or re.escape(part) for part in _SPECIAL.findall(pattern))
+    return re.compile(f"{body}(?:/.*)?", re.DOTALL)
+
+
+def matches(pattern: str, path: str) -> bool:
+    """Whether `path` is what the pattern names, or lies below it.
+
+    `*` and `?` stop at a slash, `**` does not; every other character, brackets too, stands for itself.
+    """
+    return _expression(tidy(pattern)).fullmatch(path) is not None
+
+
+def tidy(pattern: str) -> str:
+    """A pattern without what changes nothing: `./`, doubled and trailing slashes."""
+    parts = [part for part in pattern.split("/") if part not in ("", ".")]
+    return "/".join(parts)
+
+
+def why_no_pattern(pattern: str) -> str:
+    """Why a pattern cannot name paths of the repository; empty where it can."""
+    if not tidy(pattern) or "\0" in pattern:
+        return "it names nothing"
+    if pattern.startswith(("/", "~")) or "\\" in pattern or re.match(r"[A-Za-z]:", pattern):
+        return "it is not counted from the repository's root"
+    return "it has a `..` in it" if ".." in pattern.split("/") else ""
+
+
+def _folded(path: str) -> str:
+    """One spelling for all that some file system takes for the same name: what is forbidden is so in every spelling."""
+    return unicodedata.normalize("NFKC", path).casefold()
+
+
+def is_forbidden(path: str, patterns: Iterable[str]) -> bool:
+    """Whether a pattern names the path, in any case and Unicode form, or something that had to lie below it."""
+    own = _folded(path)
+    wanted = [_folded(tidy(pattern)) for pattern in patterns]
+    return any(matches(pattern, own) or pattern.startswith(f"{own}/") for pattern in wanted)
+
+
+def target_of(touched: Touched) -> str | None:
+    """Where a link leads, as a path of the repository; None where that is outside of it."""
+    if touched.leads_to.startswith("/"):
+        return None
+    parts = touched.path.split("/")[:-1]
+    for part in touched.leads_to.split("/"):
+        if part == ".." and not parts:
+            return None
+        if part == "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def _is_allowed(touched: Touched, patterns: Sequence[str]) -> bool:
+    ends = [touched.path, *([target_of(touched)] if touched.leads_to else [])]
+    return all(end is not None and any(matches(pattern, end) for pattern in patterns) for end in ends)
+
+
+def _hits_forbidden(touched: Touched, patterns: Sequence[str]) -> bool:
+    target = target_of(touched) if touched.leads_to else None
+    return is_forbidden(touched.path, patterns) or (bool(target) and is_forbidden(str(target), patterns))
+
+
+def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
+    """What a change's paths come to. Without any pattern of what is allowed, nothing is outside.
+
+    A renamed file counts at both of its names; a link where it stands and where it leads.
+    """
+    allowed = boundary.all_allowed
+    forbidden, outside = [], []
+    for one in sorted(set(touched)):
+        if _hits_forbidden(one, boundary.forbidden):
+            forbidden.append(str(one))
+        elif allowed and not _is_allowed(one, allowed):
+            outside.append(str(one))
+    off, beside = (outside, []) if boundary.allowed else ([], outside)
+    return ScopeReport(allowed, tuple(forbidden), tuple(off), tuple(beside))
+
+
+_SPAN = re.compile(r"`([^`\n]+)`")
+_FENCE = re.compile(r"^ *(```|~~~)[^\n]*\n(.*?)^ *\1", re.MULTILINE | re.DOTALL)
+_PATH = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w@.*-]+(?:/[\w@.*{}\[\]-]+)*/?")
+_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
+
+
+def paths_named(text: str) -> tuple[str, ...]:
+    """The paths that a design document names, in code: as patterns, a bare file name standing for one anywhere."""
+    blocks = [found[2] for found in _FENCE.finditer(text)]
+    spans = _SPAN.findall(_FENCE.sub("", text))
+    words = (word for part in (*spans, *blocks) if "://" not in part for word in _PATH.findall(part))
+    return tuple(dict.fromkeys(_pattern(word) for word in words if _is_path(word)))
+
+
+def _is_path(word: str) -> bool:
+    has_letters = any(letter.isalpha() for letter in word)
+    return has_letters and not why_no_pattern(word) and ("/" in tidy(word) or _SUFFIX.search(word) is not None)
+
+
+def _pattern(word: str) -> str:
+    plain = tidy(word)
+    return plain if "/" in plain or word.endswith("/") else f"**/{plain}"

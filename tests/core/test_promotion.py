@@ -1,0 +1,88 @@
+"""What an event does to the gates of a spec, in every small world."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from agent_fox.core.gates import HIGHEST, TRANSITIONS, Gate, Role
+from agent_fox.core.promotion import (
+    PASSED_TESTS,
+    Promotion,
+    changes_requested,
+    entered,
+    failed,
+    proved,
+    proven,
+    resubmitted,
+    reviewed,
+)
+
+WORLDS = [dict(zip(("A", "B"), both, strict=True)) for both in product(Gate, Gate)]
+
+
+def after(gates: dict[str, Gate], moves: tuple[Promotion, ...]) -> dict[str, Gate]:
+    """The gates once the moves are made, each from where the gate then stands."""
+    found = dict(gates)
+    for move in moves:
+        assert move.start is found.get(move.requirement_id)
+        assert move.start is None or move.role in TRANSITIONS[move.start, move.finish]
+        found[move.requirement_id] = move.finish
+    return found
+
+
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_a_sound_report_leaves_what_passed_at_tested_or_beyond(gates: dict[str, Gate]) -> None:
+    found = after(gates, proven(gates, ["A"]))
+    assert found["B"] is gates["B"]
+    assert found["A"] is (gates["A"] if gates["A"] in PASSED_TESTS else Gate.TESTED)
+
+
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_a_failing_reading_rejects_what_had_been_tested_and_nothing_else(gates: dict[str, Gate]) -> None:
+    found = after(gates, failed(gates, ["A"], "no"))
+    assert found["B"] is gates["B"]
+    assert found["A"] is (Gate.REJECTED if gates["A"] in PASSED_TESTS else gates["A"])
+
+
+@pytest.mark.parametrize("role", [Role.BUILDER, Role.PERSON])
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_what_is_handed_in_again_is_proposed_and_no_more(gates: dict[str, Gate], role: Role) -> None:
+    moves = resubmitted(gates, role, "again")
+    assert {move.finish for move in moves} <= set(HIGHEST[Role.BUILDER])
+    assert Gate.REJECTED not in after(gates, moves).values()
+    assert {move.requirement_id for move in moves} == {part for part, at in gates.items() if at is Gate.REJECTED}
+
+
+@pytest.mark.parametrize("needs_proof", [False, True])
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_a_review_takes_further_what_was_tested_and_accepts_only_without_need_of_a_proof(
+    gates: dict[str, Gate], needs_proof: bool
+) -> None:
+    found = after(gates, reviewed(gates, needs_proof=needs_proof))
+    end = Gate.REVIEWED if needs_proof else Gate.ACCEPTED
+    for part, was in gates.items():
+        assert found[part] is (end if was in {Gate.TESTED, Gate.REVIEWED} else was)
+
+
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_findings_reject_what_they_name(gates: dict[str, Gate]) -> None:
+    found = after(gates, changes_requested(gates, ["A", "elsewhere"], "why"))
+    assert found == {"A": Gate.REJECTED if gates["A"] in PASSED_TESTS else gates["A"], "B": gates["B"]}
+
+
+@pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
+def test_only_what_was_reviewed_can_be_proved(gates: dict[str, Gate]) -> None:
+    found = after(gates, proved(gates, ["A", "B"], "by a solver"))
+    for part, was in gates.items():
+        assert found[part] is (Gate.ACCEPTED if was is Gate.REVIEWED else was)
+
+
+def test_a_new_text_begins_again_and_an_old_one_stays_where_it_is() -> None:
+    gates, versions = {"A": Gate.ACCEPTED, "B": Gate.WAIVED}, {"A": "1", "B": "1"}
+    moves = entered(gates, versions, {"A": "2", "B": "1", "C": "1"})
+    assert [(m.requirement_id, m.start, m.finish, m.role) for m in moves] == [
+        ("A", None, Gate.PROPOSED, Role.ENGINE),
+        ("C", None, Gate.PROPOSED, Role.ENGINE),
+    ]
