@@ -48,6 +48,7 @@ TRANSITIONS: dict[tuple[Gate, Gate], tuple[Role, ...]] = {
     (G.REVIEWED, G.REJECTED): (R.EVALUATOR, R.REVIEWER),
     (G.PROVED, G.ACCEPTED): (R.FORMAL,),
     (G.PROVED, G.REJECTED): (R.EVALUATOR, R.REVIEWER),
+    (G.ACCEPTED, G.PROVED): (R.FORMAL,),
     (G.ACCEPTED, G.REJECTED): (R.EVALUATOR, R.REVIEWER),
     (G.REJECTED, G.PROPOSED): (R.BUILDER, R.PERSON, R.ENGINE),
     (G.PROPOSED, G.WAIVED): (R.PERSON,),
@@ -74,7 +75,7 @@ ENOUGH: dict[Gate, frozenset[Gate]] = {
     G.REVIEWED: frozenset({G.REVIEWED, G.PROVED, G.ACCEPTED, G.WAIVED}),
     G.PROVED: frozenset({G.PROVED, G.ACCEPTED, G.WAIVED}),
 }
-"""`[policy] required_state` → the gates that satisfy it. `accepted` is reached only through what was required."""
+"""`[policy] required_state` → the gates that satisfy it; see `is_enough` for `accepted` where a proof is required."""
 
 
 def satisfies(required: Gate, state: Gate, role: Role) -> bool:
@@ -109,6 +110,13 @@ def step(start: Gate, finish: Gate, role: Role) -> Gate:
     if role not in roles:
         raise Forbidden(f"{start} to {finish} is not for a {role}: {' or '.join(roles)} moves it")
     return finish
+
+
+def is_enough(required: Gate, state: Gate, *, was_proved: bool) -> bool:
+    """Whether a gate satisfies what is required. What was accepted when no proof was asked for is not proved."""
+    if required is Gate.PROVED and state is Gate.ACCEPTED:
+        return was_proved
+    return state in ENOUGH[required]
 
 
 def ways(start: Gate) -> dict[Gate, tuple[Role, ...]]:

@@ -16,10 +16,10 @@ PASSED_TESTS = frozenset({Gate.TESTED, Gate.REVIEWED, Gate.PROVED, Gate.ACCEPTED
 
 @dataclass(frozen=True, slots=True)
 class Promotion:
-    """One change of one gate. `start` None: it enters, for the present version of its text."""
+    """One change of one gate."""
 
     requirement_id: str
-    start: Gate | None
+    start: Gate
     finish: Gate
     role: Role
     reason: str
@@ -79,24 +79,15 @@ def changes_requested(gates: Gates, named: Iterable[str], reason: str) -> tuple[
 
 
 def proved(gates: Gates, parts: Iterable[str], reason: str) -> tuple[Promotion, ...]:
-    """The formal lane proved these: reviewed is proved, and with that accepted."""
+    """The formal lane proved these: what was reviewed is proved, and with that accepted."""
     return tuple(
         move
         for part in parts
-        if gates[part] is Gate.REVIEWED
+        if gates[part] in {Gate.REVIEWED, Gate.ACCEPTED}
         for move in (
-            promote(part, Gate.REVIEWED, Gate.PROVED, Role.FORMAL, reason),
+            promote(part, gates[part], Gate.PROVED, Role.FORMAL, reason),
             promote(part, Gate.PROVED, Gate.ACCEPTED, Role.FORMAL, "what was required is proved"),
         )
-    )
-
-
-def entered(gates: Gates, versions: Mapping[str, str], present: Mapping[str, str]) -> tuple[Promotion, ...]:
-    """Requirements that are new, or whose text changed (`present`: id to version now), begin at proposed."""
-    return tuple(
-        Promotion(part, None, Gate.PROPOSED, Role.ENGINE, "its text changed" if part in gates else "planned")
-        for part, version in present.items()
-        if versions.get(part) != version
     )
 
 

@@ -15,6 +15,7 @@ from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.result_handler import round_edges
+from agent_fox.store import evidence
 from agent_fox.store import plan as stored
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
 from agent_fox.store.records import supersede_by_change
@@ -42,7 +43,8 @@ def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str,
     place_nodes(docket, change, redo=redo)
     again(docket, change)
     save(docket, scope, change)
-    enter_gates(docket, scope)
+    evidence.record_plan(docket.db, docket.at, scope.plan.specs)
+    promotion.begin_again(docket)
     if redo:
         launch_ticked(docket)
     hold_verifiers(docket)
@@ -113,12 +115,6 @@ def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
     stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out)
     of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
     stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
-
-
-def enter_gates(docket: Docket, scope: Scope) -> None:
-    """Every requirement of the plan has a gate, for the present version of its text."""
-    for spec in scope.plan.specs:
-        promotion.enter(docket, spec.name, {part.id: text_version(part.text) for part in spec.parts})
 
 
 def parts_to_store(plan: Plan) -> Iterable[StoredPart]:

@@ -10,19 +10,18 @@ from agent_fox.core.judgement import Judged
 from agent_fox.core.promotion import Promotion
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket
-from agent_fox.store.gates import GateMove, gates_of, record_moves
+from agent_fox.store.gates import GateMove, beginning_again, gates_of, record_moves
 
 
 def gates(docket: Docket, spec_name: str) -> dict[str, Gate]:
-    """Where the gates of a spec stand. A requirement that has none yet is not in it."""
+    """Where the gates of a spec stand, by requirement."""
     return {row.requirement_id: row.state for row in gates_of(docket.db, spec_name)}
 
 
-def enter(docket: Docket, spec_name: str, present: dict[str, str]) -> None:
-    """Requirements of the plan (`present`: id to version) that are new or whose text changed begin at proposed."""
-    rows = gates_of(docket.db, spec_name)
-    known, versions = {r.requirement_id: r.state for r in rows}, {r.requirement_id: r.version for r in rows}
-    write(docket, spec_name, promotion.entered(known, versions, present), present)
+def begin_again(docket: Docket) -> None:
+    """After a change of the plan: gates of changed texts, and of what came back unproven, are proposed."""
+    for spec_name, moves in beginning_again(docket.db).items():
+        record_moves(docket.db, docket.at, spec_name, moves)
 
 
 def sound(docket: Docket, spec_name: str, judged: Judged, decision_id: int, commit: str, tree: str) -> None:
@@ -73,14 +72,14 @@ def proved(
 
 
 def write(
-    docket: Docket, spec_name: str, moves: Iterable[Promotion], versions: dict[str, str] | None = None, *,
-    decision_id: int | None = None, commit: str = "", tree: str = "",
+    docket: Docket, spec_name: str, moves: Iterable[Promotion], *, decision_id: int | None = None, commit: str = "",
+    tree: str = "",
 ) -> None:  # fmt: skip
     """Record changes of gates, each for the version of the text that it is about."""
     moves = tuple(moves)
     if not moves:
         return
-    known = versions or {row.requirement_id: row.version for row in gates_of(docket.db, spec_name)}
+    known = {row.requirement_id: row.version for row in gates_of(docket.db, spec_name)}
     rows = [
         GateMove(m.requirement_id, known[m.requirement_id], m.start, m.finish, m.role, reason=m.reason) for m in moves
     ]

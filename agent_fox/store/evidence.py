@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlite_utils import Database
 
 from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
 from agent_fox.core.gates import Gate
+from agent_fox.core.spec import Spec, text_version
 from agent_fox.store import ledger
 
 LONGEST_TEXT = 4000
@@ -39,7 +40,11 @@ def address(spec_name: str, part: str) -> str:
 
 def record_decision(db: Database, number: int) -> None:
     """The decision with this number."""
-    _append(db, _rows(db, "SELECT * FROM decisions WHERE id = ?", number), _decision)
+    sql = (
+        "SELECT d.*, n.archetype, n.mode FROM decisions AS d LEFT JOIN plan_nodes AS n ON n.uid = d.node_uid "
+        "WHERE d.id = ?"
+    )
+    _append(db, _rows(db, sql, number), _decision)
 
 
 def record_verdicts(db: Database, first: int) -> None:
@@ -64,6 +69,30 @@ def record_gates(db: Database, first: int) -> None:
         "WHERE g.id >= ? ORDER BY g.id"
     )
     _append(db, _rows(db, sql, first), _gate)
+
+
+def record_plan(db: Database, at: str, specs: Iterable[Spec]) -> None:
+    """The requirements of each spec with the versions of their texts, where they are others than were recorded last."""
+    tip = ledger.tip_of(db).position
+    records = [_plan(spec, at, tip) for spec in specs]
+    known = dict(db.execute(LAST_PLANS).fetchall())
+    for record in records:
+        if known.get(record.about.address) != record.about.version:
+            ledger.append(db, [record], record.about.address)
+
+
+LAST_PLANS = (
+    "SELECT address, version FROM ledger WHERE kind = 'specification' AND status = 'planned' AND position IN "
+    "(SELECT max(position) FROM ledger WHERE kind = 'specification' AND status = 'planned' GROUP BY address)"
+)
+
+
+def _plan(spec: Spec, at: str, tip: int) -> Evidence:
+    parts = {part.id: text_version(part.text) for part in spec.parts}
+    version = text_version(json.dumps(parts, sort_keys=True))
+    body: dict[str, Json] = {"spec": spec.name, "added_by": "spec", "parts": dict(parts.items())}
+    about = SpecRef("spec", spec.name, version)
+    return Evidence(Kind.SPECIFICATION, f"plan:{spec.name}:{version}:{tip}", at, Outcome("planned"), about, body=body)
 
 
 def record_run(db: Database, number: int, at: str, status: str, body: dict[str, Json]) -> None:
@@ -107,7 +136,8 @@ def _decision(row: Row) -> Evidence:
         RunContext(ticket=_ticket(row), run=row["run_id"], session=row["session_id"], decision=number),
         Artifact(commit=row["commit_id"] or ""),
         body={
-            "cause": row["cause"], "note": quoted(row["note"]), "steps": json.loads(row["steps"]),
+            "archetype": row["archetype"], "mode": row["mode"], "cause": row["cause"], "note": quoted(row["note"]),
+            "steps": json.loads(row["steps"]),
             "facts_sha256": digest(row["facts"]),
         },
     )  # fmt: skip

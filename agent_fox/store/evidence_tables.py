@@ -34,10 +34,12 @@ CREATE INDEX ledger_session ON ledger (session_id) WHERE session_id IS NOT NULL;
 
 ALTER TABLE runs ADD COLUMN ledger_begin TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN ledger_head TEXT NOT NULL DEFAULT '';
+ALTER TABLE runs ADD COLUMN required_state TEXT NOT NULL DEFAULT 'tested';
 ALTER TABLE sessions ADD COLUMN environment TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN verifier TEXT NOT NULL DEFAULT '';
 """
 """`runs.ledger_begin` and `ledger_head`: the head of the chain when a run was opened, and when it last ended.
+`runs.required_state`: the gate that its requirements had to come to, when it last went on.
 `sessions.environment` and `verifier`: what the verdicts of a session count for, besides their tree and their text."""
 
 GATES = """
@@ -66,14 +68,23 @@ CREATE TABLE gate_history (
 CREATE INDEX gate_history_part ON gate_history (spec_name, requirement_id, id);
 
 CREATE VIEW gates AS
-SELECT h.spec_name, h.requirement_id, h.version, h.finish AS state, h.role, h.decision_id, h.waiver_id, h.tree,
-    h.commit_id, h.reason, h.at, h.id AS history_id
+SELECT p.spec_name, p.id AS requirement_id, p.version, coalesce(h.finish, 'proposed') AS state,
+    coalesce(h.role, 'engine') AS role, h.decision_id, h.waiver_id, coalesce(h.tree, '') AS tree,
+    coalesce(h.commit_id, '') AS commit_id, coalesce(h.reason, 'planned') AS reason, coalesce(h.at, '') AS at,
+    h.id AS history_id, EXISTS (
+        SELECT 1 FROM gate_history AS f WHERE f.spec_name = p.spec_name AND f.requirement_id = p.id
+            AND f.finish = 'proved' AND f.id > coalesce((
+                SELECT max(id) FROM gate_history
+                WHERE spec_name = p.spec_name AND requirement_id = p.id AND finish IN ('proposed', 'rejected')
+            ), 0)
+    ) AS was_proved
 FROM plan_parts AS p
-JOIN gate_history AS h ON h.id = (
+LEFT JOIN gate_history AS h ON h.version = p.version AND h.id = (
     SELECT max(id) FROM gate_history WHERE spec_name = p.spec_name AND requirement_id = p.id
 );
 """
-"""A gate is its last row of history: there is no second place that could say otherwise."""
+"""A gate is its last row of history, and proposed where it has none for the present text: there is no second place that
+could say otherwise."""
 
 WAIVERS = """
 CREATE TABLE waivers (
@@ -165,8 +176,9 @@ APPEND_ONLY: dict[str, tuple[Key, ...]] = {
 NEXT = "NEW.{column} IS NOT (SELECT coalesce(max({column}), 0) + 1 FROM {table})"
 PART = "spec_name = NEW.spec_name AND requirement_id = NEW.requirement_id"
 LAST = f"SELECT max(id) FROM gate_history WHERE {PART}"
-NOW = f"(SELECT finish FROM gate_history WHERE id = ({LAST}))"
+NOW = f"coalesce((SELECT finish FROM gate_history WHERE id = ({LAST})), 'proposed')"
 VERSION = f"(SELECT version FROM gate_history WHERE id = ({LAST}))"
+PLANNED = "(SELECT version FROM plan_parts WHERE spec_name = NEW.spec_name AND id = NEW.requirement_id)"
 DECIDED = (
     "EXISTS (SELECT 1 FROM decisions AS d JOIN plan_nodes AS n ON n.uid = d.node_uid "
     "WHERE d.id = NEW.decision_id AND d.spec_name = NEW.spec_name AND {what})"
@@ -209,10 +221,10 @@ SHOWN = (
 
 LEGAL = "SELECT 1 FROM gate_transitions AS t WHERE t.start = NEW.start AND t.finish = NEW.finish AND t.role = NEW.role"
 ENTERS = (
-    "NEW.start IS NULL AND NEW.finish = 'proposed' AND NEW.role = 'engine' "
+    f"NEW.start IS NULL AND NEW.finish = 'proposed' AND NEW.role = 'engine' AND {VERSION} IS NOT NULL "
     f"AND (NEW.version IS NOT {VERSION} OR NOT EXISTS ({VERDICT}))"
 )
-"""A gate enters for a text that is new to it, or where no verdict stands: its requirement had left the plan."""
+"""A gate begins again for a text that is new to it, or where no verdict stands: its requirement had left the plan."""
 
 SPENT = (
     f"SELECT 1 FROM gate_history AS g WHERE g.{PART.replace(' AND ', ' AND g.')} "
@@ -234,7 +246,8 @@ RULES: tuple[tuple[str, str, str, str, str], ...] = (
     ("next", "INSERT", "gate_history", NEXT.format(column="id", table="gate_history"), "history is written in order"),
     (
         *("legal", "INSERT", "gate_history"),
-        f"NOT ({ENTERS}) AND (NEW.start IS NULL OR NEW.start IS NOT {NOW} OR NEW.version IS NOT {VERSION} "
+        f"NOT ({ENTERS}) AND (NEW.start IS NULL OR NEW.start IS NOT {NOW} "
+        f"OR NEW.version IS NOT coalesce({VERSION}, {PLANNED}) "
         f"OR NOT EXISTS ({LEGAL}))",
         "this change of a gate is not legal",
     ),

@@ -14,7 +14,7 @@ from agent_fox.store.values import insert_many
 
 @dataclass(frozen=True, slots=True)
 class GateMove:
-    """One change of one gate, about to be recorded. `start` None: the gate enters, for this version of the text."""
+    """One change of one gate, about to be recorded. `start` None: it begins again, for this version of the text."""
 
     requirement_id: str
     version: str
@@ -40,6 +40,8 @@ class GateRow:
     commit: str
     reason: str
     at: str
+    was_proved: bool
+    """Whether it was proved on its way to where it stands."""
 
 
 COLUMNS = (
@@ -48,20 +50,21 @@ COLUMNS = (
 
 
 def gates_of(db: Database, spec_name: str | None = None) -> list[GateRow]:
-    """The gates of a spec, or of all: one for each requirement of the plan that has entered."""
+    """The gates of a spec, or of all: one for each requirement of the plan."""
     sql = (
-        "SELECT spec_name, requirement_id, version, state, role, decision_id, waiver_id, tree, commit_id, reason, at "
-        "FROM gates WHERE ? IS NULL OR spec_name = ? ORDER BY history_id"
+        "SELECT spec_name, requirement_id, version, state, role, decision_id, waiver_id, tree, commit_id, reason, at, "
+        "was_proved FROM gates WHERE ? IS NULL OR spec_name = ? ORDER BY history_id"
     )
     return [gate_row(row) for row in db.execute(sql, [spec_name, spec_name])]
 
 
 def gate_row(row: Sequence[object]) -> GateRow:
-    spec, part, version, state, role, decision, waiver, tree, commit, reason, at = row
+    spec, part, version, state, role, decision, waiver, tree, commit, reason, at, proved = row
     assert decision is None or isinstance(decision, int)
     return GateRow(
         str(spec), str(part), str(version), Gate(str(state)), Role(str(role)), decision,
         None if waiver is None else str(waiver), str(tree), str(commit), str(reason), str(at),
+        bool(proved),
     )  # fmt: skip
 
 
@@ -83,3 +86,22 @@ def record_moves(
     )  # fmt: skip
     insert_many(db, "gate_history", COLUMNS, rows)
     evidence.record_gates(db, last + 1)
+
+
+AGAIN = (
+    "SELECT p.spec_name, p.id, p.version, h.version FROM plan_parts AS p JOIN gate_history AS h ON h.id = ("
+    "SELECT max(id) FROM gate_history WHERE spec_name = p.spec_name AND requirement_id = p.id) "
+    "WHERE h.version IS NOT p.version OR (h.finish NOT IN ('proposed', 'rejected', 'waived') AND NOT EXISTS "
+    "(SELECT 1 FROM verification_results AS v WHERE v.spec_name = p.spec_name AND v.requirement_id = p.id "
+    "AND v.superseded_by IS NULL)) ORDER BY p.spec_name, p.position"
+)
+
+
+def beginning_again(db: Database) -> dict[str, list[GateMove]]:
+    """By spec: the gates whose text is another now, or whose requirement left the plan and came back unproven."""
+    found: dict[str, list[GateMove]] = {}
+    for spec_name, part, version, before in db.execute(AGAIN):
+        why = "its text changed" if version != before else "it is back in the plan"
+        move = GateMove(part, version, None, Gate.PROPOSED, Role.ENGINE, reason=why)
+        found.setdefault(spec_name, []).append(move)
+    return found

@@ -11,7 +11,6 @@ from agent_fox.core.promotion import (
     PASSED_TESTS,
     Promotion,
     changes_requested,
-    entered,
     failed,
     proved,
     proven,
@@ -27,7 +26,7 @@ def after(gates: dict[str, Gate], moves: tuple[Promotion, ...]) -> dict[str, Gat
     found = dict(gates)
     for move in moves:
         assert move.start is found.get(move.requirement_id)
-        assert move.start is None or move.role in TRANSITIONS[move.start, move.finish]
+        assert move.role in TRANSITIONS[move.start, move.finish]
         found[move.requirement_id] = move.finish
     return found
 
@@ -76,13 +75,4 @@ def test_findings_reject_what_they_name(gates: dict[str, Gate]) -> None:
 def test_only_what_was_reviewed_can_be_proved(gates: dict[str, Gate]) -> None:
     found = after(gates, proved(gates, ["A", "B"], "by a solver"))
     for part, was in gates.items():
-        assert found[part] is (Gate.ACCEPTED if was is Gate.REVIEWED else was)
-
-
-def test_a_new_text_begins_again_and_an_old_one_stays_where_it_is() -> None:
-    gates, versions = {"A": Gate.ACCEPTED, "B": Gate.WAIVED}, {"A": "1", "B": "1"}
-    moves = entered(gates, versions, {"A": "2", "B": "1", "C": "1"})
-    assert [(m.requirement_id, m.start, m.finish, m.role) for m in moves] == [
-        ("A", None, Gate.PROPOSED, Role.ENGINE),
-        ("C", None, Gate.PROPOSED, Role.ENGINE),
-    ]
+        assert found[part] is (Gate.ACCEPTED if was in {Gate.REVIEWED, Gate.ACCEPTED} else was)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +15,10 @@ from agent_fox.core.gates import ENOUGH, Gate, Role
 from agent_fox.core.promotion import Promotion
 from agent_fox.core.standing import Status
 from agent_fox.engine.reset import reset
+from agent_fox.specs.planner import plan_of
 from agent_fox.store.gates import gates_of
 from agent_fox.store.state import transaction
-from tests.engine.desk import Desk, small_spec
+from tests.engine.desk import BARE, Desk, small_spec
 
 SPEC = "01_bell"
 PARTS = ("01-REQ-1.1", "01-REQ-1.2", "01-REQ-2.1")
@@ -94,9 +96,26 @@ def test_what_failed_after_it_was_tested_is_rejected_then_proposed_then_tested_a
     work(desk, passes)
     sql = "SELECT start, finish, role FROM gate_history WHERE requirement_id = ? ORDER BY id"
     assert desk.db.execute(sql, [PARTS[0]]).fetchall() == [
-        (None, "proposed", "engine"),
         ("proposed", "tested", "evaluator"),
         ("tested", "rejected", "evaluator"),
         ("rejected", "proposed", "builder"),
         ("proposed", "tested", "evaluator"),
     ]
+
+
+def test_a_changed_text_begins_again_and_an_old_one_that_comes_back_is_not_taken_for_tested(tmp_path: Path) -> None:
+    desk = desk_in(tmp_path)
+    work(desk, dict.fromkeys(PARTS, "PASS"))
+    spec = small_spec(SPEC, {1: ("1.1", "1.2"), 2: ("2.1",)})
+    first, second = spec.requirements
+    changed = replace(first, criteria=(replace(first.criteria[0], text="another text"), *first.criteria[1:]))
+    desk.replan(plan_of([replace(spec, requirements=(changed, second))], (), BARE))
+    assert gates(desk) == {PARTS[0]: Gate.PROPOSED, PARTS[1]: Gate.TESTED, PARTS[2]: Gate.TESTED}
+    desk.replan(plan_of([spec], (), BARE))
+    assert gates(desk)[PARTS[0]] is Gate.PROPOSED
+    desk.replan(plan_of([replace(spec, requirements=(replace(first, criteria=first.criteria[:1]), second))], (), BARE))
+    desk.replan(plan_of([spec], (), BARE))
+    assert gates(desk) == {PARTS[0]: Gate.PROPOSED, PARTS[1]: Gate.PROPOSED, PARTS[2]: Gate.TESTED}
+    reasons = desk.rows("SELECT requirement_id, reason FROM gate_history WHERE start IS NULL ORDER BY id")
+    again = (PARTS[0], "its text changed")
+    assert reasons == [again, again, (PARTS[1], "it is back in the plan")]
