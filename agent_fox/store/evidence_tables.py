@@ -14,8 +14,8 @@ CREATE TABLE ledger (
     position INTEGER PRIMARY KEY CHECK (position > 0),
     record_id TEXT NOT NULL UNIQUE,
     identity TEXT NOT NULL UNIQUE,
-    previous TEXT NOT NULL UNIQUE,
-    head TEXT NOT NULL UNIQUE,
+    previous TEXT NOT NULL,
+    head TEXT NOT NULL,
     kind TEXT NOT NULL,
     spec_name TEXT,
     address TEXT NOT NULL DEFAULT '',
@@ -130,11 +130,15 @@ CREATE TABLE specifications (
     requirements TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(requirements)),
     lane TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(lane)),
     note TEXT NOT NULL DEFAULT '',
-    at TEXT NOT NULL
+    envelope TEXT NOT NULL DEFAULT '' CHECK (envelope = '' OR json_valid(envelope)),
+    at TEXT NOT NULL,
+    CHECK (state = 'proposed' OR added_by = 'spec:' || spec_name OR envelope <> '')
 ) STRICT;
 CREATE INDEX specifications_address ON specifications (address, id);
+CREATE INDEX specifications_spec ON specifications (spec_name, id);
 """
-"""Append-only: a change of state or text is a new row; the last row of an address holds."""
+"""Append-only: a change of state or text is a new row. What is proposed does not take the place of what was adopted.
+Only a spec, for what lies under its name, and a person who signs make a specification count, or take it back."""
 
 REVIEWS = """
 CREATE TABLE review_tasks (
@@ -158,7 +162,7 @@ CREATE INDEX review_events_task ON review_events (task_id);
 
 ID = Key(("id",))
 APPEND_ONLY: dict[str, tuple[Key, ...]] = {
-    "ledger": (Key(("position",)), Key(("record_id",)), Key(("identity",)), Key(("previous",)), Key(("head",))),
+    "ledger": (Key(("position",)), Key(("record_id",)), Key(("identity",))),
     "gate_history": (ID,),
     "gate_transitions": (Key(("start", "finish", "role")),),
     "waivers": (ID,),
