@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import re
+import shlex
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.close_out_scope import why_no_pattern
 from agent_fox.core.ids import Archetype, parse_node_name
-from agent_fox.system.toml_tables import Keys, TableError, explain, put_variables, read_table
+from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table
 
 FILE = Path(".agent-fox") / "config.toml"
+REVIEW_FILE = "review.toml"
 PREFIX = "AGENT_FOX__"
 
 Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=1)]
 Ceiling = Annotated[int, Field(strict=True, ge=0)]
 Amount = Annotated[float, Field(strict=True, ge=0)]
+Fraction = Annotated[float, Field(strict=True, ge=0, le=1)]
 Seconds = Annotated[float, Field(strict=True, gt=0)]
 Text = Annotated[str, Field(min_length=1)]
 ToolName = Literal[
@@ -55,7 +60,26 @@ def _inside(pattern: str) -> str:
     return pattern
 
 
+def _command_line(line: str) -> str:
+    try:
+        words = shlex.split(line)
+    except ValueError as error:
+        raise ValueError(f"allowed is a command line that can be split into words: {error}") from error
+    if not words:
+        raise ValueError("allowed is a command line with a program in it")
+    return line
+
+
+def _pattern(pattern: str) -> str:
+    why = why_no_pattern(pattern)
+    if why:
+        raise ValueError(f"allowed is a path or glob inside the repository, counted from its root: {why}")
+    return pattern
+
+
 Branch = Annotated[Text, AfterValidator(_branch)]
+CommandLine = Annotated[Text, AfterValidator(_command_line)]
+Pattern = Annotated[Text, AfterValidator(_pattern)]
 Inside = Annotated[Text, AfterValidator(_inside)]
 
 
@@ -151,7 +175,7 @@ class Agents(Table):
     """One agent for each archetype."""
 
     coder: CoderSettings = Field(default=CoderSettings(), description="Writes code.")
-    reviewer: AgentSettings = Field(default=AgentSettings(), description="Reads specs and tests, before the verifier.")
+    reviewer: AgentSettings = Field(default=AgentSettings(), description="Reads specs, tests, and verified work.")
     verifier: AgentSettings = Field(default=AgentSettings(), description="Gives one verdict per requirement.")
 
     def of(self, archetype: str) -> AgentSettings:
@@ -234,7 +258,20 @@ class PolicySettings(Table):
     )
     required_state: Literal["tested", "reviewed", "proved"] = Field(
         default="tested",
-        description="The evidence a requirement needs to count as proven. `run` refuses all but `tested` so far.",
+        description="The evidence a requirement needs to count as proven: tests passed; then a reviewer found nothing "
+        "critical; then a formal proof.",
+    )
+
+
+class EvidenceSettings(Table):
+    """What earlier evidence still counts for, when a run ends."""
+
+    environment: Literal["reopen", "show"] = Field(
+        default="reopen",
+        description="A verdict from another environment or judge: it is read again, or it counts and is shown.",
+    )
+    rerun_fraction: Fraction = Field(
+        default=0.0, description="The part of specs proven in earlier runs that is read again, drawn by chance: 0 to 1."
     )
 
 
@@ -290,6 +327,25 @@ class VerifySettings(Table):
     keep_days: Count = Field(default=30, description="Days that artifacts are kept.")
     keep_mib: Count = Field(default=4096, description="Mebibytes that all artifacts may take.")
     plans: dict[str, PlanOfSteps] = Field(default={}, description="Plans of one's own, by name.")
+
+
+class GateSettings(Table):
+    """What a task is held to when it is closed: by `agent-fox gate`, and at the end of each coder's session."""
+
+    allowed: list[Pattern] = Field(
+        default=[],
+        description="Paths or globs that a task may write, beside those its spec's design names. Empty: any, and what "
+        "the design does not name is a warning.",
+    )
+    forbidden: list[Pattern] = Field(default=[], description="Paths or globs that no task may write, whatever else.")
+    off_scope: Literal["block", "warn"] = Field(
+        default="block", description="What a write outside of `allowed` is: it holds the task back, or is told."
+    )
+    commands: list[CommandLine] = Field(
+        default=[],
+        description="Acceptance commands, split into words, run without a shell: each must have run and ended with 0.",
+    )
+    timeout: Seconds = Field(default=600.0, description="Seconds for each of `commands` at a coder's close-out.")
 
 
 class WorkspaceSettings(Table):
@@ -377,7 +433,9 @@ class Settings(Table):
     retry: RetrySettings = RetrySettings()
     limits: LimitSettings = LimitSettings()
     policy: PolicySettings = PolicySettings()
+    evidence: EvidenceSettings = EvidenceSettings()
     verify: VerifySettings = VerifySettings()
+    gate: GateSettings = GateSettings()
     workspace: WorkspaceSettings = WorkspaceSettings()
     git: GitSettings = GitSettings()
     tracker: TrackerSettings = TrackerSettings()
@@ -425,6 +483,47 @@ class Settings(Table):
         return _over(self.agents.of(archetype), own.agents.of(archetype))
 
 
+class ReviewSettings(Table):
+    """The independent review. It stands in the person's own `review.toml`: never in a file that an agent can change."""
+
+    command: list[Text] = Field(
+        default=[], description="The reviewer: a program and its arguments; reads a prompt, answers JSON. No shell."
+    )
+    timeout: Seconds = Field(default=120.0, description="Seconds until the reviewer is ended, with all it started.")
+    inherit: list[Text] = Field(default=[], description="Names of variables that the reviewer is given, such as a key.")
+    project_dirs: list[Text] = Field(default=[], description="Folders under review. They go before the client's roots.")
+    project_dir: Text | None = Field(default=None, description="One folder, where the client has no roots.")
+    diff_kib: Count = Field(default=1024, description="Kibibytes of diff that are sent; a larger one is not reviewed.")
+    new_file_kib: Count = Field(
+        default=256, description="Kibibytes of a new file that is shown; a larger one is named."
+    )
+
+
+class ReviewFile(Table):
+    """The file `review.toml`."""
+
+    review: ReviewSettings = ReviewSettings()
+
+
+def own_folder(environ: Mapping[str, str]) -> Path:
+    """Where a person's settings lie, outside of every workspace: `$XDG_CONFIG_HOME/agent-fox`, or in the home."""
+    base = environ.get("XDG_CONFIG_HOME") or str(Path(environ.get("HOME", "~")).expanduser() / ".config")
+    return Path(base) / "agent-fox"
+
+
+def load_review(environ: Mapping[str, str]) -> ReviewSettings:
+    """Read the person's `review.toml`; a missing file means defaults. Raises ConfigError."""
+    file = own_folder(environ) / REVIEW_FILE
+    table: Toml = {}
+    try:
+        table = read_table(file, shown=file)
+        return ReviewFile.model_validate(table).review
+    except TableError as error:
+        raise ConfigError(str(error)) from error
+    except ValidationError as error:
+        raise ConfigError(explain(error, ReviewFile, table, {}, file)) from error
+
+
 def load(root: Path, environ: Mapping[str, str]) -> Settings:
     """Read `.agent-fox/config.toml` below `root`, then `AGENT_FOX__SECTION__KEY` variables over it.
 
@@ -439,6 +538,18 @@ def load(root: Path, environ: Mapping[str, str]) -> Settings:
         raise ConfigError(str(error)) from error
     except ValidationError as error:
         raise ConfigError(explain(error, Settings, table, variables, FILE)) from error
+
+
+def parse(text: str) -> Settings:
+    """Settings from a file's text alone, such as an older commit's: no variable counts. Raises ConfigError."""
+    table: Toml = {}
+    try:
+        table = tomllib.loads(text)
+        return Settings.model_validate(table)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{FILE}: this is not TOML: {error}") from error
+    except ValidationError as error:
+        raise ConfigError(explain(error, Settings, table, {}, FILE)) from error
 
 
 def _narrower(narrow: bool | None, wide: bool | None) -> bool | None:

@@ -14,6 +14,7 @@ from bench import (
     checkout,
     completions,
     durable,
+    ledger,
     model_proxy,
     parsing,
     plan_files,
@@ -49,12 +50,14 @@ class Sizes:
     event_bytes: int = 20_000_000
     requirements: int = 2_000
     evidence_bytes: int = 200_000
+    ledger_records: int = 3_000
 
 
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
     status_nodes=40, files=200, specs=8, log_bytes=50_000, shown_bytes=2_000, commands=1,
     sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50, evidence_bytes=2_000,
+    ledger_records=80,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -77,6 +80,7 @@ BENCHES: Mapping[str, Measure] = {
     "proxy": lambda sizes: model_proxy.measure(sizes.requests, sizes.log_bytes),
     "events": lambda sizes: agent_words.measure_events(sizes.event_bytes),
     "prompts": lambda sizes: agent_words.measure_prompt(sizes.requirements, sizes.evidence_bytes),
+    "ledger": lambda sizes: ledger.measure(sizes.ledger_records),
     "watching": lambda sizes: source_watch.measure(sizes.files),
 }
 

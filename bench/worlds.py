@@ -18,6 +18,7 @@ from agent_fox.engine.docket import SpecShelf
 from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.run import DocketFactory, policy_of
+from agent_fox.evidence.waivers import Grounds
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.store import plan as stored
 from agent_fox.store import sessions
@@ -96,7 +97,9 @@ def opened(path: Path) -> Iterator[World]:
         with transaction(db):
             run_id = sessions.start_run(db, clock.now(), "0" * 40)
         settings, shelf = Settings(), SpecShelf()
-        yield World(db, path, run_id, shelf, DocketFactory(policy_of(settings), shelf, run_id, settings), settings)
+        grounds = Grounds(path.parent, {}, "")
+        factory = DocketFactory(policy_of(settings), shelf, run_id, settings, lambda: grounds)
+        yield World(db, path, run_id, shelf, factory, settings)
     finally:
         db.close()
 

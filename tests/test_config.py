@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.config import AgentSettings, ConfigError, Settings, load
+from agent_fox.config import AgentSettings, ConfigError, Settings, load, parse
 
 
 def settings(root: Path, text: str = "", **variables: str) -> Settings:
@@ -41,6 +41,7 @@ def test_the_defaults_are_those_of_the_design() -> None:
         True,
     )
     assert (fresh.policy.required_state, fresh.verify.untested) == ("tested", "fail")
+    assert (fresh.evidence.environment, fresh.evidence.rerun_fraction) == ("reopen", 0.0)
     assert fresh.git.integration_branch == "agent-fox/integration"
 
 
@@ -311,3 +312,26 @@ class TestWorkspace:
         said = complaint(tmp_path, f"[workspace]\n{key} = ['{path}']\n")
         assert f"workspace.{key}" in said
         assert "allowed is a path inside the repository" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('allowed = ["/etc"]', "counted from its root"),
+        ('forbidden = ["a/../b"]', "`..`"),
+        ('commands = ["make \'"]', "split into words"),
+        ('commands = [" "]', "a program in it"),
+        ('off_scope = "ignore"', "block"),
+    ],
+)
+def test_a_contract_of_the_gate_that_cannot_be_held_is_refused(line: str, why: str) -> None:
+    with pytest.raises(ConfigError, match="gate") as refused:
+        parse(f"[gate]\n{line}\n")
+    assert why in str(refused.value)
+
+
+def test_settings_from_a_text_alone_know_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AGENT_FOX__GATE__FORBIDDEN", "[]")
+    assert parse('[gate]\nforbidden = [".env"]\n').gate.forbidden == [".env"]
+    with pytest.raises(ConfigError, match="this is not TOML"):
+        parse("[gate")

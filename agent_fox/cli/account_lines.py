@@ -10,6 +10,9 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
 from agent_fox.cli.words import counted, listed
 from agent_fox.engine.account import RunAccount, SpecAccount
+from agent_fox.store.waivers import Asked
+
+SHORT_HEAD = 12
 
 
 def account_document(root: Path, account: RunAccount) -> dict[str, object]:
@@ -33,6 +36,10 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "blocked": [asdict(one) for one in account.blocked],
         "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
         "undelivered": [asdict(one) for one in account.undelivered],
+        "waivers": [asdict(one) for one in account.waivers],
+        "asked_for_waivers": [asdict(one) for one in account.asked],
+        "gates": account.gates,
+        "ledger": {"records": account.ledger.position, "head": account.ledger.head},
     }
 
 
@@ -59,6 +66,7 @@ def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
 def _more(spec: SpecAccount) -> str:
     lists = (
         ("fails", spec.failing), ("no clear verdict on", spec.unclear), ("passed on an older tree:", spec.stale),
+        ("passed without the review or proof that is required:", spec.short),
         ("waived", spec.waived), ("no verdict yet on", spec.unread if spec.unread != spec.open_ids else ()),
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
@@ -68,11 +76,24 @@ def _more(spec: SpecAccount) -> str:
     return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
+def asked_line(one: Asked) -> str:
+    """How often a waiver was asked for: about one requirement, or a spec as a whole."""
+    about = f"{one.spec_name}/{one.requirement_id}" if one.requirement_id else one.spec_name
+    return f"waiver asked for: {about}: {counted(one.petitions, 'petition')}, {counted(one.sessions, 'session')}"
+
+
 def total_lines(account: RunAccount) -> Iterator[str]:
     unknown = " + ?" if account.uncounted else ""
     yield f"{account.proven} proven, {account.not_proven}{unknown} not proven, {account.waived} waived"
     made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
     yield f"{', '.join(made)}; {cost_words(account)}; {account.seconds:.0f} s of running"
+
+
+def evidence_line(account: RunAccount) -> str:
+    """Where the gates stand, and the end of the ledger."""
+    gates = ", ".join(f"{count} {state}" for state, count in account.gates.items()) or "none"
+    tip = account.ledger
+    return f"gates: {gates}; ledger: {counted(tip.position, 'record')}, head {tip.head[:SHORT_HEAD]}"
 
 
 def cost_words(account: RunAccount) -> str:
@@ -82,7 +103,9 @@ def cost_words(account: RunAccount) -> str:
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
-    """What needs a person: blocked nodes, open issues, effects not delivered."""
+    """What needs a person: waivers in force, blocked nodes, open issues, effects not delivered."""
+    yield from (plain(one.line) for one in account.waivers)
+    yield from (plain(asked_line(one)) for one in account.asked)
     for blocked in account.blocked:
         yield plain(f"blocked: {blocked.node}: {blocked.reason}")
         if blocked.waiting:

@@ -1,4 +1,4 @@
-"""`agent-fox explain`: one screen about one node. What is to be said comes from the engine."""
+"""`agent-fox explain`: one screen about one node or requirement. What is to be said comes from the engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from contextlib import closing
 from dataclasses import asdict
 
 import click
+from sqlite_utils import Database
 
+from agent_fox.cli.chains import chains_named
+from agent_fox.cli.evidence_lines import SHORT, tell_chains
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here, near
@@ -18,6 +21,8 @@ from agent_fox.config import load
 from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.history import OpenPart
 from agent_fox.engine.run import STATE, policy_of
+from agent_fox.evidence.about import UnknownRequirement, parts_named
+from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
 
 RECENT = 6  # sessions and decisions shown without --all
@@ -25,22 +30,36 @@ MOST_PARTS = 8
 EVIDENCE_LINES = 2
 
 
-@click.command("explain", short_help="Tell why a node is where it is, and what would change it.")
-@click.argument("name", metavar="NODE", shell_complete=nodes_and_specs)
+@click.command("explain", short_help="Tell why a node or requirement is where it is, and what would change it.")
+@click.argument("name", metavar="NODE|REQ", shell_complete=nodes_and_specs)
 @click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
 @json_option
 def command(name: str, is_whole: bool, as_json: bool) -> None:
     """Tell why NODE (or the verifier of a spec, named by the spec) is where it is: its sessions, verdicts and
-    decisions with their row of the decision table, the budget left, and what would change it.
+    decisions with their row of the decision table, the evidence, the budget left, and what would change it.
+
+    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2`): its chain of evidence, as `ledger show` tells it.
     """
     root = here()
     policy = policy_of(load(root, os.environ))
     with closing(read_state(root / STATE)) as db:
-        told = explain(db, find_node(db, name), policy)
+        if is_requirement(db, name):
+            tell_chains(chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
+            return
+        told = explain(db, find_node(db, name, others=[part.id for part in load_parts(db)]), policy)
     if as_json:
         print_json(asdict(told))
     else:
         click.echo("\n".join(_screen(told, is_whole=is_whole)))
+
+
+def is_requirement(db: Database, name: str) -> bool:
+    """Whether the name is a requirement's. A node or a spec of the same name comes first."""
+    try:
+        parts_named(db, name)
+    except UnknownRequirement:
+        return False
+    return not any(name in (planned.node.id, planned.node.spec_name) for planned in load_nodes(db))
 
 
 def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
@@ -52,6 +71,7 @@ def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
         yield f"issue: {plain(near(here(), told.issue))}"
     yield from _story(told, is_whole=is_whole)
     yield from _open_parts(told.open_parts, is_whole=is_whole)
+    yield from _evidence(told, is_whole=is_whole)
     if told.budgets:
         yield title("budget")
         yield from (
@@ -72,6 +92,21 @@ def _story(told: Explanation, *, is_whole: bool) -> Iterator[str]:
     for at, _, lines in entries[left_out:]:
         for number, line in enumerate(lines):
             yield f"  {shown_time(at) if number == 0 else ' ' * 8}  {plain(line)}"
+
+
+def _evidence(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    """What is not proven first: who looks here wants to know about that."""
+    parts = sorted(told.evidence, key=lambda one: one.word == "PASS")
+    if not parts:
+        return
+    shown = parts if is_whole else parts[:MOST_PARTS]
+    cut = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
+    yield title("evidence") + cut
+    names = max(len(one.requirement) for one in shown)
+    for one in shown:
+        record = f"record {one.record[:SHORT]} by {one.session} on {one.commit[:SHORT]}" if one.record else "no record"
+        yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}  {record}")
+    yield f"  the whole chain: agent-fox ledger show {plain(told.spec)}/{plain(shown[0].requirement)}"
 
 
 def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 
 from sqlite_utils import Database
 
@@ -11,14 +12,17 @@ from agent_fox.core.ids import Archetype, parse_node_name
 from agent_fox.store.plan import PlannedNode, load_nodes
 
 
-def find_node(db: Database, name: str) -> PlannedNode:
-    """The node that a person names: by its id, `SPEC:0:verifier`, or a spec for its verifier. Raises UserError."""
+def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> PlannedNode:
+    """The node that a person names: by its id, `SPEC:0:verifier`, or a spec for its verifier. Raises UserError.
+
+    `others` are names of something else that may have been meant.
+    """
     nodes = [planned for planned in load_nodes(db) if planned.standing.status != "withdrawn"]
     known = {planned.node.id: planned for planned in nodes}
     verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
     found = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
     if found is None:
-        near = difflib.get_close_matches(name, [*known, *verifiers], n=1, cutoff=0.0)
+        near = difflib.get_close_matches(name, [*known, *verifiers, *others], n=1, cutoff=0.0)
         hint = f"; the nearest is {near[0]}" if near else ""
         raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.health_agents import agents_apart
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
+from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
 from agent_fox.engine.agents import choice_trouble, role_trouble
@@ -118,7 +119,8 @@ def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str
 def _used(settings: Settings) -> Iterator[Archetype]:
     plan = settings.plan
     yield Archetype.CODER
-    if plan.pre_review or plan.drift_review or plan.audit_review:
+    is_reviewed = Gate(settings.policy.required_state) is not Gate.TESTED
+    if plan.pre_review or plan.drift_review or plan.audit_review or is_reviewed:
         yield Archetype.REVIEWER
     if plan.verifier:
         yield Archetype.VERIFIER

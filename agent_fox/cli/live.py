@@ -12,7 +12,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from agent_fox.cli.opening import reading, state_file
+from agent_fox.cli.opening import reading, state_file, waivers_of
 from agent_fox.cli.screen import ago, duration, plain, shown_time
 from agent_fox.cli.story import Story
 from agent_fox.cli.words import counted, listed
@@ -28,8 +28,8 @@ READ_SHARE = 20  # times what a reading took: a large plan must not be held up b
 WIDE = 60  # columns from which a spec's line has a bar
 BAR = 16
 COLOURS = {
-    "verified": "green", "waived": "green", "escalated": "red", "blocked": "red", "left out": "red",
-    "running": "cyan",
+    "verified": "green", "waived": "green", "escalated": "red", "waiver ended": "red", "blocked": "red",
+    "left out": "red", "running": "cyan",
 }  # fmt: skip
 SIGNS = {"green": "✓", "red": "✗", "cyan": "▶"}
 
@@ -74,7 +74,7 @@ class LiveScreen:
             return
         try:
             with reading(self.story.root) as db:
-                self.account = read_account(db)
+                self.account = read_account(db, in_force=waivers_of(self.story.root, db))
         except NoState:
             return  # the run is just making it
         except StateError as error:

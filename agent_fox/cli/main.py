@@ -31,10 +31,21 @@ COMMANDS = {
     "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
     "issues": Entry("agent_fox.cli.issues", "List the issues that were filed, or show one."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
+    "waive": Entry(
+        "agent_fox.cli.waive", "Accept what is not proven, signed by a person, for a time; list, revoke, ask."
+    ),
+    "ledger": Entry("agent_fox.cli.ledger", "Show the recorded evidence, check that it is whole, export it."),
+    "keys": Entry("agent_fox.cli.keys", "Make keys that sign, and say whose signatures count."),
+    "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check what is to hold beside requirements."),
     "replay": Entry("agent_fox.cli.replay", "Decide about recorded verifier outputs, without running anything."),
     "verify": Entry("agent_fox.cli.verify", "Build, test and check this checkout by a plan; say what failed, and why."),
+    "gate": Entry(
+        "agent_fox.cli.gate", "Judge whether a task may be closed: what ran, what it wrote, which rules fired."
+    ),
     "parse-log": Entry("agent_fox.cli.parse_log", "Read a build or test log: what failed, where, and why."),
     "mcp": Entry("agent_fox.cli.mcp", "Serve tools to coding agents over the Model Context Protocol."),
+    "hook": Entry("agent_fox.cli.hook", "Hold a chat with an agent until its work is reviewed."),
+    "review": Entry("agent_fox.cli.review", "Show review tasks; set the password that clears them."),
     "doctor": Entry("agent_fox.cli.doctor", "Check that everything this configuration needs is here."),
     "completion": Entry("agent_fox.cli.completion", "Print the completion script for a shell."),
 }

@@ -12,6 +12,7 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.late_verifier import LateVerifier
+from agent_fox.cli.review_desk import DeskWish, desk_of, undecided_desk
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.verifier_options import VerifierOptions, context_of, verifier_options
 from agent_fox.cli.version import installed
@@ -40,6 +41,11 @@ def command() -> None:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help=f"With --http: a file with the token, which only its owner may read. Unset: the variable {TOKEN}.",
 )
+@click.option(
+    "--state",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Let clients read the evidence in this state file (.agent-fox/state.db): specifications, gates, records.",
+)
 @json_option
 def verifier(
     options: VerifierOptions,
@@ -48,6 +54,7 @@ def verifier(
     port: int,
     names: tuple[str, ...],
     token_file: Path | None,
+    state: Path | None,
     as_json: bool,
 ) -> None:
     """Serve build, test, lint and format of one workspace as controlled tools.
@@ -64,14 +71,50 @@ def verifier(
         fetched = box.ready().resolve()
         click.echo(f"fetching dependencies: {plain(fetched.summary)}", err=True)
     if as_json:
-        print_json(serving.describe_server(box, installed()))
+        print_json(serving.describe_server(box, installed(), state))
     elif http:
-        _serve_http(box, _token(token_file), host, port, names)
+        _serve_http(box, _token(token_file), host, port, names, state)
     else:
-        serving.serve_stdio(box, installed())
+        serving.serve_stdio(box, installed(), state)
 
 
-def _serve_http(box: LateVerifier, token: str, host: str, port: int, names: tuple[str, ...]) -> None:
+@command.command("review", short_help="Serve independent review: register a task, have it reviewed, before it is done.")
+@click.option(
+    "--repo",
+    "repos",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="A folder under review, instead of the client's roots. Repeatable.",
+)
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The project that keeps the tasks. Unset: CLAUDE_PROJECT_DIR, else the repository around the current folder.",
+)
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Seconds that the reviewer gets.")
+@click.argument("reviewer", nargs=-1, type=click.UNPROCESSED)
+@json_option
+def review(
+    repos: tuple[Path, ...], project: Path | None, timeout: float | None, reviewer: tuple[str, ...], as_json: bool
+) -> None:
+    """Serve independent review of one project over standard input and output.
+
+    The reviewer is a program that reads a prompt on its standard input and answers JSON: named here behind `--`, as in
+    `agent-fox mcp review -- claude --print --model sonnet`, or by `command` in the table `[review]` of your own
+    review.toml. What was changed is sent to it. With --json, print what clients are told of the server, and leave.
+    """
+    with _the_extra():
+        from agent_fox.mcp import review_server  # noqa: PLC0415 - the extra `mcp` may not be installed
+    if as_json:
+        print_json(review_server.describe_review(undecided_desk(), installed()))
+    else:
+        desk = desk_of(DeskWish(repos, project, timeout, reviewer), os.environ)
+        review_server.serve_review(desk, installed())
+
+
+def _serve_http(
+    box: LateVerifier, token: str, host: str, port: int, names: tuple[str, ...], state: Path | None
+) -> None:
     from agent_fox.mcp.http import Door, address, listen, serve_http  # noqa: PLC0415 - slow, and of the extra
 
     door = Door(token, host, port, names)
@@ -81,7 +124,7 @@ def _serve_http(box: LateVerifier, token: str, host: str, port: int, names: tupl
         raise UserError(f"cannot listen at {host}:{port}: {error.strerror or error}") from error
     with listening:
         click.echo(f"the verifier listens at {address(host, listening.getsockname()[1])}", err=True)
-        serve_http(box, installed(), door, listening)
+        serve_http(box, installed(), door, listening, state)
 
 
 @contextmanager

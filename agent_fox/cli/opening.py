@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlite_utils import Database
 
 from agent_fox.cli.place import OWN
 from agent_fox.store.state import read_state
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account import WaiverNote
 
 
 def state_file(root: Path) -> Path:
@@ -24,3 +29,16 @@ def reading(root: Path) -> Iterator[Database]:
         yield db
     finally:
         db.close()
+
+
+def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]:
+    """Looks up the waivers that count now: only where there are any, for it takes the whole of the settings."""
+
+    def in_force() -> tuple[WaiverNote, ...]:
+        from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed
+        from agent_fox.engine.waiving import grounds_of, notes_in_force  # noqa: PLC0415 - heavy: checks signatures
+        from agent_fox.system.clock import now  # noqa: PLC0415 - with them
+
+        return notes_in_force(db, grounds_of(root, load(root, os.environ), os.environ), now())
+
+    return in_force

@@ -20,6 +20,7 @@ from agent_fox.cli.signals import listening
 from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
 from agent_fox.config import Settings, load
+from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.account import read_account
 from agent_fox.engine.ending import RunExit, Stop
@@ -27,11 +28,12 @@ from agent_fox.engine.forecast import Forecast, forecast
 from agent_fox.engine.planning import with_dependencies
 from agent_fox.engine.run import STATE, Engine, RunOptions
 from agent_fox.engine.scheduler import Orders
+from agent_fox.engine.waiving import notes_in_force
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.store.state import read_state
-from agent_fox.system import git
+from agent_fox.system import clock, git
 from agent_fox.system.sandbox import why_missing
 
 SHOWN_CHANGES = 5
@@ -108,7 +110,8 @@ def warn_of_open_agents(settings: Settings) -> None:
 
 
 def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:
-    story = Story(root, settings.retry.attempts)
+    is_enough = Gate(settings.policy.required_state) is Gate.TESTED
+    story = Story(root, settings.retry.attempts, proven="PROVEN" if is_enough else "verified")
     if as_json:
         return JsonLines(story)
     if not is_live(os.environ):
@@ -123,7 +126,10 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
     tip = git.commit_of(engine.root, branch)
     only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
     with closing(read_state(engine.root / STATE)) as db:
-        account = read_account(db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only)
+        account = read_account(
+            db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
+            in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
+        )  # fmt: skip
     return Summary(engine.root, stop, account, takeover(engine.root, branch))
 
 

@@ -24,6 +24,7 @@ class Schema(BaseModel):
     default: object = None
     enum: tuple[str, ...] = ()
     minimum: float | None = None
+    maximum: float | None = None
     above: float | None = Field(default=None, alias="exclusiveMinimum")
     properties: dict[str, Schema] = {}
     items: Schema | None = None
@@ -115,4 +116,5 @@ def _kind(schema: Schema) -> str:
 def _bound(schema: Schema) -> str:
     if schema.above is not None:
         return f" above {schema.above:g}"
-    return "" if schema.minimum is None else f" from {schema.minimum:g}"
+    least = "" if schema.minimum is None else f" from {schema.minimum:g}"
+    return least if schema.maximum is None else f"{least} to {schema.maximum:g}"

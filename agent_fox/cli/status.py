@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
-from agent_fox.cli.opening import reading
+from agent_fox.cli.account_lines import account_document, evidence_line, spec_lines, total_lines, trouble_lines
+from agent_fox.cli.opening import reading, waivers_of
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
@@ -32,7 +32,7 @@ def command(as_json: bool) -> None:
     """
     root = here()
     with reading(root) as db:
-        account = read_account(db, tip_tree=tip_tree(root))
+        account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db))
     is_alive = account.status == "running" and is_held(root)
     if as_json:
         print_json({**account_document(root, account), "is_alive": is_alive})
@@ -76,6 +76,7 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
     yield f"nodes: {counts or 'none'}"
     yield from total_lines(account)
+    yield evidence_line(account)
     for one in account.running if is_alive else ():
         ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
         yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")

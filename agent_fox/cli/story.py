@@ -27,11 +27,15 @@ _SILENT = frozenset({"landed", "started"})  # told by the decision, and by the h
 
 @dataclass
 class Story:
-    """Words for the events of one run. What a decision was made from is read from the state, where it stands."""
+    """Words for the events of one run. What a decision was made from is read from the state, where it stands.
+
+    `proven` is said of a verifier that is content; another word where more than its verdict is required.
+    """
 
     root: Path
     attempts: int
     width: int = 0
+    proven: str = "PROVEN"
 
     def lines(self, event: RunEvent) -> list[str]:
         """What a person should know of it, each line beginning with the node it is about; often nothing."""
@@ -40,7 +44,9 @@ class Story:
         if event.kind in _DECIDED and event.handled is not None and event.planned is not None:
             return list(self._decided(event.planned, event.handled))
         if event.kind == "reopened" and event.handled is not None:
-            return [self._line(t.node_id, "is read again: the tree changed since") for t in event.handled.transitions]
+            said = self.ruling(event.handled)
+            why = said.note if said is not None else ""
+            return [self._line(t.node_id, f"is read again: {why}") for t in event.handled.transitions]
         if event.kind == "launched" and event.planned is not None:
             return [self._line(event.planned.node.id, begins(event.planned))]
         if event.planned is not None:
@@ -77,7 +83,7 @@ class Story:
                 is_unchanged = any(t.step is Step.LAND_UNCHANGED for t in handled.transitions)
                 return f"attempt {said.attempt} {'changed nothing' if is_unchanged else 'landed'}"
             case "Accept":
-                return "PROVEN" if planned.node.archetype is Archetype.VERIFIER else "found nothing critical"
+                return self.proven if planned.node.archetype is Archetype.VERIFIER else "found nothing critical"
             case "Recode" | "SendBack":
                 fails = f"FAIL {listed(said.failing)} " if said.failing else ""
                 return f"{fails}→ {said.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}"

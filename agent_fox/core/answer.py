@@ -145,6 +145,7 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         disposition=_disposition(fields.get("disposition")),
         is_proven=fields.get("disposition_proven") is True,
         needs_person=fields.get("needs_person") is True,
+        command=plain(fields.get("command") or fields.get("check")),
     )
 
 

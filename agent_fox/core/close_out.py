@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from agent_fox.core.close_out_scope import Boundary, ScopeReport
@@ -20,6 +20,8 @@ MOST_NAMED = 200
 """Findings of one check; the rest are one more, which is named by their hash."""
 
 HASH_DIGITS = 16
+RULE_BLOCKS = "Rule '{}' failed at block severity"
+RULE_WARNS = "Rule '{}' failed at warn severity"
 
 
 class Check(StrEnum):
@@ -35,6 +37,13 @@ class Check(StrEnum):
     TOUCHED_OUTSIDE = "touched_outside"
     INPUT = "input"
     REPORT_EDITED = "report_edited"
+    REVIEW_UNKNOWN = "review_unknown"
+    REVIEW_REGISTERED = "review_registered"
+    REVIEW_REJECTED = "review_rejected"
+    REVIEW_FAILED = "review_failed"
+    REVIEW_CLEARED = "review_cleared"
+    REVIEW_DAMAGED = "review_damaged"
+    REVIEW_CHANGED = "review_changed"
 
 
 class Severity(StrEnum):
@@ -82,7 +91,7 @@ class Contract:
     of what a person allowed is. needs_feedback: a task of which no command is recorded is not done.
     """
 
-    boundary: Boundary = Boundary()
+    boundary: Boundary = field(default_factory=Boundary)
     expected: tuple[str, ...] = ()
     off_scope: Severity = Severity.BLOCK
     needs_feedback: bool = True
@@ -108,7 +117,7 @@ class CloseOut:
 
     task_id: str
     feedback: tuple[FeedbackRecord, ...] = ()
-    scope: ScopeReport = ScopeReport()
+    scope: ScopeReport = field(default_factory=ScopeReport)
     rules: RuleReport = RuleReport()
     contract: Contract = Contract()
     troubles: tuple[Finding, ...] = ()
@@ -147,10 +156,8 @@ def judge(given: CloseOut, waivers: Sequence[FindingWaiver] = ()) -> Verificatio
                 *given.troubles,
                 *_about_commands(given.feedback, given.contract),
                 *_about_scope(given.scope, given.contract),
-                *_each(
-                    Check.RULE_BLOCK, Severity.BLOCK, "Rule '{}' failed at block severity", given.rules.block_failures
-                ),
-                *_each(Check.RULE_WARN, Severity.WARN, "Rule '{}' failed at warn severity", given.rules.warn_failures),
+                *_each(Check.RULE_BLOCK, Severity.BLOCK, RULE_BLOCKS, given.rules.block_failures),
+                *_each(Check.RULE_WARN, Severity.WARN, RULE_WARNS, given.rules.warn_failures),
             )
         )
     )

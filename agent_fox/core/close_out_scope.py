@@ -27,12 +27,13 @@ class Boundary:
     """Patterns of paths, counted from the repository's root.
 
     `allowed` was said by a person, and binds; `named` is what documents name, which is seldom everything. Nothing of
-    `forbidden` may be touched, whatever is allowed.
+    `forbidden` may be touched, whatever is allowed. `is_closed`: no pattern at all allows nothing, not anything.
     """
 
     allowed: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     forbidden: tuple[str, ...] = ()
+    is_closed: bool = False
 
     @property
     def all_allowed(self) -> tuple[str, ...]:
@@ -120,7 +121,7 @@ def _hits_forbidden(touched: Touched, patterns: Sequence[str]) -> bool:
 
 
 def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
-    """What a change's paths come to. Without any pattern of what is allowed, nothing is outside.
+    """What a change's paths come to. Without any pattern of what is allowed nothing is outside, unless it is closed.
 
     A renamed file counts at both of its names; a link where it stands and where it leads.
     """
@@ -129,7 +130,7 @@ def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
     for one in sorted(set(touched)):
         if _hits_forbidden(one, boundary.forbidden):
             forbidden.append(str(one))
-        elif allowed and not _is_allowed(one, allowed):
+        elif (allowed or boundary.is_closed) and not _is_allowed(one, allowed):
             outside.append(str(one))
     off, beside = (outside, []) if boundary.allowed else ([], outside)
     return ScopeReport(allowed, tuple(forbidden), tuple(off), tuple(beside))
@@ -151,7 +152,8 @@ def paths_named(text: str) -> tuple[str, ...]:
 
 def _is_path(word: str) -> bool:
     has_letters = any(letter.isalpha() for letter in word)
-    return has_letters and not why_no_pattern(word) and ("/" in tidy(word) or _SUFFIX.search(word) is not None)
+    is_place = "/" in word or _SUFFIX.search(word) is not None
+    return has_letters and is_place and not why_no_pattern(word)
 
 
 def _pattern(word: str) -> str:

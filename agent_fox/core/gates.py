@@ -78,16 +78,6 @@ ENOUGH: dict[Gate, frozenset[Gate]] = {
 """`[policy] required_state` → the gates that satisfy it; see `is_enough` for `accepted` where a proof is required."""
 
 
-def satisfies(required: Gate, state: Gate, role: Role) -> bool:
-    """Whether a gate that `role` moved to `state` is what `[policy] required_state` asks for.
-
-    Accepted by a reviewer means that no proof was required then.
-    """
-    if required is Gate.PROVED and state is Gate.ACCEPTED and role is Role.REVIEWER:
-        return False
-    return state in ENOUGH[required]
-
-
 class Forbidden(ValueError):
     """A change of a gate that the table does not have, or not for this role. Its text says which are possible."""
 

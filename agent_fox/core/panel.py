@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from agent_fox.core.verdict import Report, Verdict, Word
@@ -10,10 +10,18 @@ from agent_fox.core.verdict import Report, Verdict, Word
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One judge's report. `name` says who judged."""
+    """One judge's report. `name` says who judged.
+
+    `is_partial`: it judges some requirements only, so that silence about another is no word on it.
+    """
 
     name: str
     report: Report
+    is_partial: bool = False
+
+    def speaks_of(self, part: str) -> bool:
+        """Whether its word on a requirement counts, be it silence. A judge that cannot be read was to speak of all."""
+        return not (self.is_partial and self.report.is_readable) or part in self.report.verdicts
 
 
 def confer(opinions: Sequence[Opinion], expected: Iterable[str]) -> Report:
@@ -23,11 +31,21 @@ def confer(opinions: Sequence[Opinion], expected: Iterable[str]) -> Report:
     """
     if len(opinions) == 1:
         return opinions[0].report
-    verdicts = {part: _together(part, opinions) for part in expected}
+    verdicts = dict(_each(opinions, expected))
     notes = tuple(f"{o.name}: {note}" for o in opinions for note in o.report.notes)
     summary = "; ".join(f"{o.name}: {o.report.summary}" for o in opinions if o.report.summary)
-    is_readable = any(opinion.report.is_readable for opinion in opinions)
+    is_readable = any(opinion.report.is_readable for opinion in opinions if not opinion.is_partial)
     return Report(verdicts, "", summary, notes, is_readable)
+
+
+def _each(opinions: Sequence[Opinion], expected: Iterable[str]) -> Iterator[tuple[str, Verdict]]:
+    """What is said of each requirement; nothing where the only judge of it is silent, as if it judged alone."""
+    for part in expected:
+        speaking = [opinion for opinion in opinions if opinion.speaks_of(part)]
+        if len(speaking) > 1:
+            yield part, _together(part, speaking)
+        elif speaking and part in speaking[0].report.verdicts:
+            yield part, speaking[0].report.verdicts[part]
 
 
 def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:

@@ -131,7 +131,8 @@ class Specification:
     """One checkable thing. `address`: `04_gateway/04-REQ-1.2`, `04_gateway/retries-end`, `library/no-secrets`.
 
     `requirements`: the addresses of what it is evidence for (`04_gateway/all`: every requirement of that spec).
-    `check` is None for requirements alone: the verifier judges them.
+    `check` is None for requirements alone: the verifier judges them. `doubt` says why nothing that a check shows may
+    count, such as an adoption that nobody signed who is trusted: it binds all the same, and holds what it binds back.
     """
 
     address: str
@@ -139,6 +140,7 @@ class Specification:
     text: str
     requirements: tuple[str, ...] = ()
     check: Check | None = None
+    doubt: str = ""
 
     @property
     def version(self) -> str:

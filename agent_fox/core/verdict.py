@@ -41,7 +41,8 @@ class Verdict:
 
     `said` is the word as written, `word` what it means. `failing_tests` is a count where the judge can count.
     `is_proven` holds for a disposition that was shown by reruns (flaky on the same tree, pre-existing on the base
-    tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it.
+    tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
+    again, where one of our own judges ran it.
     """
 
     requirement_id: str
@@ -54,6 +55,7 @@ class Verdict:
     disposition: Disposition = Disposition.REPAIRABLE
     is_proven: bool = False
     needs_person: bool = False
+    command: str = ""
 
 
 @dataclass(frozen=True, slots=True)

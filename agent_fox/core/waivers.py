@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from agent_fox.core.evidence import Json, SpecRef
@@ -144,7 +144,8 @@ class Waiver:
     """A row of the state file, read. Everything that holds is in `statement`, as it was signed.
 
     statement: None where the envelope cannot be read, or nobody trusted signed it: `flaw` then says why.
-    over: how it ended (`revoked on ...`), empty while it did not; is_recorded: the ledger has its grant, the same.
+    over: how it ended (`revoked on ...`), or that its gate has left `waived`, empty while it did not; is_ended: its
+    end was noted; is_recorded: the ledger has its grant, the same.
     """
 
     id: str
@@ -152,6 +153,7 @@ class Waiver:
     statement: Statement | None
     flaw: str = ""
     over: str = ""
+    is_ended: bool = False
     is_recorded: bool = True
 
 
@@ -218,6 +220,25 @@ def _why_outdated(statement: Statement, present: Present) -> str:
     return f"what it depends on has changed: {', '.join(moved)}" if moved else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """That a waiver ends for good: `expired`, or `over` for any other reason."""
+
+    kind: str
+    why: str
+
+
+def ending(waiver: Waiver, present: Present) -> Ending | None:
+    """What ends a waiver for good, now. None where it counts, was ended, or only cannot be judged here and now."""
+    if present.trouble or waiver.is_ended:
+        return None
+    statement, why = waiver.statement, why_not(replace(waiver, over=""), present) or waiver.over
+    if not why or (statement is not None and not waiver.over and present.at < statement.granted_at):
+        return None
+    is_expired = statement is not None and not waiver.over and present.at >= statement.expires_at
+    return Ending("expired" if is_expired else "over", why)
+
+
 def told(statement: Statement) -> str:
     """A waiver in one line, for reports and issues: about what, by whom, until when, why."""
     subject = statement.subject
@@ -226,7 +247,7 @@ def told(statement: Statement) -> str:
 
 _WORD = r"(?:waive|waives|waived|waiving|waiver|waivers)"
 _NOT = re.compile(
-    rf"\b(?:no|not|never|without|nor|isn't|don't|doesn't|didn't|cannot)\b[^.!?\n]{{0,40}}\b{_WORD}\b", re.I
+    rf"\b(?:no|not|never|without|nor|isn't|don't|doesn't|didn't|cannot)\b[^.!?;,\n]{{0,40}}\b{_WORD}\b", re.I
 )
 _ASKS = re.compile(
     rf"\b(?:please|ask(?:s|ed|ing)?|request(?:s|ed|ing)?|petition(?:s|ed|ing)?|need(?:s|ed)?|require(?:s|d)?|suggest"

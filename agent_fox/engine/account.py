@@ -6,16 +6,21 @@ Only plain SQL and plain values: a status screen must be there at once, so nothi
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlite_utils import Database
 
+from agent_fox.core.gates import Gate, is_enough
 from agent_fox.engine.activity import Activity, activity_in
+from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.store.waivers import Asked, asked
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
+WAIVER_ENDED = "waiver ended"
+"""The standing of a spec that was completed with waivers, one of which does not count any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +28,11 @@ class SpecAccount:
     """One spec. Its expected ids are each in one of the lists.
 
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
-    on an older tree of a spec that is not proven. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
-    `standing` is verified, waived, escalated, blocked, running, waiting, without verifier, or left out (`problem` says
-    why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody knows its ids.
+    on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
+    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
+    `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
+    (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
+    knows its ids.
     """
 
     name: str
@@ -37,6 +44,7 @@ class SpecAccount:
     unclear: tuple[str, ...] = ()
     stale: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
     commit: str | None = None
     nodes_done: int = 0
     nodes: int = 0
@@ -45,11 +53,11 @@ class SpecAccount:
 
     @property
     def is_proven(self) -> bool:
-        return self.standing in PROVEN
+        return self.standing in PROVEN and not self.short
 
     @property
     def open_ids(self) -> tuple[str, ...]:
-        return (*self.failing, *self.unclear, *self.stale, *self.unread)
+        return (*self.failing, *self.unclear, *self.stale, *self.unread, *self.short)
 
     @property
     def expected(self) -> int:
@@ -100,6 +108,24 @@ class Undelivered:
 
 
 @dataclass(frozen=True, slots=True)
+class WaiverNote:
+    """A waiver that counts now. `spec` is empty for one about a finding of the close-out gate."""
+
+    id: str
+    spec: str
+    address: str
+    signer: str
+    expires_at: str
+    reason: str
+    line: str
+
+
+def nothing_waived() -> tuple[WaiverNote, ...]:
+    """For who cannot check signatures: then nothing is waived."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Dollars of one run: those that sessions told, and those assumed for sessions that did not (or not yet)."""
 
@@ -133,6 +159,10 @@ class RunAccount:
     issues: tuple[Issue, ...]
     undelivered: tuple[Undelivered, ...]
     nodes: dict[str, int] = field(default_factory=dict)
+    waivers: tuple[WaiverNote, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    gates: dict[str, int] = field(default_factory=dict)
+    ledger: Tip = field(default_factory=Tip)
 
     @property
     def proven(self) -> int:
@@ -153,16 +183,19 @@ class RunAccount:
 
 
 def read_account(
-    db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None
-) -> RunAccount:
+    db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
+    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived,
+) -> RunAccount:  # fmt: skip
     """The last run, or the one named. `tip_tree` is the tree of the integration branch now; `only` names the specs in
-    scope (None: all). Raises KeyError for a run that there is none of."""
+    scope (None: all); `in_force` looks up the waivers that count, and is asked only where there are any. Raises
+    KeyError for a run that there is none of."""
     sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
     where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
     row = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
     if row is None and run_id is not None:
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
+    waivers = in_force() if db.execute("SELECT 1 FROM waivers LIMIT 1").fetchone() else ()
     return RunAccount(
         run=number,
         status=status,
@@ -171,7 +204,7 @@ def read_account(
         started_at=started,
         seconds=seconds,
         tip=tip,
-        specs=tuple(_specs(db, tip_tree, None if only is None else frozenset(only))),
+        specs=tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers)),
         sessions=_count(db, "SELECT count(*) FROM sessions WHERE run_id = ?", number),
         retries=_count(db, _RETRIES, number),
         rereads=_count(db, "SELECT count(*) FROM decisions WHERE run_id = ? AND kind = 'Reread'", number),
@@ -181,6 +214,10 @@ def read_account(
         issues=tuple(read_issues(db)),
         undelivered=tuple(_undelivered(db)),
         nodes=dict(db.execute("SELECT status, count(*) FROM plan_nodes WHERE status <> 'withdrawn' GROUP BY status")),
+        waivers=waivers,
+        asked=tuple(asked(db)),
+        gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
+        ledger=tip_of(db),
     )
 
 
@@ -217,20 +254,30 @@ class _Verifier:
     uid: str
 
 
-def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> Iterator[SpecAccount]:
+def _specs(
+    db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...]
+) -> Iterator[SpecAccount]:
     sql = (
         "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs WHERE is_withdrawn = 0 "
         "ORDER BY position, name"
     )
     parts, nodes, verifiers = _unplanned_parts(db) | _parts(db), _nodes(db), _verifiers(db)
+    required, short = _short(db)
     for name, commit, problem, is_read in db.execute(sql).fetchall():
         if only is not None and name not in only:
             continue
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
         standing = "left out" if problem else _standing(verifier, statuses)
-        judged, tree = (None, None) if problem else (verifier, tip_tree)
-        lists = _sorted(db, judged, parts.get(name, []), tree, is_proven=standing in PROVEN)
+        tree, waived = (
+            (None, frozenset()) if problem else (tip_tree, frozenset(w.address for w in waivers if w.spec == name))
+        )
+        if standing == "waived" and any(word != "PASS" and part not in waived for part, word, _ in parts.get(name, [])):
+            standing = WAIVER_ENDED
+        is_proven = standing in PROVEN
+        # A gate moves with the verdict on its whole spec: until then a PASS on the tip is all there can be.
+        lacking = short.get(name, frozenset()) if is_proven or required is not Gate.TESTED else frozenset()
+        lists = _sorted(parts.get(name, []), tree, waived, lacking, is_proven=is_proven)
         yield SpecAccount(
             name=name,
             verifier=verifier.id if verifier else None,
@@ -241,6 +288,7 @@ def _specs(db: Database, tip_tree: str | None, only: frozenset[str] | None) -> I
             unclear=tuple(lists["UNKNOWN"]),
             stale=tuple(lists["stale"]),
             unread=tuple(lists["unread"]),
+            short=tuple(lists["short"]),
             commit=commit,
             nodes_done=done,
             nodes=count,
@@ -297,27 +345,30 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
     return next((status for status in ("blocked", "running") if status in statuses), "waiting")
 
 
+def _short(db: Database) -> tuple[Gate, dict[str, frozenset[str]]]:
+    """The gate that the last run asked for, and by spec the ids whose gate is not that."""
+    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    required = Gate(row[0]) if row else Gate.TESTED
+    found: dict[str, set[str]] = {}
+    for spec, part, state, proved in db.execute("SELECT spec_name, requirement_id, state, was_proved FROM gates"):
+        if not is_enough(required, Gate(state), was_proved=bool(proved)):
+            found.setdefault(spec, set()).add(part)
+    return required, {spec: frozenset(ids) for spec, ids in found.items()}
+
+
 def _sorted(
-    db: Database,
-    verifier: _Verifier | None,
-    parts: Iterable[tuple[str, str, str | None]],
-    tip_tree: str | None,
-    *,
-    is_proven: bool,
-) -> dict[str, list[str]]:
-    """The ids as proven, waived, FAIL, UNKNOWN, stale, unread."""
-    waived = _waived(db, verifier.uid) if verifier and verifier.outcome == "waived" else frozenset()
-    lists: dict[str, list[str]] = {kind: [] for kind in ("proven", "waived", "FAIL", "UNKNOWN", "stale", "unread")}
+    parts: Iterable[tuple[str, str, str | None]], tip_tree: str | None, waived: frozenset[str],
+    short: frozenset[str], *, is_proven: bool,
+) -> dict[str, list[str]]:  # fmt: skip
+    """The ids as proven, short, waived, FAIL, UNKNOWN, stale, unread. What passes needs no waiver."""
+    kinds = ("proven", "short", "waived", "FAIL", "UNKNOWN", "stale", "unread")
+    lists: dict[str, list[str]] = {kind: [] for kind in kinds}
     for part, word, tree in parts:
         holds = "proven" if is_proven or (tip_tree is not None and tree == tip_tree) else "stale"
-        lists["waived" if part in waived else holds if word == "PASS" else word].append(part)
+        if holds == "proven" and part in short:
+            holds = "waived" if part in waived else "short"
+        lists[holds if word == "PASS" else "waived" if part in waived else word].append(part)
     return lists
-
-
-def _waived(db: Database, uid: str) -> frozenset[str]:
-    sql = "SELECT facts FROM decisions WHERE node_uid = ? AND kind = 'Accept' ORDER BY id DESC LIMIT 1"
-    row = db.execute(sql, [uid]).fetchone()
-    return frozenset(json.loads(row[0]).get("waived", ())) if row else frozenset()
 
 
 def _running(db: Database) -> Iterator[RunningSession]:

@@ -9,6 +9,7 @@ from agent_fox.session.agents.backend import prices_of
 from agent_fox.session.agents.prices import PricesError, read_prices
 from agent_fox.session.agents.registry import NAMES, command_line
 from agent_fox.session.agents.task import Role
+from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import EVERY_BACKEND, Agent
 from agent_fox.session.project_words import check_templates
 from agent_fox.system.sandbox import why_missing
@@ -62,6 +63,8 @@ def choice_trouble(archetype: str, agent: AgentSettings) -> str | None:
     names = agent.backends
     if not names or len(names) != len(set(names)):
         return f"backend = {names}: name at least one, and each once"
+    if LIBRARY in names:
+        return f"backend = {names}: `{LIBRARY}` joins by itself where a spec has specifications; take it out"
     if archetype != "verifier" and (len(names) > 1 or "checks" in names):
         return f"backend = {names}: a {archetype} is one agent; `checks` and lists are for verifiers"
     return None

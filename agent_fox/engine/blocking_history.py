@@ -109,7 +109,7 @@ def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
         uid = frontier.popleft()
         for target_uid, _ in docket.db.execute(_OUT, {"uid": uid}).fetchall():
             target = node_by_uid(docket.db, target_uid)
-            if target_uid in free or not _is_cascaded(docket.db, target) or _is_still_held(docket, target, free):
+            if target_uid in free or not is_cascaded(docket.db, target) or _is_still_held(docket, target, free):
                 continue
             free.add(target_uid)
             frontier.append(target_uid)
@@ -119,10 +119,11 @@ def freed_by(docket: Docket, roots: Iterable[PlannedNode]) -> list[Move]:
 
 def is_held(docket: Docket, planned: PlannedNode) -> bool:
     """Whether the node is blocked only because of others, and one of those still holds it."""
-    return _is_cascaded(docket.db, planned) and _is_still_held(docket, planned, set())
+    return is_cascaded(docket.db, planned) and _is_still_held(docket, planned, set())
 
 
-def _is_cascaded(db: Database, planned: PlannedNode) -> bool:
+def is_cascaded(db: Database, planned: PlannedNode) -> bool:
+    """Whether the node is blocked only because of another one."""
     sql = "SELECT cause FROM blocking_history WHERE node_uid = ? ORDER BY id DESC LIMIT 1"
     row = db.execute(sql, [planned.node.uid]).fetchone()
     return planned.standing.status is Status.BLOCKED and row is not None and row[0] == Cause.CASCADE

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.core.ids import Archetype
+from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import SpecFile
+from agent_fox.engine.reviewed_change import change_of
 from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode
@@ -40,15 +41,19 @@ def brief_facts(
     repo: Path | None = None,
     secrets: Iterable[str] = (),
     conflict: Conflict | None = None,
+    questions: Iterable[str] = (),
 ) -> BriefFacts:
     """What the session of this ticket is told, without secrets. The same state gives the same brief.
 
     `repo`, where there is one, is asked which files the last attempt changed. `secrets` are values to be masked, such
     as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
+    `questions` are those of checklists, for a final review.
     """
     facts = replace(facts_of(db, planned, session, file), conflict=conflict)
     if repo is not None and facts.archetype is Archetype.CODER:
         facts = replace(facts, changed=changed_files(db, planned, session, repo))
+    if repo is not None and facts.mode is Mode.FINAL_REVIEW:
+        facts = replace(facts, change=change_of(db, repo, session, questions))
     return without_secrets(facts, secrets)
 
 

@@ -7,15 +7,20 @@ from collections.abc import Iterable
 from agent_fox.core.clusters import Cluster, clusters, fingerprint_of
 from agent_fox.core.decision import Cause
 from agent_fox.core.judgement import Judged
+from agent_fox.core.markdown import one_line
 from agent_fox.core.standing import Status
+from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket, Transition
-from agent_fox.store import outbox, sessions
+from agent_fox.evidence.about import read
+from agent_fox.store import ledger, outbox, sessions
+from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode
-from agent_fox.store.records import failing_after
+from agent_fox.store.records import current_verdicts, failing_after
 from agent_fox.trackers.protocol import EffectKind, StateReason
-from agent_fox.trackers.text import AttemptRow, IssueFacts, Unproven, issue_text
+from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text
 
 WHOLE_SPEC = ""
+LONGEST_WAIVER = 2_400
 
 
 def file_issues(
@@ -74,7 +79,34 @@ def facts_of(
         unknown=judged.unknown,
         attempts=attempt_rows(docket, planned),
         blocked=blocked,
+        exhibits=exhibits(docket, spec_name, (*members, *judged.unknown)),
+        ledger=ledger_end(docket),
+        waivers=docket.waiver_lines(spec_name),
     )
+
+
+def exhibits(docket: Docket, spec_name: str, parts: Iterable[str]) -> tuple[Exhibit, ...]:
+    """The record of the current verdict on each of these, and its gate. Verdicts must have been written before."""
+    gates = {row.requirement_id: row.state.value for row in gates_of(docket.db, spec_name)}
+    found = current_verdicts(docket.db, spec_name)
+    known = [(part, *found[part]) for part in parts if part in found]
+    return tuple(exhibit(docket, part, number, word, gates.get(part, "")) for part, number, word in known)
+
+
+def exhibit(docket: Docket, part: str, number: int, word: Word, gate: str) -> Exhibit:
+    """Without a record where the verdict is older than the ledger, or its record cannot be read."""
+    found = read(ledger.records(docket.db, "identity = ?", [f"verdict:{number}"]))
+    if not found:
+        return Exhibit(part, word, gate=gate)
+    record, context = found[0].record, found[0].record.context
+    return Exhibit(
+        part, word, found[0].id, context.ticket, record.artifact.commit, context.environment, context.verifier, gate
+    )
+
+
+def ledger_end(docket: Docket) -> LedgerEnd:
+    tip = ledger.tip_of(docket.db)
+    return LedgerEnd(tip.head, tip.position)
 
 
 def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> str:
@@ -125,10 +157,14 @@ def _file(docket: Docket, planned: PlannedNode, decision_id: int, cluster: Clust
 def settle_issues(
     docket: Docket, planned: PlannedNode, decision_id: int, commit: str | None, proven: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The spec is proven: issues about it alone are closed with the proof, others are told of their part."""
+    """The spec is proven: issues about it alone are closed with the proof, others are told of their part.
+
+    What a person has waived is told as that.
+    """
     spec_name = planned.node.spec_name
+    waived = docket.waiver_lines(spec_name)
     return tuple(
-        _settle(docket, spec_name, fingerprint, decision_id, commit, proven)
+        _settle(docket, spec_name, fingerprint, decision_id, commit, proven, waived)
         for fingerprint in outbox.issues_of_spec(docket.db, spec_name)
     )
 
@@ -140,15 +176,26 @@ def _settle(
     decision_id: int,
     commit: str | None,
     proven: tuple[str, ...],
+    waived: tuple[str, ...] = (),
 ) -> str:
     still_open = outbox.settle_members(docket.db, fingerprint, spec_name)
     kind = EffectKind.COMMENT if still_open else EffectKind.CLOSE
     if not still_open:
         outbox.close_issue(docket.db, fingerprint, docket.at)
     rest = f"\n\n{still_open} part(s) of this issue are still open." if still_open else ""
-    body = f"Proven: all {len(proven)} requirement(s) of {spec_name} pass on commit `{commit}`.{rest}\n"
+    body = f"{closing_words(spec_name, commit, len(proven), waived)}{rest}\n"
+    title = f"{spec_name} is proven" + (f", {len(waived)} waived" if waived else "")
     payload = {
-        "title": f"{spec_name} is proven", "body": body, "members": list(proven), "at": docket.at,
+        "title": title, "body": body, "members": list(proven), "at": docket.at,
         "state_reason": None if still_open else StateReason.COMPLETED.value,
     }  # fmt: skip
     return outbox.put(docket.db, decision_id, kind, fingerprint, spec_name, payload, docket.at)
+
+
+def closing_words(spec_name: str, commit: str | None, count: int, waived: tuple[str, ...]) -> str:
+    """What passes on which commit; and what only a person's signature stands for, with all that was signed."""
+    if not waived:
+        return f"Proven: all {count} requirement(s) of {spec_name} pass on commit `{commit}`."
+    listed = "\n".join(f"- {one_line(line, LONGEST_WAIVER)}" for line in waived)
+    passed = f"{count - len(waived)} of {count} requirement(s) of {spec_name} pass on commit `{commit}`"
+    return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}"

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlite_utils import Database
 
+from agent_fox.core.blame import ownership
 from agent_fox.core.decision import Cause
-from agent_fox.core.ids import Archetype
+from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.policy import Policy
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.engine import history
 from agent_fox.engine.history import Held, OpenPart, PastSession, Ruling
-from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.gates import gates_of
+from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
 
 REMEDIES = {
     Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",
@@ -42,6 +44,19 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
+class PartEvidence:
+    """One requirement in short: its gate, and the record of the verdict that holds. Empty: there is none."""
+
+    requirement: str
+    gate: str
+    word: str
+    record: str
+    commit: str
+    session: str
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """One node's story. `why` and `remedies` are sentences; `remedies` name commands to type."""
 
@@ -59,6 +74,7 @@ class Explanation:
     sessions: tuple[PastSession, ...]
     rulings: tuple[Ruling, ...]
     open_parts: tuple[OpenPart, ...]
+    evidence: tuple[PartEvidence, ...]
     waits_for: tuple[tuple[str, str], ...]
     budgets: tuple[Spent, ...]
     issue: str | None
@@ -89,11 +105,44 @@ def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
         sessions=tuple(history.sessions_of(db, node.uid)),
         rulings=tuple(rulings),
         open_parts=parts,
+        evidence=tuple(evidence_of(db, planned)),
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
         issue=history.open_issue_of(db, node.spec_name),
-        remedies=tuple(remedies(planned, held, waits)),
+        remedies=tuple(remedies(planned, held, waits, parts)),
     )
+
+
+def evidence_of(db: Database, planned: PlannedNode) -> Iterator[PartEvidence]:
+    """Of the requirements that the node judges, or that it is to make true."""
+    wanted = requirements_of(db, planned)
+    gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
+    records = current_records(db, planned.node.spec_name)
+    none = ("", "", "", "", "")
+    yield from (PartEvidence(part, gates.get(part, ""), *records.get(part, none)) for part in wanted)
+
+
+def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
+    """All of the spec for who reads it whole, those it owns for a coder; none for other reviewers."""
+    node = planned.node
+    parts = tuple(part.id for part in load_parts(db, node.spec_name))
+    if node.archetype is Archetype.VERIFIER or node.mode is Mode.FINAL_REVIEW:
+        return parts
+    if node.archetype is not Archetype.CODER or not parts:
+        return ()
+    owned = ownership(load_spec(db, node.spec_name))
+    return tuple(part for part in parts if node.group in owned.of(part))
+
+
+def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str]]:
+    """By requirement: the verdict that holds, its record, the commit it is about, the session and the time."""
+    sql = (
+        "SELECT v.requirement_id, v.verdict, coalesce(l.record_id, ''), coalesce(v.commit_id, ''), "
+        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
+    )
+    return {part: (word, record, commit, by, at) for part, word, record, commit, by, at in db.execute(sql, [spec_name])}
 
 
 def why(planned: PlannedNode, rulings: list[Ruling], held: Held | None, waits: Iterable[tuple[str, str]]) -> str:
@@ -153,11 +202,13 @@ def attempts(db: Database, planned: PlannedNode, total: int) -> Spent:
     return Spent(planned.node.id, "attempts", max(spent, 0), total)
 
 
-def remedies(planned: PlannedNode, held: Held | None, waits: Iterable[tuple[str, str]]) -> Iterator[str]:
+def remedies(
+    planned: PlannedNode, held: Held | None, waits: Iterable[tuple[str, str]], open_parts: Sequence[OpenPart] = ()
+) -> Iterator[str]:
     """What would change where the node stands, as commands to type."""
     node, at = planned.node, planned.standing
     if at.status is Status.BLOCKED or at.outcome is Outcome.ESCALATED:
-        yield from lifting(node.id, held)
+        yield from lifting(node.id, held, [f"{one.requirement} --spec {node.spec_name}" for one in open_parts])
     elif at.status is Status.PENDING:
         yield from (f"agent-fox explain {name}" for name, _ in waits)
         yield "agent-fox run"
@@ -169,11 +220,13 @@ def remedies(planned: PlannedNode, held: Held | None, waits: Iterable[tuple[str,
         yield f"agent-fox reset {node.id}   (do it again now)"
 
 
-def lifting(node_id: str, held: Held | None) -> Iterator[str]:
+def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:
     if held is not None and held.root != node_id:
         yield f"it goes on by itself once {held.root} does: agent-fox explain {held.root}"
         return
     known = {cause.value: remedy for cause, remedy in REMEDIES.items()}
     if held is not None and held.cause in known:
         yield known[held.cause]
+    if unproven:
+        yield f"a person accepts it unproven: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
     yield f"agent-fox reset {node_id}"

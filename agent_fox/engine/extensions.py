@@ -17,12 +17,14 @@ from agent_fox.engine.guarded import (
     GuardedTracker,
     refuse,
 )
-from agent_fox.engine.judges import TRUSTED
+from agent_fox.engine.judges import OUR_OWN, TRUSTED
 from agent_fox.engine.results import ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.agents.backend import AGENTS
 from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.checks_backend import ChecksBackend
+from agent_fox.session.library_backend import NAME as LIBRARY
+from agent_fox.session.library_backend import LibraryBackend
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.reader import BUILT_IN
 from agent_fox.trackers.local import LocalTracker
@@ -72,13 +74,13 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 
 
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
-    """All backends by name; a plugin's takes the place of a built-in one, but never of `checks`, which is trusted."""
-    built_in: dict[str, Backend] = {**BACKENDS, **AGENTS, TRUSTED: ChecksBackend()}
+    """All backends by name; a plugin's takes the place of a built-in one, but never of those that are trusted."""
+    built_in: dict[str, Backend] = {**BACKENDS, **AGENTS, TRUSTED: ChecksBackend(), LIBRARY: LibraryBackend()}
     added = offered(plugins, "agent_fox_backends", is_backend)
     for plugin, one in added:
-        if one.name == TRUSTED:
+        if one.name in OUR_OWN:
             raise PluginError(
-                f"plugin {plugin!r} offers a backend {TRUSTED!r}, whose word on causes is believed; rename it"
+                f"plugin {plugin!r} offers a backend {one.name!r}, whose word on causes is believed; rename it"
             )
     return built_in | {one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added}
 

@@ -1,57 +1,86 @@
-"""The end of a run: what must be read again on the final tip, and what the run may claim."""
+"""The end of a run: what it may claim. Standings and gates must both say so; what is read again first is elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
+from sqlite_utils import Database
+
+from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.ids import Archetype
-from agent_fox.core.standing import Status, Step
+from agent_fox.core.standing import Status
 from agent_fox.engine.board import Board, Place
-from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.ending import RunExit, Stop
-from agent_fox.store.plan import PlannedNode
-from agent_fox.system import git
+from agent_fox.store.gates import gates_of
+from agent_fox.store.plan import PlannedNode, load_parts
 
 SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """A requirement of a verified spec whose gate is not what `[policy] required_state` asks for. `why`: what kept the
+    formal lane from proving it, and what to do."""
+
+    spec_name: str
+    requirement_id: str
+    state: Gate
+    why: str = ""
 
 
 def verifiers(board: Board) -> Iterator[Place]:
     return (place for place in board.places() if place.planned.node.archetype is Archetype.VERIFIER)
 
 
-def reopen_stale(docket: Docket, repo: Path, tip: str, board: Board) -> list[Handled]:
-    """Reopen every proven verifier whose spec was proven on another tree than the tip's: a recorded decision each."""
-    tree = git.tree_of(repo, tip)
-    stale = [place for place in verifiers(board) if place.standing.is_proven and not _holds(docket, repo, place, tree)]
-    return [_reopen(docket, place, tip) for place in stale]
+def verified_specs(board: Board) -> list[str]:
+    """The specs in scope whose verifiers are all verified or waived."""
+    open_specs = {planned.node.spec_name for planned in unproven(board)}
+    names = dict.fromkeys(place.planned.node.spec_name for place in verifiers(board))
+    return [name for name in names if name not in open_specs]
 
 
-def _holds(docket: Docket, repo: Path, place: Place, tree: str) -> bool:
-    sql = "SELECT verified_commit FROM plan_specs WHERE name = ?"
-    (commit,) = docket.db.execute(sql, [place.planned.node.spec_name]).fetchone()
-    return commit is not None and git.tree_of(repo, commit) == tree
+def shortfalls(
+    db: Database, board: Board, required: Gate, why: Callable[[Database, str], Mapping[str, str]] = lambda db, name: {}
+) -> tuple[Shortfall, ...]:
+    """What is verified, or waived, and still not enough, in the order of the files."""
+    return tuple(short for name in verified_specs(board) for short in short_of(db, name, required, why(db, name)))
 
 
-def _reopen(docket: Docket, place: Place, tip: str) -> Handled:
-    planned = PlannedNode(place.planned.node, place.standing, place.planned.position)
-    number, moved = docket.record(
-        planned, "Reopen", [Move(planned, Step.REOPEN)], commit=tip,
-        note="the tree changed since this spec was verified; it is read again on the final tip",
-    )  # fmt: skip
-    return Handled(None, number, moved)
+def short_of(db: Database, spec_name: str, required: Gate, why: Mapping[str, str]) -> Iterator[Shortfall]:
+    """What of one spec has not come to `required`, in the present version of its text."""
+    gates = {row.requirement_id: row for row in gates_of(db, spec_name)}
+    for part in load_parts(db, spec_name):
+        row = gates[part.id]
+        if not is_enough(required, row.state, was_proved=row.was_proved):
+            yield Shortfall(spec_name, part.id, row.state, why.get(part.id, ""))
 
 
-def claim(board: Board, broken: Iterable[str]) -> Stop:
+def claim(board: Board, broken: Iterable[str], short: Sequence[Shortfall] = (), required: Gate = Gate.TESTED) -> Stop:
     """What the run may claim now that nothing is left to do. `broken` names the specs that were left out."""
     waiting = stalled(board)
     if waiting:
         names = ", ".join(planned.node.id for planned in waiting[:SHOWN])
         return Stop(RunExit.CANNOT_GO_ON, f"stalled: nothing runs, but {len(waiting)} node(s) wait, such as {names}")
-    open_specs = [*(planned.node.spec_name for planned in unproven(board)), *broken]
+    lacking = dict.fromkeys(one.spec_name for one in short)
+    open_specs = [*(planned.node.spec_name for planned in unproven(board)), *lacking, *broken]
     if open_specs or not has_verifiers(board):
-        return Stop(RunExit.NOT_PROVEN, f"not proven: {', '.join(open_specs) or 'nothing was verified'}")
+        named = ", ".join(dict.fromkeys(open_specs)) or "nothing was verified"
+        return Stop(RunExit.NOT_PROVEN, "; ".join([f"not proven: {named}", *told(short, required)]))
     return Stop(RunExit.PROVEN, "everything in scope is proven")
+
+
+def told(short: Sequence[Shortfall], required: Gate) -> Iterator[str]:
+    """How far the gates of verified specs have come, a sentence for each spec and state."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for one in short:
+        reason = f" ({one.why})" if one.why else ""
+        found.setdefault((one.spec_name, one.state), []).append(f"{one.requirement_id}{reason}")
+    for (spec_name, state), ids in found.items():
+        more = f" and {len(ids) - SHOWN} more" if len(ids) > SHOWN else ""
+        yield f"{spec_name} is {state}, not {required}, in {', '.join(ids[:SHOWN])}{more}"
+    if short and required is Gate.PROVED:
+        yield "correct the code or the contract, waive the requirement, or lower [policy] required_state"
 
 
 def has_verifiers(board: Board) -> bool:

@@ -8,12 +8,16 @@ from typing import TypeVar
 
 from agent_fox.engine.review_persistence import Judge
 from agent_fox.session.backends import Backend
+from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, harvest, known_cost, run_session
 
 N = TypeVar("N", int, float)
 
 TRUSTED = "checks"
+OUR_OWN = frozenset({TRUSTED, LIBRARY})
+"""Judges that are ours: they say what they ran, and are believed on causes."""
+
 NO_RESULT = frozenset({EndKind.INTERRUPTED, EndKind.CEILING, EndKind.INFRASTRUCTURE})
 
 
@@ -105,7 +109,7 @@ def together(panel: Panel, ends: Sequence[SessionEnd]) -> PanelEnd:
 def judge_of(order: LaunchOrder, end: SessionEnd) -> Judge:
     name = order.agent.backend
     failure = "" if end.kind is EndKind.ENDED else f"{end.kind}: {end.reason}"
-    return Judge(name, end.output, failure, is_trusted=name == TRUSTED)
+    return Judge(name, end.output, failure, is_trusted=name in OUR_OWN)
 
 
 def one_end(ends: Sequence[SessionEnd], assumed: Sequence[float]) -> SessionEnd:

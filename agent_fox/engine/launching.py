@@ -10,21 +10,27 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from agent_fox.config import AgentSettings, Settings
-from agent_fox.core.ids import Archetype
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.specification import Specification
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
+from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.docket import SpecShelf
-from agent_fox.engine.environment import standpoint
+from agent_fox.engine.environment import Standpoint, standpoint
 from agent_fox.engine.judges import Panel, panel_of
+from agent_fox.engine.library import Shelf, checklists, order_for, with_bound
+from agent_fox.engine.waiving import grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.landing import Integration, Style
-from agent_fox.session.order import LaunchOrder, Provisions, Sizes
+from agent_fox.session.library_backend import NAME as LIBRARY
+from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, move_node
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.system import clock
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in
@@ -48,13 +54,31 @@ class Workshop:
     def agent(self, planned: PlannedNode, rung: int) -> AgentSettings:
         return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
 
+    def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
+        """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
+        now = standpoint(self.settings, self.agent(planned, rung))
+        return replace(now, verifier=with_bound(now.verifier, self.bound(db, planned)))
+
+    def bound(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What of the specification library a verifier's session has to check; nothing for others."""
+        if planned.node.archetype is not Archetype.VERIFIER:
+            return ()
+        return Shelf(self.repo, self.settings, os.environ).with_lane(db, planned.node.spec_name)
+
+    def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
+        """The names of those who are asked, as the session's row has them."""
+        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.bound(db, planned) else ())))
+
     def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
         """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
         node, ticket = planned.node, session.ticket
         file = self.shelf.take(db, node.spec_name)
         agent = self.agent(planned, session.rung)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
-        facts = brief_facts(db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict)
+        facts = brief_facts(
+            db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
+            questions=self.questions(db, planned),
+        )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
             node_id=node.id,
@@ -85,7 +109,27 @@ class Workshop:
             unmerged=task_of(db, self.repo, ticket),
             sizes=self.sizes(),
             other_specs=self.settings.policy.other_specs,
+            closing=self.closing(db, planned, session, launch),
         )
+
+    def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
+        """What the checklists of the specification library ask a final reviewer."""
+        if planned.node.mode is not Mode.FINAL_REVIEW:
+            return ()
+        asked = checklists(Shelf(self.repo, self.settings, os.environ).adopted(db, planned.node.spec_name))
+        return tuple(f"{address}: {item}" for address, items in asked.items() for item in items)
+
+    def closing(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Closing:
+        """What a coder's work is held to when it ends; nothing for others."""
+        if planned.node.archetype is not Archetype.CODER:
+            return Closing()
+        spec = self.shelf.take(db, planned.node.spec_name).spec
+        grounds, task_id = (
+            grounds_of(self.repo, self.settings, os.environ),
+            f"{planned.node.id}@{session.ticket.attempt}",
+        )
+        waivers = waivers_for(db, grounds, clock.now(), task_id)
+        return closing_of(self.settings, self.repo, launch.pinned, spec, waivers)
 
     @property
     def integration(self) -> Integration:
@@ -132,7 +176,8 @@ class Workshop:
             flaky_file=str(self.launches.parent / "flaky.json"),
         )
         document: dict[str, object] = json.loads(write_order(order))
-        return document
+        bound = self.bound(db, planned)
+        return document | ({LIBRARY: order_for(db, planned.node.spec_name, bound, self.repo)} if bound else {})
 
 
 def safe(name: str) -> str:
@@ -158,8 +203,8 @@ def begin(
     if before:
         agent = workshop.agent(planned, before.rung)
         now = {
-            "backend": SEPARATOR.join(agent.backends), "assumed_cost_usd": agent.assumed_cost_usd,
-            **asdict(standpoint(workshop.settings, agent)),
+            "backend": workshop.judges(db, planned, agent), "assumed_cost_usd": agent.assumed_cost_usd,
+            **asdict(workshop.standpoint(db, planned, before.rung)),
         }  # fmt: skip
         sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned, **now})
     count = sessions.launch_number(db, number)
@@ -186,12 +231,12 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     last = {
         "status": "running",
-        "backend": SEPARATOR.join(agent.backends),
+        "backend": workshop.judges(db, planned, agent),
         "rung": standing.rung,
         "pinned_commit": pinned,
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
-    judged = asdict(standpoint(workshop.settings, agent))
+    judged = asdict(workshop.standpoint(db, planned, standing.rung))
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -10,7 +10,7 @@ from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
 from agent_fox.core.replan import StoredPart as Version
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Outcome, Status, Step, first_standing
-from agent_fox.engine import promotion
+from agent_fox.engine import final_review, promotion
 from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
@@ -56,7 +56,8 @@ def withdraw(docket: Docket, change: PlanChange) -> None:
     for gone in change.removed:
         planned = node_by_uid(docket.db, gone.uid)
         freed = freed_by(docket, [planned])
-        docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
+        number, _ = docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
+        final_review.withdrawn(docket, planned, number)
 
 
 def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:

@@ -14,6 +14,7 @@ from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
+from agent_fox.evidence.library_files import read_spec_library
 from agent_fox.session import workspace
 from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
@@ -25,12 +26,9 @@ from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
-
-
-REACHABLE = "tested"
-"""The strongest evidence that a run can gather so far."""
 
 
 class RunRefused(Exception):
@@ -48,7 +46,7 @@ def shape_of(settings: Settings) -> PlanShape:
         drift_review=plan.drift_review,
         audit_review=plan.audit_review,
         verifier=plan.verifier,
-        final_review=settings.policy.required_state != Gate.TESTED,
+        final_review=Gate(settings.policy.required_state) is not Gate.TESTED,
         gate=settings.policy.gate,
         retry_predecessor=settings.retries_coders,
         overrides=settings.retry_overrides,
@@ -63,7 +61,8 @@ def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], folde
     """
     where = find_specs(root, folder or settings.plan.specs)
     specs, problems = read_specs(where, root, tuple(dialects))
-    plan = plan_of(specs, problems, shape_of(settings))
+    of_library = (problem for spec in specs for problem in read_spec_library(spec, root)[1])
+    plan = plan_of(specs, (*problems, *of_library), shape_of(settings))
     return plan if folder else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
 
 
@@ -187,10 +186,12 @@ def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backen
 
 
 def unreachable(settings: Settings) -> Iterator[str]:
-    """Evidence that is asked for and that nothing here can give yet: a run would claim more than it knows."""
-    wanted = settings.policy.required_state
-    if wanted != REACHABLE:
-        yield f"[policy] required_state = {wanted!r} cannot be reached in this version; set it to {REACHABLE!r}"
+    """Evidence that is asked for and that nothing here can give: a run could never end with 0."""
+    wanted = Gate(settings.policy.required_state)
+    if wanted is not Gate.TESTED and not settings.plan.verifier:
+        yield f'[policy] required_state = "{wanted}" needs verdicts first; set [plan] verifier = true'
+    if wanted is Gate.PROVED and why_no_proof():
+        yield f'[policy] required_state = "{wanted}", but {why_no_proof()}'
     if SandboxMode(settings.verify.sandbox) is SandboxMode.REQUIRE and why_missing():
         yield f'[verify] sandbox = "require", but {why_missing()}'
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status, Step
-from agent_fox.engine import promotion
-from agent_fox.engine.blocking_history import freed_by
+from agent_fox.engine import final_review, promotion
+from agent_fox.engine.blocking_history import freed_by, is_cascaded
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_id, nodes_of_spec
 
@@ -42,17 +42,23 @@ def refuse_idle(docket: Docket, planned: PlannedNode) -> None:
 
 
 def moves_for(docket: Docket, planned: PlannedNode) -> tuple[list[Move], tuple[tuple[str, str], ...]]:
-    """The moves of the node itself and of the verifier that must read again, and the edges between them."""
+    """The moves of the node itself and of those that must read again after it, and the edges between them."""
     nodes = nodes_of_spec(docket.db, planned.node.spec_name)
+    if final_review.is_final(planned):
+        return [Move(planned, Step.RESET), *final_review.verifier_again(docket, planned.node.spec_name)], ()
+    reviews = final_review.review_again(docket, planned.node.spec_name, is_reset=True)
     if planned.node.archetype is Archetype.VERIFIER:
-        return [
-            Move(planned, Step.REOPEN),
-            *(Move(coder, Step.RENEW) for coder in nodes if _has_tried(coder)),
-        ], ()
+        renewed = [Move(coder, Step.RENEW) for coder in nodes if _has_tried(coder)]
+        return [Move(planned, Step.REOPEN), *renewed, *_own(docket, reviews)], ()
     moves = [Move(planned, Step.RESET)]
     verifiers = [n for n in nodes if n.node.archetype is Archetype.VERIFIER]
     moves += [Move(v, Step.REOPEN) for v in verifiers if v.standing.status is Status.COMPLETED]
-    return moves, tuple((planned.node.uid, v.node.uid) for v in verifiers)
+    return [*moves, *_own(docket, reviews)], tuple((planned.node.uid, v.node.uid) for v in verifiers)
+
+
+def _own(docket: Docket, moves: list[Move]) -> list[Move]:
+    """Those whose node is blocked by itself, or not at all: what others hold is lifted with them."""
+    return [move for move in moves if not is_cascaded(docket.db, move.planned)]
 
 
 def _has_tried(planned: PlannedNode) -> bool:

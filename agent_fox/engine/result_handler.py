@@ -30,7 +30,7 @@ from agent_fox.core.judgement import Judged
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
-from agent_fox.engine import blocking_history, promotion
+from agent_fox.engine import blocking_history, final_review, promotion, waiving
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_issues, settle_issues
@@ -168,6 +168,9 @@ def accept(
     spec_name = planned.node.spec_name
     docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [result.commit, spec_name])
     promotion.sound(docket, spec_name, judged, number, result.commit or "", result.tree or "")
+    waiving.note_use(docket, spec_name, judged.waived, number)
+    if final_review.review_of(docket.db, spec_name) is not None:  # which closes them, when it is content
+        return Handled(decision, number, moved)
     effects = settle_issues(docket, planned, number, result.commit, tuple(judged.counted))
     return Handled(decision, number, moved, effects)
 

@@ -13,9 +13,10 @@ from sqlite_utils import Database
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
-from agent_fox.engine import conflicts, launching, tip
+from agent_fox.engine import closing, conflicts, launching, tip
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.lane_records import LaneRun, lanes_said, record_lanes
 from agent_fox.engine.result_handler import VerifierHandler
 from agent_fox.engine.review_persistence import Judge, VerifierResult, read_judges
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
@@ -84,7 +85,7 @@ class Coders(CoderHandler):
 
 class Reviewers(ReviewerHandler):
     def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
-        result = ReviewerResult(ended.ticket, ended.pinned, ended.output, ended.failure, ended.session_id)
+        result = ReviewerResult(ended.ticket, ended.pinned, ended.output, ended.failure, ended.session_id, ended.tree)
         return self.handle(docket, result, ended.pinned)
 
 
@@ -154,7 +155,9 @@ def take_result(registry: Registry, docket: DocketOf, db: Database, integration:
     tree = git.tree_of(integration.repo, ended.launch.pinned)
     ended = with_report(docket(db, clock.now()), ended)
     with transaction(db):
-        return record_result(registry, docket(db, clock.now()), ended, landing, tree)
+        handled = record_result(registry, docket(db, clock.now()), ended, landing, tree)
+    closing.publish_last(db, integration.repo, ended.end.closed)
+    return handled
 
 
 def with_report(docket: Docket, ended: Ended) -> Ended:
@@ -170,7 +173,22 @@ def record_result(
 ) -> Handled:
     """Write the end of a session and what its handler decides, in the open transaction. `tree` is what was pinned."""
     write_end(docket.db, ended, landing, tree, docket.at)
+    if ended.end.closed is not None:
+        closing.record_close_out(docket.db, ended.session, ended.end.closed, docket.at)
+    record_lanes(docket.db, lanes_said(ended.judges), lane_run(docket, ended, tree))
     return registry.handle(docket, ended.planned.node.archetype, as_seen(docket.db, ended, landing))
+
+
+def lane_run(docket: Docket, ended: Ended, tree: str) -> LaneRun:
+    """Where the lanes of a verifier's session ran."""
+    session, ticket = ended.session, ended.session.ticket
+    sql = "SELECT verifier, environment FROM sessions WHERE id = ?"
+    verifier, environment = docket.db.execute(sql, [session.id]).fetchone()
+    return LaneRun(
+        session.spec_name, f"session:{session.id}", docket.at, tree, ended.launch.pinned,
+        f"{session.node_id}@{ticket.attempt}.{ticket.reading}", session.run_id, session.id,
+        verifier=verifier, environment=environment,
+    )  # fmt: skip
 
 
 def prepare_landing(db: Database, integration: Integration, ended: Ended) -> Landing | Conflict | None:

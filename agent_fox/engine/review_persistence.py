@@ -11,6 +11,7 @@ from agent_fox.core.judgement import Judged, judge
 from agent_fox.core.panel import Opinion, confer
 from agent_fox.core.verdict import Report
 from agent_fox.engine.docket import Docket, SpecFile
+from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 
@@ -53,7 +54,7 @@ def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) ->
 
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
-    opinions = [Opinion(judge.name, heard(judge, file.index)) for judge in judges]
+    opinions = [Opinion(one.name, heard(one, file.index), is_partial=one.name == LIBRARY) for one in judges]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 

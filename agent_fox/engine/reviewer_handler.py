@@ -1,8 +1,11 @@
-"""A reviewer's end: without critical findings the plan goes on; critical ones hold it or send the tests back."""
+"""A reviewer's end: without critical findings the plan goes on; critical ones hold it or send work back.
+
+What is the final review's alone is in `final_review`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_fox.core.decision import (
     Accept,
@@ -18,9 +21,9 @@ from agent_fox.core.decision import (
 from agent_fox.core.findings import Review, read_review
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.standing import Step
-from agent_fox.engine import blocking_history
-from agent_fox.engine.docket import Docket, Handled, Move
-from agent_fox.engine.escalation import file_node_issue
+from agent_fox.engine import blocking_history, final_review
+from agent_fox.engine.docket import Docket, Handled, Move, Transition
+from agent_fox.engine.escalation import file_node_issue, settle_issues
 from agent_fox.engine.lateness import ignored
 from agent_fox.engine.result_handler import round_edges
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
@@ -28,13 +31,17 @@ from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 
 @dataclass(frozen=True, slots=True)
 class ReviewerResult:
-    """The end of a reviewer's session. `failure` says why there is no review; it is a spent reading."""
+    """The end of a reviewer's session. `failure` says why there is no review; it is a spent reading.
+
+    `tree` is that of `commit`, where the caller knows it.
+    """
 
     ticket: Ticket
     commit: str | None
     output: str = ""
     failure: str = ""
     session_id: int | None = None
+    tree: str | None = None
 
 
 class ReviewerHandler:
@@ -48,62 +55,81 @@ class ReviewerHandler:
         late = ignored(docket, planned, result.ticket, result.commit, pinned)
         if late is not None:
             return late
+        if final_review.is_final(planned) and not result.failure:
+            result = replace(result, failure=final_review.why_stale(docket, planned, result.commit))
         review = Review(is_readable=False) if result.failure else read_review(result.output)
         return self.decided(docket, planned, result, review)
 
-    def decided(self, docket: Docket, planned: PlannedNode, result: ReviewerResult, review: Review) -> Handled:
-        blamed = self.blamed(docket, planned)
+    def decided(self, docket: Docket, planned: PlannedNode, result: ReviewerResult, said: Review) -> Handled:
+        is_final = final_review.is_final(planned)
+        review = final_review.without_waived(docket, planned.node.spec_name, said) if is_final else said
+        blamed = self.blamed(docket, planned, review)
         budget = Budget(docket.policy.readings, planned.standing.readings_spent)
-        decision = decide_review(review.is_readable, bool(review.critical), blamed, budget)
-        facts = self.facts(docket, result, review)
+        ceiling = self.ceiling(docket, planned, blamed) if is_final else None
+        decision = decide_review(review.is_readable, bool(review.critical), blamed, budget, ceiling)
+        facts = self.facts(docket, result, said)
         match decision:
             case Accept():
-                return self.move(docket, planned, result, decision, "Accept", [Move(planned, Step.REVIEW)], facts)
+                return self.accept(docket, planned, result, decision, facts)
             case Reread():
-                return self.move(docket, planned, result, decision, "Reread", [docket.reread(planned)], facts)
+                number, moved = self.record(docket, planned, result, "Reread", [docket.reread(planned)], facts)
+                return Handled(decision, number, moved)
             case SendBack(uids):
-                return self.send_back(docket, planned, result, decision, uids, facts)
+                return self.send_back(docket, planned, result, decision, uids, review, facts)
             case Block(cause):
                 return self.block(docket, planned, result, cause, review, facts)
             case Ignore(why):
                 raise AssertionError(why)
 
-    def blamed(self, docket: Docket, planned: PlannedNode) -> tuple[Suspect, ...]:
-        """An audit-review judges the tests of its group; the others judge the spec, which no coder can change."""
-        if planned.node.mode is not Mode.AUDIT_REVIEW:
-            return ()
+    def blamed(self, docket: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:
+        """An audit-review judges the tests of its group, a final review the work of all; the others judge the spec,
+        which no coder can change."""
+        if final_review.is_final(planned):
+            return final_review.suspects(docket, planned, review)
         coder = docket.coders(planned.node.spec_name).get(planned.node.group)
-        if coder is None:
+        if planned.node.mode is not Mode.AUDIT_REVIEW or coder is None:
             return ()
-        suspect = docket.suspect(coder, attempts=docket.policy.review_attempts)
-        sent_back = planned.standing.attempts_spent
-        return (Suspect(suspect.uid, suspect.attempts, sent_back, suspect.retry_predecessor, suspect.rung),)
+        return (Suspect(coder.node.uid, docket.policy.review_attempts, planned.standing.attempts_spent),)
+
+    def ceiling(self, docket: Docket, planned: PlannedNode, blamed: tuple[Suspect, ...]) -> str | None:
+        reached = (docket.ceiling(planned.node.spec_name, suspect.uid) for suspect in blamed)
+        return next((ceiling for ceiling in reached if ceiling is not None), None)
 
     def facts(self, docket: Docket, result: ReviewerResult, review: Review) -> dict[str, object]:
         rows = [[f.severity, f.text, f.requirement_id] for f in review.findings]
         limits = {"review_attempts": docket.policy.review_attempts, "readings": docket.policy.readings}
         return {"findings": rows, "summary": review.summary, "failure": result.failure, "limits": limits}
 
-    def move(
-        self, docket: Docket, planned: PlannedNode, result: ReviewerResult, decision: Accept | Reread, kind: str,
-        moves: list[Move], facts: dict[str, object],
-    ) -> Handled:  # fmt: skip
-        number, moved = docket.record(
-            planned, kind, moves, session_id=result.session_id, commit=result.commit, facts=facts
-        )
-        return Handled(decision, number, moved)
+    def record(
+        self, docket: Docket, planned: PlannedNode, result: ReviewerResult, kind: str, moves: list[Move],
+        facts: dict[str, object],
+    ) -> tuple[int, tuple[Transition, ...]]:  # fmt: skip
+        return docket.record(planned, kind, moves, session_id=result.session_id, commit=result.commit, facts=facts)
+
+    def accept(
+        self, docket: Docket, planned: PlannedNode, result: ReviewerResult, decision: Accept, facts: dict[str, object]
+    ) -> Handled:
+        """Nothing critical; after a final review the spec is done, and open issues about it are closed."""
+        number, moved = self.record(docket, planned, result, "Accept", [Move(planned, Step.REVIEW)], facts)
+        if not final_review.is_final(planned):
+            return Handled(decision, number, moved)
+        final_review.accepted(docket, planned, number, result.commit, result.tree)
+        expected = docket.file_of(planned.node.spec_name).expected
+        return Handled(decision, number, moved, settle_issues(docket, planned, number, result.commit, expected))
 
     def send_back(
         self, docket: Docket, planned: PlannedNode, result: ReviewerResult, decision: SendBack,
-        uids: tuple[str, ...], facts: dict[str, object],
+        uids: tuple[str, ...], review: Review, facts: dict[str, object],
     ) -> Handled:  # fmt: skip
+        """The blamed coders and the reviewer go back to pending; after a final review the verifier reads between."""
         coders = [node_by_uid(docket.db, uid) for uid in uids]
-        moves = [Move(planned, Step.RECODE), *(Move(coder, Step.SEND_BACK) for coder in coders)]
-        number, moved = docket.record(
-            planned, "SendBack", moves, session_id=result.session_id, commit=result.commit,
-            facts={**facts, "blamed": list(uids)},
-        )  # fmt: skip
-        waits = round_edges(uids, planned.node.uid)
+        between = final_review.verifier_again(docket, planned.node.spec_name) if final_review.is_final(planned) else []
+        moves = [Move(planned, Step.RECODE), *(Move(coder, Step.SEND_BACK) for coder in coders), *between]
+        facts = {**facts, "blamed": list(uids)}
+        number, moved = self.record(docket, planned, result, "SendBack", moves, facts)
+        if final_review.is_final(planned):
+            final_review.rejected(docket, planned, number, review)
+        waits = round_edges(uids, between[0].planned.node.uid if between else planned.node.uid)
         add_retry_edges(docket.db, waits, number)
         return Handled(decision, number, moved, waits=waits)
 
@@ -117,5 +143,7 @@ class ReviewerHandler:
             docket, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
             facts=facts,
         )  # fmt: skip
+        if final_review.is_final(planned):
+            final_review.rejected(docket, planned, number, review)
         effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved)
         return Handled(Block(cause), number, moved, effects)

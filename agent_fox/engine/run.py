@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,14 +12,16 @@ import pluggy
 from sqlite_utils import Database
 
 from agent_fox.config import Settings
+from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import EVERY_SPEC, Policy
-from agent_fox.engine import preflight, tip
+from agent_fox.engine import library, preflight, tip, waiving
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.effects import deliver
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
+from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
@@ -31,6 +33,8 @@ from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.evidence import witness
+from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
@@ -109,7 +113,8 @@ class Engine:
             db.close()
 
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
-        run_id = self.account(db, head, options)
+        run_id, heads = self.account(db, head, options), self.heads(db)
+        heads.begin()
         registry, tracker = self.extensions()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
@@ -117,9 +122,12 @@ class Engine:
         shelf = SpecShelf()
         workshop = self.workshop(shelf)
         docket = self.docket_of(shelf, run_id)
+        asked = library.read_files(scope.plan.specs, self.root)
         with transaction(db):
-            for line in sync_plan(docket(db, clock.now()), scope, redo=options.redo):
+            lines = sync_plan(docket(db, clock.now()), scope, redo=options.redo)
+            for line in (*lines, *library.sync_library(docket(db, clock.now()), asked)):
                 self.watch(RunEvent("note", text=line))
+            waiving.settle(docket(db, clock.now()), self.grounds())
         deliver(db, tracker, self.watch)
         run = Run(
             db=db,
@@ -138,8 +146,11 @@ class Engine:
             is_final_check=self.settings.policy.final_check,
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
+            settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            note_head=heads.note,
         )
         self.watch(RunEvent("started", text=str(run_id)))
+        run.warn()
         return self.go(db, run)
 
     def go(self, db: Database, run: Run) -> Stop:
@@ -149,6 +160,7 @@ class Engine:
             run.note_time()
         stop = self.pushed(run, stop)
         self.close_account(db, run.run_id, stop)
+        run.note_head()
         self.tidy()
         return stop
 
@@ -173,10 +185,9 @@ class Engine:
         """The run that goes on, or a new one: spending belongs to it."""
         with transaction(db):
             before = None if options.new_run else sessions.open_run(db)
-            if before is None:
-                return sessions.start_run(db, clock.now(), head)
-            sessions.resume_run(db, before)
-            return before
+            number = sessions.start_run(db, clock.now(), head) if before is None else before
+            sessions.resume_run(db, number, self.settings.policy.required_state)
+            return number
 
     def close_account(self, db: Database, run_id: int, stop: Stop) -> None:
         status = {
@@ -204,7 +215,14 @@ class Engine:
         return folder_of(state_folder(self.root, self.settings, self.environ), self.root) / "launches"
 
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
-        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings)
+        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds)
+
+    def grounds(self) -> Grounds:
+        """What waivers are held against, looked up anew for each use."""
+        return waiving.grounds_of(self.root, self.settings, self.environ)
+
+    def heads(self, db: Database) -> Heads:
+        return Heads(db, witness.path_of(self.environ, self.root), self.watch)
 
     def board(self, db: Database, scope: Scope, options: RunOptions) -> Board:
         wanted = with_dependencies(scope.plan, options.specs) if options.specs else None
@@ -225,12 +243,14 @@ class DocketFactory:
     shelf: SpecShelf
     run_id: int
     settings: Settings
+    grounds: Callable[[], Grounds]
 
     def __call__(self, db: Database, at: str) -> Docket:
         def ceiling(spec_name: str, uid: str) -> str | None:
             return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
 
-        return Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling)
+        docket = Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling)
+        return waiving.with_waivers(docket, self.grounds)
 
 
 def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:
@@ -249,6 +269,7 @@ def policy_of(settings: Settings) -> Policy:
         review_attempts=settings.retry.review_attempts,
         stop_without_progress=settings.retry.stop_without_progress,
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
+        required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),
         top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
         reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},

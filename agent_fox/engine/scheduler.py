@@ -7,24 +7,28 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from sqlite_utils import Database
 
+from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status
-from agent_fox.engine import finish, judges, launching, results
+from agent_fox.engine import final_check, final_review, finish, judges, launching, proving, results
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.effects import deliver
 from agent_fox.engine.ending import RunExit, Stop
+from agent_fox.engine.final_check import Present
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.judges import Panel, PanelEnd
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
+from agent_fox.engine.proving import Answer, Subject
 from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.spending import Spending
 from agent_fox.engine.watch import RunEvent, Watch
@@ -86,6 +90,8 @@ class Run:
     is_final_check: bool = True
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
+    settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
+    note_head: Callable[[], None] = lambda: None
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
     ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
@@ -99,7 +105,62 @@ class Run:
         with self.pool() as submit:
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
-        return self.stop or finish.claim(self.board, self.broken)
+        self.prove()
+        return self.stop or self.claim()
+
+    def is_proof_required(self) -> bool:
+        return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
+
+    def warn(self) -> None:
+        """Before anything is paid for: what can never be proved although that is required."""
+        names = dict.fromkeys(place.planned.node.spec_name for place in self.board.places())
+        for line in proving.warnings(self.db, self.workshop, names) if self.is_proof_required() else ():
+            self.watch(RunEvent("note", text=line))
+
+    def prove(self) -> None:
+        """Where a proof is required: a session of the provers for each spec that is reviewed and not proved yet."""
+        if not self.is_proof_required():
+            return
+        for subject in list(proving.due(self.db, self.workshop, finish.verified_specs(self.board))):
+            over = self.spending.time_over()
+            if over is not None and self.stop is None:
+                self.halt(RunExit.CEILING, over)
+            answer = self.ask_provers(subject) if self.stop is None else None
+            if answer is None:
+                return
+            self.note_proof(subject, answer)
+
+    def note_proof(self, subject: Subject, answer: Answer) -> None:
+        verifier = self.workshop.standpoint(self.db, subject.planned, 0).verifier
+        with transaction(self.db):
+            handled = proving.record(self.docket(self.db, clock.now()), subject, answer, verifier)
+        self.follow(handled, subject.planned)
+
+    def ask_provers(self, subject: Subject) -> Answer | None:
+        """None where a person asked to stop meanwhile, and could not wait."""
+        if not subject.objects:
+            return Answer()
+        order = proving.order_of(self.db, self.workshop, subject, clock.new_id())
+        with ThreadPoolExecutor(1, "prover") as pool:
+            end = pool.submit(proving.run, order, self.orders.signal)
+            while not wait([end], TICK_SECONDS).done:
+                self.look_around()
+                checkpoint(self.db)
+        self.look_around()
+        return proving.answer_of(end.result())
+
+    def claim(self) -> Stop:
+        """Nothing is left to do: what the run may say."""
+        docket = self.docket(self.db, clock.now())
+        required = docket.policy.required_state
+        for line in final_check.shown(docket, self.board, self.present(self.lookout.tip())):
+            self.watch(RunEvent("note", text=line))
+        short = finish.shortfalls(self.db, self.board, required, proving.reasons)
+        return finish.claim(self.board, self.broken, short, required)
+
+    def present(self, tip: str) -> Present:
+        settings = self.workshop.settings
+        return Present(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
 
     def is_busy(self, submit: Callable[[Flight], None]) -> bool:
         """Launch what may be launched; whether there is anything to wait for then."""
@@ -109,7 +170,7 @@ class Run:
                 self.launch_ready(submit)
             if self.flights or self.waits_for_backoff():
                 return True
-            if self.stop is not None or not self.check_the_tip():
+            if self.stop is not None or not (self.look_at_waivers() or self.check_the_tip()):
                 return False
 
     @contextmanager
@@ -189,10 +250,10 @@ class Run:
         submit(flight)
 
     def begin(self, planned: PlannedNode) -> Flight:
-        tip = self.lookout.tip()
+        pinned = final_review.commit_to_read(self.db, planned, self.lookout.tip())
         with transaction(self.db):
             session, launch, _ = launching.begin(
-                self.db, self.workshop, planned, self.run_id, tip, clock.new_id(), clock.now()
+                self.db, self.workshop, planned, self.run_id, pinned, clock.new_id(), clock.now()
             )
         under_way = launching.running(planned)
         self.board.stand(planned.node.uid, under_way.standing)
@@ -263,15 +324,28 @@ class Run:
         """After the commit: the board, the screen, the outside world."""
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
+        self.note_head()
         deliver(self.db, self.tracker, self.watch)
 
+    def look_at_waivers(self) -> bool:
+        """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
+        with transaction(self.db):
+            handled = self.settle_waivers(self.docket(self.db, clock.now()))
+        for one in handled:
+            self.board.apply(one)
+            self.watch(RunEvent("reopened", handled=one))
+        if handled:
+            deliver(self.db, self.tracker, self.watch)
+        return bool(handled)
+
     def check_the_tip(self) -> bool:
-        """Read again what was proven on another tree than the final tip's. True if there is something to do."""
+        """Read again what was proven on another tree than the final tip's, elsewhere, or long ago. True if there is
+        something to do."""
         if not self.is_final_check:
             return False
-        tip = self.lookout.tip()
+        present = self.present(self.lookout.tip())
         with transaction(self.db):
-            handled = finish.reopen_stale(self.docket(self.db, clock.now()), self.repo, tip, self.board)
+            handled = final_check.reopen_stale(self.docket(self.db, clock.now()), self.board, present)
         for one in handled:
             self.board.apply(one)
             self.watch(RunEvent("reopened", handled=one))

@@ -7,6 +7,7 @@ import signal
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import anyio
 import uvicorn
@@ -84,9 +85,9 @@ def listen(door: Door) -> socket.socket:
     return socket.create_server((door.host, door.port), family=family)
 
 
-def serve_http(box: Toolbox, version: str, door: Door, listening: socket.socket) -> None:
+def serve_http(box: Toolbox, version: str, door: Door, listening: socket.socket, state: Path | None = None) -> None:
     """Serve a verifier over a socket that `listen` gave; blocking, until a signal."""
-    server = build_server(box, version, Runs())
+    server = build_server(box, version, Runs(), state)
     quieten()
     anyio.run(_serve, server, door, listening)
 

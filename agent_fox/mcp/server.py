@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from pathlib import Path
 from typing import Any
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -12,6 +13,7 @@ from mcp_types import INVALID_PARAMS
 
 from agent_fox.mcp.catalogue import ENTRIES, VERSION, offered
 from agent_fox.mcp.errors import CallRefused
+from agent_fox.mcp.evidence import add_evidence
 from agent_fox.mcp.prompts import ADVICE, prompts, required_arguments
 from agent_fox.mcp.resources import add_resources
 from agent_fox.mcp.runs import Runs
@@ -32,8 +34,11 @@ _NAMED = frozenset(entry.name.value for entry in ENTRIES)
 _ADVISED = frozenset(advice.name for advice in ADVICE)
 
 
-def build_server(box: Toolbox, version: str, runs: Runs) -> MCPServer:
-    """The server for one workspace, as this version of agent-fox. Whoever ends it ends its `runs` first."""
+def build_server(box: Toolbox, version: str, runs: Runs, state: Path | None = None) -> MCPServer:
+    """The server for one workspace, as this version of agent-fox. Whoever ends it ends its `runs` first.
+
+    With a `state` file the evidence in it can be read, too.
+    """
     entries = offered(box.may_format)
     modules = _modules(box.detect())
     server: MCPServer = MCPServer(
@@ -48,6 +53,8 @@ def build_server(box: Toolbox, version: str, runs: Runs) -> MCPServer:
     )
     server.middleware.append(_only_known(server))
     add_resources(server, box)
+    if state:
+        add_evidence(server, state)
     for prompt in prompts():
         server.add_prompt(prompt)
     return server

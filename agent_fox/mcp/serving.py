@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import anyio
 from pydantic import JsonValue
 
@@ -12,19 +14,19 @@ from agent_fox.mcp.server import build_server, quieten
 from agent_fox.mcp.toolbox import Toolbox
 
 
-def describe_server(box: Toolbox, version: str) -> dict[str, JsonValue]:
+def describe_server(box: Toolbox, version: str, state: Path | None = None) -> dict[str, JsonValue]:
     """What clients are told of the server."""
-    return describe(build_server(box, version, Runs()))
+    return describe(build_server(box, version, Runs(), state))
 
 
-def serve_stdio(box: Toolbox, version: str) -> None:
+def serve_stdio(box: Toolbox, version: str, state: Path | None = None) -> None:
     """Serve the process that started this one, until it closes our standard input."""
-    anyio.run(_stdio, box, version)
+    anyio.run(_stdio, box, version, state)
 
 
-async def _stdio(box: Toolbox, version: str) -> None:
+async def _stdio(box: Toolbox, version: str, state: Path | None) -> None:
     runs = Runs()
     with stdio.clean_output():
-        server = build_server(box, version, runs)
+        server = build_server(box, version, runs, state)
     quieten()
     await stdio.serve(server, runs)

@@ -63,13 +63,27 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """What a final review is about: the difference between two commits, in the files that the spec's work touched.
+
+    `diff` may be cut; `questions` are those of checklists that a reviewer must answer.
+    """
+
+    base: str
+    commit: str
+    files: tuple[str, ...] = ()
+    diff: str = ""
+    questions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class BriefFacts:
     """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
 
     `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
     spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
     and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
-    that is the whole task of the session.
+    that is the whole task of the session. `change` is for a final review.
     """
 
     node: str
@@ -93,6 +107,7 @@ class BriefFacts:
     commands: tuple[tuple[str, str], ...] = ()
     expected: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
+    change: Change | None = None
 
 
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
@@ -115,6 +130,7 @@ def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFact
         changed=tuple(map(masked, facts.changed)),
         reason=masked(facts.reason),
         conflict=_masked_conflict(facts.conflict, masked),
+        change=_masked_change(facts.change, masked),
         documents=tuple(map(masked, facts.documents)),
         commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
     )
@@ -133,9 +149,20 @@ def _masked_conflict(conflict: Conflict | None, masked: Callable[[str], str]) ->
     return Conflict(*(tuple(map(masked, side)) for side in sides))
 
 
+def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Change | None:
+    if change is None:
+        return None
+    files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
+    return replace(change, files=files, diff=masked(change.diff), questions=questions)
+
+
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there. Keep the keys stable: agents read them."""
-    return {
+    """The brief as a JSON document; every key is always there, and `change` for a final review.
+
+    Keep the keys stable: agents read them.
+    """
+    change = {"change": _change_json(facts.change)} if facts.change else {}
+    return change | {
         "node": facts.node,
         "spec": facts.spec,
         "archetype": facts.archetype.value,
@@ -176,6 +203,16 @@ def _failure_json(failure: Failure) -> dict[str, object]:
         "evidence": printable(failure.evidence),
         "command": printable(failure.command),
         "standing": failure.standing.value,
+    }
+
+
+def _change_json(change: Change) -> dict[str, object]:
+    return {
+        "base": change.base,
+        "commit": change.commit,
+        "files": [printable(path) for path in change.files],
+        "diff": printable(change.diff),
+        "questions": [printable(question) for question in change.questions],
     }
 
 

@@ -12,6 +12,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
 from agent_fox.core.spec import Criterion
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
+from agent_fox.session.brief_facts import Change as Change
 from agent_fox.session.brief_facts import Conflict as Conflict
 from agent_fox.session.brief_facts import Failure as Failure
 from agent_fox.session.brief_facts import Since as Since
@@ -113,8 +114,19 @@ def _reviewer_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _reason(facts.reason)
     yield from _tasks("Tasks, as the spec has them", facts.tasks)
     yield from _requirements("Requirements", facts.requirements)
+    yield from _change(facts.change)
     yield from _paths("To read", facts.documents, 10)
     yield _answer(REVIEW_EXAMPLE, REVIEW_WORDS)
+
+
+def _change(change: Change | None) -> Iterable[Section]:
+    if change is None:
+        return
+    yield from _lines("Questions of the checklists: answer each by a finding, or by none", change.questions, 1)
+    span = f"All of it: `git diff {change.base} {change.commit}`." if change.base else "There is no earlier commit."
+    yield from _paths("Files of the change", change.files, 5)
+    if change.diff:
+        yield Section("The change", 6, 0.5, lambda room: boxed(change.diff, room), span)
 
 
 def _opening(facts: BriefFacts) -> str:

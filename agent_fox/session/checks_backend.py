@@ -25,7 +25,8 @@ class ChecksBackend:
         return None
 
     def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
-        document = {**order.document, **_of_launch(order, paths)}
+        own = {key: value for key, value in order.document.items() if key != "library"}
+        document = {**own, **of_launch(order, paths)}
         paths.document.write_text(json.dumps(document), encoding="utf-8")
         paths.result.write_text(FREE, encoding="utf-8")
         return module_argv("agent_fox.verifier.checks", [str(paths.document)])
@@ -34,7 +35,7 @@ class ChecksBackend:
         return {}
 
 
-def _of_launch(order: LaunchOrder, paths: Paths) -> dict[str, object]:
+def of_launch(order: LaunchOrder, paths: Paths) -> dict[str, object]:
     """What only the launch knows: its workspace, what was brought into it, and the commit before any agent's work."""
     brought = read_preparation(order).brought if paths.preparation.exists() else ()
     links = (paths.workspace / path for path in brought)

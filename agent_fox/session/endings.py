@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import IO
 
 from agent_fox.session.agent_end import AgentEnd, agent_end
+from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.trace import trace_beside
+from agent_fox.session.close_out import Judging, close_out
 from agent_fox.session.format_gate import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
-from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd
-from agent_fox.session.policy_gate import look_at
+from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal
 from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.snapshot import Refused, changed_source, take_work
@@ -29,7 +31,7 @@ LOG_ROOM = 4096
 NAMED_PATHS = 10
 """How many changed files a reason names."""
 
-WITHOUT_MODEL = frozenset({"checks", "scripted"})
+WITHOUT_MODEL = frozenset({"checks", "library", "scripted"})
 UNANSWERED = "it ended with a question, and nobody answers"
 GIT_GONE = "its workspace's .git is gone; its work was taken from the files"
 LONGEST_QUOTE = 300
@@ -48,31 +50,32 @@ def infrastructure_end(
     return SessionEnd(EndKind.INFRASTRUCTURE, told, order.log, infrastructure=what)
 
 
-def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str]) -> SessionEnd:
+def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], stop: StopSignal) -> SessionEnd:
     """Name the end, take a coder's work, and keep the log. Raises GitError or OSError where our own side
-    fails.
+    fails. Where `stop` is set before a coder's work is judged, the end is an interruption.
     """
     secrets = secret_values(environment)
     _keep_log(order, end, secrets)
     agent = agent_end(Paths(order.state))
     result = agent.result if agent else read_result(Paths(order.state).result)
+    judging = Judging(secrets, stop)
     if end.stopped:
         bare = interrupted_end(order, end.seconds)
     else:
-        bare = _of_agent(order, end, agent) if agent else _named(order, end, result)
+        bare = _of_agent(order, end, agent, judging) if agent else _named(order, end, result, judging)
     if agent:
         bare = replace(bare, notes=(*agent.told, *bare.notes))
     return _filled(bare, order, end, result, secrets)
 
 
-def _of_agent(order: LaunchOrder, end: ProcessEnd, agent: AgentEnd) -> SessionEnd:
+def _of_agent(order: LaunchOrder, end: ProcessEnd, agent: AgentEnd, judging: Judging) -> SessionEnd:
     """The runner's word, but for the work itself, which nobody's word makes good."""
     if end.timed_out:
         return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
     if agent.kind is EndKind.INTERRUPTED:  # not by us: that has been looked at before
         return _plain(order, EndKind.INFRASTRUCTURE, "ended by a signal from outside", Infrastructure.LOST)
     if agent.kind is EndKind.ENDED and end.exit_status == 0:
-        return _coder_ended(order, end, agent.result) if order.writes else _reader_ended(order, end)
+        return _coder_ended(order, end, agent.result, judging) if order.writes else _reader_ended(order, end)
     if agent.kind is EndKind.ENDED:
         return _plain(order, EndKind.INFRASTRUCTURE, "the session's runner failed after its end", Infrastructure.LOST)
     if agent.infrastructure is Infrastructure.LOST and end.signal is None:
@@ -86,7 +89,7 @@ def _last_words(order: LaunchOrder) -> str:
     return (lines or ["it said nothing"])[-1].strip()[:LONGEST_QUOTE]
 
 
-def _named(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
+def _named(order: LaunchOrder, end: ProcessEnd, result: Result, judging: Judging) -> SessionEnd:
     if end.start_error:
         reason = f"{order.agent.backend} could not be started: {end.start_error}"
         return _plain(order, EndKind.INFRASTRUCTURE, reason, Infrastructure.MISSING_BINARY)
@@ -94,7 +97,7 @@ def _named(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
         return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
     if end.exit_status != 0:
         return _failed(order, end)
-    return _coder_ended(order, end, result) if order.writes else _reader_ended(order, end)
+    return _coder_ended(order, end, result, judging) if order.writes else _reader_ended(order, end)
 
 
 def _plain(order: LaunchOrder, kind: EndKind, reason: str, what: Infrastructure | None = None) -> SessionEnd:
@@ -111,18 +114,20 @@ def _failed(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
     return _plain(order, EndKind.INFRASTRUCTURE if what else EndKind.FAILED, reason, what)
 
 
-def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result) -> SessionEnd:
+def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result, judging: Judging) -> SessionEnd:
     formatting = formatted(order)
     taken = take_work(order, read_preparation(order), end.ended_at)
     if isinstance(taken, Refused):
         return _plain(order, EndKind.REFUSED, taken.reason)
-    gate = look_at(order, taken, result.summary)
+    gate = close_out(order, taken, result.summary, judging)
+    if gate is None:
+        return interrupted_end(order, end.seconds)
     if gate.refusal:
-        return _plain(order, EndKind.REFUSED, gate.refusal)
+        return replace(_plain(order, EndKind.REFUSED, gate.refusal), closed=gate.closed)
     reason = "ended, nothing changed" if taken.is_unchanged else "ended"
     asked = (UNANSWERED,) if taken.is_unchanged and result.summary.rstrip().endswith("?") else ()
     notes = formatting + gate.notes + asked + _without_git(order)
-    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=notes)
+    return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=notes, closed=gate.closed)
 
 
 def _without_git(order: LaunchOrder) -> tuple[str, ...]:
@@ -163,6 +168,7 @@ def _filled(
         notes=result.notes + lost_output + bare.notes,
         agents=(_who(order, result),),
         retry_after=bare.retry_after,
+        closed=bare.closed,
     )
 
 
@@ -185,6 +191,18 @@ def _keep_log(order: LaunchOrder, end: ProcessEnd, secrets: tuple[str, ...]) -> 
             log.write(f"--- {name}, {count} bytes\n")
             _copy_redacted(Paths(order.state).session / name, log, secrets)
     unfinished.replace(order.log)
+    _keep_events(order, secrets)
+
+
+def _keep_events(order: LaunchOrder, secrets: tuple[str, ...]) -> None:
+    """What our own runner recorded of its tools, redacted; an earlier launch's record does not stand for this one."""
+    kept, source = trace_beside(order.log), Paths(order.state).events
+    kept.unlink(missing_ok=True)
+    if order.agent.backend in NAMES and source.is_file() and not source.is_symlink():
+        unfinished = kept.with_name(f"{kept.name}.{order.launch}.part")
+        with unfinished.open("w", encoding="utf-8") as events:
+            _copy_redacted(source, events, secrets)
+        unfinished.replace(kept)
 
 
 def _copy_redacted(source: Path, log: IO[str], secrets: tuple[str, ...]) -> None:

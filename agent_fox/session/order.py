@@ -13,6 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from agent_fox.core.close_out import CloseOut, Contract, FindingWaiver, Verification
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -77,6 +78,21 @@ class Sizes:
     change: int = 200 * 1024**2
 
 
+NOTHING_WANTED = Contract(needs_feedback=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What a coder's close-out is held to, what a person signed for, and how its commands are run (seconds, bytes)."""
+
+    contract: Contract = NOTHING_WANTED
+    waivers: tuple[FindingWaiver, ...] = ()
+    timeout: float = 600.0
+    network: bool = False
+    memory: int | None = None
+    processes: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchOrder:
     """One launch: one process for one ticket, at the commit `pinned`, with the folder `state` for itself.
@@ -86,7 +102,8 @@ class LaunchOrder:
     coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
     weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
     with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
-    work may not add more than `sizes`, and `other_specs` says what is done about files that other specs' work made.
+    work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made, and
+    `closing` what a coder's work is held to when it ends.
     `launch` is safe in file and ref names.
     """
 
@@ -120,6 +137,7 @@ class LaunchOrder:
     left_usd: float | None = None
     assumed_usd: float = 0.0
     other_specs: str = "note"
+    closing: Closing = Closing()
 
     @property
     def writes(self) -> bool:
@@ -180,6 +198,11 @@ class Paths:
         return self.state / "report.json"
 
     @property
+    def events(self) -> Path:
+        """What the runner of an agent's program recorded of its tools; see `session.agents.trace`."""
+        return self.state / "events.jsonl"
+
+    @property
     def shim(self) -> Path:
         """Pid and start time of the shim, so that its leftovers can be ended after a crash."""
         return self.state / "shim.json"
@@ -213,6 +236,16 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True)
+class ClosedOut:
+    """A coder's close-out: what it was judged by and what it came to, about the files of `tree`. Text is redacted."""
+
+    given: CloseOut
+    verification: Verification
+    tree: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True)
 class SessionEnd:
     """What came of a session. Text is redacted; `output` is what a verifier or reviewer printed on standard
     output.
@@ -220,6 +253,7 @@ class SessionEnd:
     `cost_usd` and the token counts are None where unknown. `infrastructure` is set with
     EndKind.INFRASTRUCTURE only, `work` with a coder's EndKind.ENDED only. `notes` say what was odd without
     changing the end; `agents` tell who worked: backend and model, and what the runner of an agent's program reports.
+    `closed` is how a coder's work was judged, also where that refused it.
     """
 
     kind: EndKind
@@ -237,6 +271,7 @@ class SessionEnd:
     notes: tuple[str, ...] = ()
     agents: tuple[Mapping[str, object], ...] = ()
     retry_after: float | None = None
+    closed: ClosedOut | None = None
 
 
 class StopSignal:

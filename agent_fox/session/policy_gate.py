@@ -1,20 +1,22 @@
-"""Whether a coder's work may count: its change is checked before anything lands, for weakened tests and checks, and for
-files of other specs.
+"""What a coder's change does to tests and checks, and to files of other specs: the rules of its close-out, looked at
+before anything lands.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_fox.session.order import LaunchOrder, Work
 from agent_fox.session.other_specs import foreign_changes
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.git_change import change_between
-from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, PolicyReport, Ruling, Severity
+from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Ruling, Severity
 
 FINDINGS_NAMED = 3
 REFUSE = "refuse"
+OTHER_SPECS = "other-specs"
 
 
 class Changes(StrEnum):
@@ -26,43 +28,75 @@ class Changes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
-    """What the checks came to: why the work is refused (empty: it is not), and what is to be noted about it."""
+class Breach:
+    """A rule that fired. `rule`: its name for the report, with the place; `told`: in words that a coder can act on."""
 
-    refusal: str = ""
-    notes: tuple[str, ...] = ()
+    rule: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What the checks came to: changes of other specs' files and weakened tests that refuse the work, and what is only
+    to be noted.
+    """
+
+    foreign: tuple[Breach, ...] = ()
+    weakened: tuple[Breach, ...] = ()
+    noted: tuple[Breach, ...] = ()
+
+    @property
+    def refusing(self) -> tuple[Breach, ...]:
+        return (*self.foreign, *self.weakened)
+
+    def refusals(self, open_rules: Container[str]) -> tuple[str, ...]:
+        """Why the work is refused, a sentence for each kind, naming the rules that nobody signed for."""
+        foreign = [breach.told for breach in self.foreign if breach.rule in open_rules]
+        weakened = [breach.told for breach in self.weakened if breach.rule in open_rules]
+        told = [f"refused by policy ([policy] other_specs): {'; '.join(foreign)}"] if foreign else []
+        return (*told, *([_weakening_told(weakened)] if weakened else []))
 
 
 def look_at(order: LaunchOrder, work: Work, summary: str) -> Gate:
     """Check what the work changes against the commit it began at. `summary`: the coder's own words. Raises GitError."""
-    foreign = () if work.is_unchanged else foreign_changes(order, work)
-    if foreign and order.other_specs == REFUSE:
-        return Gate(f"refused by policy ([policy] other_specs): {'; '.join(foreign)}")
+    if work.is_unchanged:
+        return Gate()
+    foreign = tuple(Breach(f"{OTHER_SPECS}: {told}", told) for told in foreign_changes(order, work))
     gate = _weakening(order, work, summary)
-    return replace(gate, notes=(*foreign, *gate.notes))
+    if order.other_specs == REFUSE:
+        return Gate(foreign, gate.weakened, gate.noted)
+    return Gate((), gate.weakened, (*foreign, *gate.noted))
 
 
 def _weakening(order: LaunchOrder, work: Work, summary: str) -> Gate:
     changes = Changes(order.changes)
-    if changes is Changes.IGNORE or work.is_unchanged:
+    if changes is Changes.IGNORE:
         return Gate()
     report = check_change(change_between(order.repo, order.pinned, work.commit), PolicyContext(summary=summary))
-    if report.verdict is Ruling.BLOCKED and changes is Changes.REFUSE:
-        return Gate(_refusal(report))
-    return Gate(notes=tuple(_noted(finding) for finding in report.findings if finding.severity is not Severity.NOTE))
+    is_refused = report.verdict is Ruling.BLOCKED and changes is Changes.REFUSE
+    refusing = [one for one in report.findings if one.severity is Severity.BLOCK] if is_refused else []
+    noted = [one for one in report.findings if one.severity is not Severity.NOTE and one not in refusing]
+    return Gate((), tuple(map(_refused, refusing)), tuple(map(_noted, noted)))
 
 
-def _refusal(report: PolicyReport) -> str:
-    """In words that a coder can act on; the whole finding, with what to do about it."""
-    found = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
-    more = f"; and {len(found) - FINDINGS_NAMED} more" if len(found) > FINDINGS_NAMED else ""
-    named = "; ".join(f"{_place(finding)}: {finding.message} ({finding.remedy})" for finding in found[:FINDINGS_NAMED])
-    return f"refused by policy, tests or checks were weakened: {named}{more}"
+def _refused(finding: PolicyFinding) -> Breach:
+    """The whole finding, with what to do about it."""
+    return Breach(_rule(finding), f"{_place(finding)}: {finding.message} ({finding.remedy})")
 
 
-def _noted(finding: PolicyFinding) -> str:
+def _noted(finding: PolicyFinding) -> Breach:
     wanted = " and no reason was stated" if finding.severity is Severity.NEEDS_REASON else ""
-    return f"policy: {_place(finding)}: {finding.message}{wanted}"
+    return Breach(_rule(finding), f"policy: {_place(finding)}: {finding.message}{wanted}")
+
+
+def _weakening_told(named: Sequence[str]) -> str:
+    more = f"; and {len(named) - FINDINGS_NAMED} more" if len(named) > FINDINGS_NAMED else ""
+    return f"refused by policy, tests or checks were weakened: {'; '.join(named[:FINDINGS_NAMED])}{more}"
+
+
+def _rule(finding: PolicyFinding) -> str:
+    test = f" [{finding.test}]" if finding.test else ""
+    return f"{finding.rule.value}: {_place(finding)}: {finding.message}{test}"
 
 
 def _place(finding: PolicyFinding) -> str:

@@ -78,20 +78,20 @@ def _run(order: LaunchOrder, command: Command, tell: Started, stop: StopSignal) 
         with stop.calling(running.stop):
             running.go()
             end = running.wait()
-    return _finish(order, end, command.environment)
+    return _finish(order, end, command.environment, stop)
 
 
 def _remember(path: Path, running: Running) -> None:
     path.write_text(json.dumps({"pid": running.pid, "start_time": running.start_time}), encoding="utf-8")
 
 
-def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str, str]) -> SessionEnd:
+def _finish(order: LaunchOrder, end: ProcessEnd | None, environment: Mapping[str, str], stop: StopSignal) -> SessionEnd:
     if end is None:
         kill_marked("AGENT_FOX_LAUNCH", order.launch)
         reason = "the session was ended from outside before its end could be written down"
         return infrastructure_end(order, Infrastructure.LOST, reason, environment)
     try:
-        return end_of(order, end, environment)
+        return end_of(order, end, environment, stop)
     except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, f"taking the work: {error}", environment)
     except OSError as error:
@@ -109,7 +109,7 @@ def harvest(order: LaunchOrder) -> SessionEnd | None:
     end = read_end(paths.session)
     if end is None or end.stopped:
         return None
-    return _finish(order, end, base_environment(order, paths, os.environ))
+    return _finish(order, end, base_environment(order, paths, os.environ), StopSignal())
 
 
 def known_cost(order: LaunchOrder) -> float | None:

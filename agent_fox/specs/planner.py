@@ -21,8 +21,9 @@ _TICKED = (TaskState.DONE, TaskState.SKIPPED)
 class PlanShape:
     """Which reviewers and verifiers a plan has, and how specs wait for each other.
 
-    `gate`: a dependent spec starts when the other is verified (`spec`), or when the declared group is done,
-    its own verifier waiting for the other's (`group`). `overrides` sets `retry_predecessor` for a spec's
+    `final_review`: what is verified is then read by a reviewer who did not build it. `gate`: a dependent spec starts
+    when the other is verified, and reviewed where that is asked for (`spec`), or when the declared group is done, its
+    own verifier waiting for the other's end (`group`). `overrides` sets `retry_predecessor` for a spec's
     name or a node's id. Without `optional_groups`, optional groups are planned as if they were ticked.
     """
 
@@ -30,6 +31,7 @@ class PlanShape:
     drift_review: bool = False
     audit_review: bool = True
     verifier: bool = True
+    final_review: bool = False
     gate: Literal["spec", "group"] = "spec"
     retry_predecessor: bool = True
     overrides: Mapping[str, bool] = field(default_factory=dict)
@@ -52,7 +54,8 @@ def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: Plan
 
 
 def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
-    """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier."""
+    """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier, the review of
+    the whole."""
     nodes: list[Node] = []
     if shape.pre_review:
         nodes.append(_reviewer(spec, 0, Mode.PRE_REVIEW))
@@ -64,6 +67,8 @@ def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
             nodes.append(_reviewer(spec, group.number, Mode.AUDIT_REVIEW))
     if shape.verifier:
         nodes.append(_verifier(spec))
+        if shape.final_review:
+            nodes.append(_reviewer(spec, nodes[-1].group, Mode.FINAL_REVIEW))
     return [replace(node, retry_predecessor=_retries(node, shape)) for node in nodes]
 
 
@@ -112,7 +117,7 @@ def _edges(
     for spec in specs:
         nodes = planned.get(spec.name, [])
         for before, after in pairwise(nodes):
-            edges[Edge(before.id, after.id, EdgeKind.CHAIN)] = ()
+            edges[Edge(before.id, after.id, _kind_within(after))] = ()
         for row in rows[spec.name]:
             for edge in _between(planned[row.spec], nodes, row, shape):
                 edges[edge] = tuple(dict.fromkeys((*edges.get(edge, ()), row.where)))
@@ -128,7 +133,17 @@ def _between(before: list[Node], after: list[Node], row: Dependency, shape: Plan
     if source is not None and target is not None:
         yield Edge(source.id, target.id, EdgeKind.DEPENDENCY)
     kind = EdgeKind.GATE if shape.verifier else EdgeKind.DEPENDENCY
-    yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else after[-1]).id, kind)
+    yield Edge(before[-1].id, (after[0] if shape.gate == "spec" else _last_judge(after)).id, kind)
+
+
+def _kind_within(after: Node) -> EdgeKind:
+    """A final review waits for a verdict, and never begins where there is none: an escalated verifier holds it."""
+    return EdgeKind.GATE if after.mode is Mode.FINAL_REVIEW else EdgeKind.CHAIN
+
+
+def _last_judge(nodes: list[Node]) -> Node:
+    """The node that must not speak before the specs it depends on are done: the verifier, where there is one."""
+    return next((node for node in nodes if _is_closing(node)), nodes[-1])
 
 
 def _group_node(nodes: list[Node], group: int | None, last: bool) -> Node | None:

@@ -33,6 +33,11 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() if text else ""
 
 
+def log_name(path: str | None) -> str:
+    """A session's log by its name: in which folder of this machine it lies is nobody's business."""
+    return (path or "").rpartition("/")[2]
+
+
 def address(spec_name: str, part: str) -> str:
     """The address of a requirement in the specification library."""
     return f"{spec_name}/{part}"
@@ -150,7 +155,7 @@ def _verdict(row: Row) -> Evidence:
     )  # fmt: skip
     return Evidence(
         Kind.VERDICT, f"verdict:{row['id']}", row["at"],
-        Outcome(row["verdict"], counterexample=row["first_error"] or "", log_ref=row["log"] or ""),
+        Outcome(row["verdict"], counterexample=row["first_error"] or "", log_ref=log_name(row["log"])),
         SpecRef("requirement", address(row["spec_name"], row["requirement_id"]), row["text_version"]), context,
         Artifact(row["tree"] or "", row["commit_id"] or ""),
         body={
@@ -165,7 +170,7 @@ def _session(row: Row) -> Evidence:
     landed = row["landed_commit"]
     identity = f"session:{row['id']}:{row['status']}" + (f":{landed}" if landed else "")
     return Evidence(
-        Kind.SESSION, identity, row["at"], Outcome(row["end_kind"] or row["status"], log_ref=row["log"]),
+        Kind.SESSION, identity, row["at"], Outcome(row["end_kind"] or row["status"], log_ref=log_name(row["log"])),
         SpecRef("node", row["node_id"]),
         RunContext(
             environment=row["environment"], verifier=row["verifier"], ticket=_ticket(row), run=row["run_id"],

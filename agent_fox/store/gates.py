@@ -53,9 +53,10 @@ def gates_of(db: Database, spec_name: str | None = None) -> list[GateRow]:
     """The gates of a spec, or of all: one for each requirement of the plan."""
     sql = (
         "SELECT spec_name, requirement_id, version, state, role, decision_id, waiver_id, tree, commit_id, reason, at, "
-        "was_proved FROM gates WHERE ? IS NULL OR spec_name = ? ORDER BY history_id"
+        "was_proved FROM gates"
     )
-    return [gate_row(row) for row in db.execute(sql, [spec_name, spec_name])]
+    where, values = ("", []) if spec_name is None else (" WHERE spec_name = ?", [spec_name])
+    return [gate_row(row) for row in db.execute(f"{sql}{where} ORDER BY history_id", values)]
 
 
 def gate_row(row: Sequence[object]) -> GateRow:

@@ -156,7 +156,8 @@ VERDICT_COLUMNS = (
 def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[object, ...]:
     """What is stored of a verdict, in the order of the columns after the first two."""
     verdict = counted.verdict
-    command, first_error = (verdict.signal.command, verdict.signal.first_error) if verdict.signal else (None, None)
+    signal = verdict.signal
+    command, first_error = (signal.command, signal.first_error) if signal else (verdict.command or None, None)
     disposition = verdict.disposition if counted.word is Word.FAIL else None
     return (
         origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,

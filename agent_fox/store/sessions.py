@@ -82,8 +82,10 @@ def open_run(db: Database) -> int | None:
     return int(row[0]) if row and row[1] != "ended" else None
 
 
-def resume_run(db: Database, run_id: int) -> None:
-    db.execute("UPDATE runs SET status = 'running', ended_at = NULL, exit_code = NULL WHERE id = ?", [run_id])
+def resume_run(db: Database, run_id: int, required_state: str) -> None:
+    """A run begins or goes on; from now on its requirements must come to this gate."""
+    sql = "UPDATE runs SET status = 'running', ended_at = NULL, exit_code = NULL, required_state = ? WHERE id = ?"
+    db.execute(sql, [required_state, run_id])
 
 
 def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, reason: str, tip: str | None) -> None:

@@ -111,6 +111,11 @@ def over(db: Database, waiver_id: str) -> str:
     return "its requirement's gate has left `waived` since" if _has_left(db, waiver_id) else ""
 
 
+def is_ended(db: Database, waiver_id: str) -> bool:
+    """Whether its end was noted as an event."""
+    return any(event.kind in ENDINGS for event in events_of(db, waiver_id))
+
+
 def _has_left(db: Database, waiver_id: str) -> bool:
     sql = (
         "SELECT 1 FROM gate_history AS w JOIN gate_history AS g ON g.spec_name = w.spec_name AND "
@@ -118,6 +123,16 @@ def _has_left(db: Database, waiver_id: str) -> bool:
         "WHERE w.waiver_id = ? AND w.finish = 'waived' LIMIT 1"
     )
     return db.execute(sql, [waiver_id]).fetchone() is not None
+
+
+def waiver_behind(db: Database, spec_name: str, requirement_id: str) -> str:
+    """The id of the waiver that last moved a gate to `waived`, empty where none did."""
+    sql = (
+        "SELECT waiver_id FROM gate_history WHERE spec_name = ? AND requirement_id = ? AND finish = 'waived' "
+        "ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [spec_name, requirement_id]).fetchone()
+    return str(row[0]) if row and row[0] else ""
 
 
 def is_recorded(db: Database, row: WaiverRow) -> bool:

@@ -12,8 +12,12 @@ from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_l
 
 LONGEST_TITLE = 200
 LONGEST_BODY = 60_000
-LONGEST_UNPROVEN = 40_000
+LONGEST_UNPROVEN = 30_000
 LONGEST_TABLE = 8_000
+LONGEST_WAIVERS = 4_000
+LONGEST_WAIVER = 1_000
+MOST_COMMANDS = 5
+SHORT = 12
 LONGEST_EVIDENCE = 4_000
 LONGEST_REQUIREMENT = 2_000
 LONGEST_IDS = 2_000
@@ -41,10 +45,36 @@ class AttemptRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Exhibit:
+    """What the evidence ledger holds about one requirement: the record of its verdict, and what that is about.
+
+    `gate` is where the requirement stands; `session` the ticket of who said it.
+    """
+
+    requirement: str
+    verdict: str
+    record: str = ""
+    session: str = ""
+    commit: str = ""
+    environment: str = ""
+    verifier: str = ""
+    gate: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEnd:
+    """The ledger when the issue was written: its head, and how many records stand before it."""
+
+    head: str
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
 class IssueFacts:
     """Everything an issue says. `cause` in words (`attempts spent`), `commit` what the evidence is about.
 
-    `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say.
+    `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say. `exhibits`
+    are the records behind what is not proven, `waivers` those in force, in words.
     """
 
     title: str
@@ -58,6 +88,9 @@ class IssueFacts:
     attempts: tuple[AttemptRow, ...] = ()
     blocked: tuple[str, ...] = ()
     reason: str = ""
+    exhibits: tuple[Exhibit, ...] = ()
+    ledger: LedgerEnd | None = None
+    waivers: tuple[str, ...] = ()
 
 
 def issue_text(facts: IssueFacts) -> tuple[str, str]:
@@ -66,6 +99,8 @@ def issue_text(facts: IssueFacts) -> tuple[str, str]:
         _what_happened(facts),
         _failing(facts.failing),
         _unknown(facts.unknown),
+        _evidence(facts),
+        _waivers(facts.waivers),
         _attempts(facts.attempts),
         _blocked(facts.blocked),
         _next_step(facts),
@@ -104,6 +139,42 @@ def _unknown(ids: Sequence[str]) -> str:
     return f"## No clear verdict\n\nNeither PASS nor FAIL could be established for: {_ids(ids)}" if ids else ""
 
 
+def _evidence(facts: IssueFacts) -> str:
+    """The records behind it, and how anybody can check them."""
+    if not facts.exhibits or facts.ledger is None:
+        return ""
+    rows = [_exhibit(one) for one in facts.exhibits]
+    shown = how_many_fit(rows, LONGEST_TABLE)
+    header = [
+        "| requirement | verdict | record | session | commit | environment | verifier | gate |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    more = f"\n\nAnd {len(rows) - shown} more." if shown < len(rows) else ""
+    shows = [f"agent-fox ledger show {facts.spec}/{one.requirement}" for one in facts.exhibits[:MOST_COMMANDS]]
+    return (
+        "## Evidence\n\n" + "\n".join([*header, *rows[:shown]]) + more + "\n\n"
+        f"These records stand in the evidence ledger; after {facts.ledger.records:,} of them its head was "
+        f"{code(facts.ledger.head)}. The whole chain of each, and whether anything of it was changed:\n\n"
+        + fenced("\n".join(one_line(line, LONGEST_TITLE) for line in (*shows, "agent-fox ledger verify")), "sh")
+    )
+
+
+def _exhibit(one: Exhibit) -> str:
+    short = (one.record[:SHORT], one.session, one.commit[:SHORT], one.environment)
+    spans = (cell(code(text, 100)) for text in short)
+    cells = (cell(one.requirement), cell(one.verdict), *spans, cell(one.verifier, 100), cell(one.gate))
+    return f"| {' | '.join(cells)} |"
+
+
+def _waivers(lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    rows = [f"- {one_line(line, LONGEST_WAIVER)}" for line in lines]
+    shown = how_many_fit(rows, LONGEST_WAIVERS)
+    more = [f"- and {len(rows) - shown} more: `agent-fox waive --list`"] if shown < len(rows) else []
+    return "\n".join(["## Waivers in force\n", *rows[:shown], *more])
+
+
 def _attempts(attempts: Sequence[AttemptRow]) -> str:
     if not attempts:
         return ""
@@ -130,7 +201,23 @@ def _next_step(facts: IssueFacts) -> str:
         "## Next step\n\n"
         "Read the whole story, mend what stands in the way (work, spec or environment), then give it "
         f"a new budget:\n\n{fenced(commands, 'sh')}\n\n"
+        f"{_other_ways(facts)}"
         "This issue is closed with the proof once everything in it is proven."
+    )
+
+
+def _other_ways(facts: IssueFacts) -> str:
+    open_ids = [one.requirement for one in facts.exhibits[:MOST_COMMANDS]]
+    if not open_ids:
+        return ""
+    commands = "\n".join(
+        f"agent-fox waive {one_line(name, LONGEST_TITLE)} --spec {one_line(facts.spec, LONGEST_TITLE)} "
+        "--reason '...' --expires 30d"
+        for name in open_ids
+    )
+    return (
+        "Where the spec asks for the wrong thing, change its text: `agent-fox run` then reads it again by itself. "
+        f"Where it is to be accepted unproven, a person signs for that:\n\n{fenced(commands, 'sh')}\n\n"
     )
 
 

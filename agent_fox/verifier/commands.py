@@ -85,9 +85,14 @@ class Place:
 
 
 def run_logged(
-    argv: tuple[str, ...], place: Place, variables: Mapping[str, str], timeout: float, bounds: Bounds
+    argv: tuple[str, ...],
+    place: Place,
+    variables: Mapping[str, str],
+    timeout: float,
+    bounds: Bounds,
+    stop: threading.Event | None = None,
 ) -> Ended:
-    """Run argv until it ends or `timeout` seconds have passed; all that it started ends with it."""
+    """Run argv until it ends, `timeout` seconds have passed or `stop` is set; all that it started ends with it."""
     limits = Limits(timeout, LOG_LIMIT, bounds.memory, bounds.processes)
     order = CommandOrder(
         argv=argv,
@@ -103,7 +108,7 @@ def run_logged(
     with place.log.open("wb", buffering=0) as file:
         kept = Excerpt(OUTPUT_LIMIT, file)
         try:
-            end = run_command(order, kept, bounds.sandbox, threading.Event())
+            end = run_command(order, kept, bounds.sandbox, stop or threading.Event())
         except (SandboxMissing, OutsideWorkspace) as error:
             return Ended(None, "", 0.0, not_started=str(error))
     return Ended(end.exit_code, kept.text(), end.seconds, end.timed_out, end.start_error, end.isolation)

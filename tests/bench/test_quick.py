@@ -33,6 +33,7 @@ def test_every_figure_is_taken_beside_its_floor_and_nothing_is_left_behind(tmp_p
         "by the proxy",
         "events of codex",
         "prompt of a brief",
+        "ledger verify --export",
     ):
         assert told in done.stdout
     assert list(tmp_path.iterdir()) == []

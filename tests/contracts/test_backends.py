@@ -14,6 +14,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import GuardedBackend
 from agent_fox.session.backends import Backend, CommandBackend, ScriptedBackend
 from agent_fox.session.checks_backend import ChecksBackend
+from agent_fox.session.library_backend import LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from tests.contracts.plugin_package.notebook_plugin.player_backend import PlayerBackend
@@ -39,6 +40,16 @@ BACKENDS: dict[str, Callable[[], Case]] = {
     "checks": lambda: Case(
         ChecksBackend(),
         order={"archetype": Archetype.VERIFIER, "document": {"expected": {"01-REQ-1.1": "It works."}}},
+    ),
+    "library": lambda: Case(
+        LibraryBackend(),
+        order={
+            "archetype": Archetype.VERIFIER,
+            "document": {
+                "expected": {"01-REQ-1.1": "It works."},
+                "library": {"spec_name": "01_calc", "objects": [], "traces": []},
+            },
+        },
     ),
     "a plugin's": lambda: Case(PlayerBackend()),
     "a plugin's, guarded": lambda: Case(GuardedBackend("notebook", "player", PlayerBackend())),

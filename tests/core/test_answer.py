@@ -358,6 +358,7 @@ def test_what_our_own_checks_found_is_taken_over_only_when_trusted() -> None:
         disposition=Disposition.FLAKY,
         is_proven=True,
         needs_person=True,
+        command="pytest -q",
     )
 
 

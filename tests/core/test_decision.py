@@ -254,6 +254,15 @@ def test_critical_findings_send_the_tests_back_on_a_budget_of_their_own() -> Non
     assert decide_review(True, True, (Suspect("t", 2, 2),), Budget(2, 1)) == Block(Cause.ATTEMPTS_SPENT)
 
 
+def test_who_must_not_be_sent_back_is_not_by_a_review_either() -> None:
+    blamed = (Suspect("a", 2, 1), Suspect("b", 2, 1, retry_predecessor=False))
+    assert decide_review(True, True, blamed, Budget(2, 1)) == Block(Cause.RETRY_DISABLED)
+
+
+def test_a_ceiling_that_is_reached_ends_a_review_before_its_budget_does() -> None:
+    assert decide_review(True, True, (Suspect("a", 2, 2),), Budget(2, 1), "$5") == Block(Cause.CEILING)
+
+
 def test_critical_findings_about_the_spec_need_a_person() -> None:
     assert decide_review(True, True, (), Budget(2, 1)) == Block(Cause.NEEDS_PERSON)
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from agent_fox.core.gates import ENOUGH, HIGHEST, TRANSITIONS, Forbidden, Gate, Role, step, ways
+from agent_fox.core.gates import ENOUGH, HIGHEST, TRANSITIONS, Forbidden, Gate, Role, is_enough, step, ways
 
 G, R = Gate, Role
 EVERYTHING = tuple(product(Gate, Gate, Role))
@@ -93,6 +93,14 @@ def test_what_a_role_can_never_pass_agrees_with_the_table() -> None:
 def test_the_higher_the_demand_the_fewer_gates_satisfy_it() -> None:
     assert ENOUGH[G.PROVED] < ENOUGH[G.REVIEWED] < ENOUGH[G.TESTED]
     assert not ENOUGH[G.TESTED] & {G.PROPOSED, G.REJECTED}
+
+
+def test_a_gate_is_enough_where_it_came_to_what_is_required() -> None:
+    for required, state in product(ENOUGH, Gate):
+        expected = state in ENOUGH[required]
+        assert is_enough(required, state, was_proved=True) is expected
+        is_short = (required, state) == (G.PROVED, G.ACCEPTED)
+        assert is_enough(required, state, was_proved=False) is (expected and not is_short)
 
 
 @pytest.mark.parametrize(

@@ -63,3 +63,36 @@ def test_with_no_readable_judge_the_report_is_not_readable() -> None:
     broken = Report(is_readable=False)
     found = confer([Opinion("checks", broken), Opinion("model", broken)], ["a"])
     assert (found.is_readable, found.verdicts["a"].word) == (False, U)
+
+
+def partial(report: Report) -> Opinion:
+    return Opinion("library", report, is_partial=True)
+
+
+def test_a_partial_judge_has_no_say_where_it_is_silent() -> None:
+    checks = Opinion("checks", Report({"a": Verdict("a", P), "b": Verdict("b", P)}))
+    found = confer([checks, partial(Report({"b": Verdict("b", U)}))], ["a", "b", "c"])
+    assert found.verdicts["a"] == Verdict("a", P)
+    assert found.verdicts["b"].word is U
+    assert "c" not in found.verdicts
+
+
+def test_where_a_partial_judge_speaks_nothing_passes_without_it() -> None:
+    for first, second in itertools.product([P, F, U, None], [P, F, U]):
+        said = partial(Report({"a": Verdict("a", second)}))
+        word = confer([opinion("checks", first), said], ["a"]).verdicts["a"].word
+        assert word is (F if F in (first, second) else P if (first, second) == (P, P) else U)
+
+
+def test_a_partial_judge_that_cannot_be_read_holds_everything_back() -> None:
+    broken = partial(Report(notes=("crashed",), is_readable=False))
+    found = confer([opinion("checks", P), broken], ["a"])
+    assert (found.verdicts["a"].word, found.is_readable) == (U, True)
+
+
+def test_a_partial_judge_does_not_make_a_report_of_nobody_readable() -> None:
+    crashed = Opinion("checks", Report(notes=("crashed",), is_readable=False))
+    found = confer([crashed, partial(Report({"b": Verdict("b", P)}))], ["a", "b"])
+    assert not found.is_readable
+    assert "a" not in found.verdicts
+    assert found.verdicts["b"].word is U

@@ -54,6 +54,28 @@ def uids(found: PlanChange) -> dict[str, str]:
     return {node.id: node.uid for node in found.nodes}
 
 
+def reviewed(found: Plan, spec: str = "01_a") -> Plan:
+    """The same plan with a final review."""
+    last = found.nodes[-1].group
+    review = Node(
+        f"{spec}:reviewer:final-review", f"{spec}:{last}:reviewer:final-review", spec, last, Archetype.REVIEWER,
+        Mode.FINAL_REVIEW,
+    )  # fmt: skip
+    return replace(found, nodes=(*found.nodes, review))
+
+
+def test_a_final_review_is_added_alone() -> None:
+    found = change(plan("A", "B"), reviewed(plan("A", "B")))
+    assert [node.id for node in found.added] == ["01_a:3:reviewer:final-review"]
+    assert found.pending == ()
+
+
+def test_a_final_review_is_made_again_with_its_verifier_and_keeps_its_history() -> None:
+    found = change(reviewed(plan("A", "B")), reviewed(plan("A", "B", "C", parts={**PARTS, "3": "THE e SHALL f."})))
+    assert uids(found)["01_a:4:reviewer:final-review"] == "01_a:reviewer:final-review"
+    assert {"01_a:verifier", "01_a:reviewer:final-review"} <= set(found.pending)
+
+
 def test_the_same_plan_is_no_change() -> None:
     found = change(plan("A", "B"), plan("A", "B"))
     assert found.is_empty

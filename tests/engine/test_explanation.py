@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.policy import Policy
-from agent_fox.engine.explanation import REMEDIES, Explanation, Spent, explain
+from agent_fox.engine.explanation import REMEDIES, Explanation, PartEvidence, Spent, explain
 from agent_fox.engine.run import STATE
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import read_state
@@ -49,6 +49,7 @@ def test_a_blocked_coder_has_spent_its_attempts_and_says_why_each_failed(ask: As
     assert [one.kind for one in told.rulings] == ["Retry", "Block"]
     assert all("exit" in one.reason for one in told.sessions)
     assert told.remedies == (REMEDIES[Cause.ATTEMPTS_SPENT], "agent-fox reset 01_a:1")
+    assert told.evidence == (PartEvidence("01-REQ-1.1", "proposed", "", "", "", "", ""),)
 
 
 def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:

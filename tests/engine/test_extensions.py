@@ -79,8 +79,9 @@ def test_a_log_parser_that_gives_no_result_is_named(tmp_path: Path) -> None:
         read(tmp_path, Shouting(gives="nonsense"))
 
 
-def test_no_plugin_takes_the_place_of_the_judge_that_is_trusted() -> None:
+@pytest.mark.parametrize("judge", ["checks", "library"])
+def test_no_plugin_takes_the_place_of_a_judge_that_is_trusted(judge: str) -> None:
     plugins = load_plugins()
-    plugins.register(Offering("checks"), name="some-plugin")
-    with pytest.raises(PluginError, match=r"some-plugin.*checks"):
+    plugins.register(Offering(judge), name="some-plugin")
+    with pytest.raises(PluginError, match=rf"some-plugin.*{judge}"):
         backends_of(plugins)

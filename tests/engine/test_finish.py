@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.engine.board import Board
 from agent_fox.engine.ending import RunExit
-from agent_fox.engine.finish import claim
+from agent_fox.engine.finish import Shortfall, claim
 from tests.engine.test_board import edge, planned
 
 DONE = Standing("a:1", Status.COMPLETED, Outcome.LANDED)
@@ -35,6 +36,21 @@ def test_an_escalated_or_blocked_verifier_is_not_proven_and_is_named() -> None:
 def test_a_spec_that_was_left_out_counts_as_not_proven() -> None:
     stop = claim(board_of(Outcome.VERIFIED), ("b",))
     assert (stop.exit, stop.reason) == (RunExit.NOT_PROVEN, "not proven: b")
+
+
+def test_what_is_verified_and_not_more_is_named_with_its_gate_and_what_was_asked_for() -> None:
+    short = (Shortfall("a", "1", Gate.TESTED), Shortfall("a", "2", Gate.TESTED), Shortfall("a", "3", Gate.REJECTED))
+    stop = claim(board_of(Outcome.VERIFIED), (), short, Gate.REVIEWED)
+    said = "not proven: a; a is tested, not reviewed, in 1, 2; a is rejected, not reviewed, in 3"
+    assert (stop.exit, stop.reason) == (RunExit.NOT_PROVEN, said)
+
+
+def test_what_is_not_proved_is_named_with_the_reason_and_what_to_do() -> None:
+    short = tuple(Shortfall("a", str(number), Gate.REVIEWED, "no contract") for number in range(1, 8))
+    reason = claim(board_of(Outcome.VERIFIED), (), short, Gate.PROVED).reason
+    assert "1 (no contract), 2 (no contract)" in reason
+    assert "5 (no contract) and 2 more" in reason
+    assert reason.endswith("correct the code or the contract, waive the requirement, or lower [policy] required_state")
 
 
 def test_without_a_verifier_nothing_is_proven() -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.config import Settings
+from agent_fox.engine import preflight
 from agent_fox.engine.preflight import own_state_folder
 from agent_fox.testing.worlds import Req, World, git, issue_files, log, run_cli
 from tests.stories.scene import CANNOT_GO_ON, PROVEN, REFUSED, coders, run
@@ -179,8 +181,20 @@ class TestNames:
         assert "there is no such" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("wanted", ["reviewed", "proved"])
-def test_evidence_that_cannot_be_gathered_yet_is_refused_and_not_assumed(tmp_path: Path, wanted: str) -> None:
-    root = WORLD.build(tmp_path)
-    (line,) = refusal(root, AGENT_FOX__POLICY__REQUIRED_STATE=wanted)
-    assert line == f"[policy] required_state = '{wanted}' cannot be reached in this version; set it to 'tested'"
+def test_reviews_that_are_required_need_a_reviewer(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings="[agents.reviewer]\ncommand = []\n").build(tmp_path)
+    (line,) = refusal(root, AGENT_FOX__POLICY__REQUIRED_STATE="reviewed")
+    assert line.startswith("[agents.reviewer] ")
+
+
+def test_nothing_is_reviewed_that_was_never_verified(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}, settings="[plan]\nverifier = false\n").build(tmp_path)
+    lines = refusal(root, AGENT_FOX__POLICY__REQUIRED_STATE="reviewed")
+    assert '[policy] required_state = "reviewed" needs verdicts first; set [plan] verifier = true' in lines
+
+
+def test_proofs_that_are_required_need_the_provers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "why_no_proof", lambda: "z3 missing: pip install 'agent-fox[formal]'")
+    wanted = Settings.model_validate({"policy": {"required_state": "proved"}})
+    (line,) = preflight.unreachable(wanted)
+    assert line == "[policy] required_state = \"proved\", but z3 missing: pip install 'agent-fox[formal]'"

@@ -44,6 +44,7 @@ from agent_fox.session.template import CONDITIONS, NAMES, TemplateError, filled,
 from tests.session.write_golden import (
     CODER,
     CONFLICT,
+    FINAL,
     GOLDEN,
     LOST,
     REREAD,
@@ -359,7 +360,7 @@ def test_the_documentation_has_every_placeholder_and_condition() -> None:
 
 def test_the_documentation_has_the_rank_of_every_section() -> None:
     facts = [RETRY, LOST, CONFLICT, replace(CONFLICT, must_stay_green=("A",)), REREAD]
-    facts += [review(mode, "04_gate:0:reviewer") for mode in Mode]
+    facts += [FINAL, *(review(mode, "04_gate:0:reviewer") for mode in Mode)]
     known = {section.heading: section.rank for each in facts for section in sections(each)}
     written = {heading: int(rank) for rank, headings in rows("Rank") for heading in headings.split("; ")}
     assert written == known

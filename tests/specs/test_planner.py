@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -45,6 +46,33 @@ def test_reviewers_and_the_verifier_can_be_left_out(specs: Path) -> None:
     usual(specs, "01_a")
     plan = planned(specs, PlanShape(pre_review=False, audit_review=False, verifier=False))
     assert ids(plan) == ["01_a:1", "01_a:2"]
+
+
+def test_a_final_review_stands_behind_a_gate_after_the_verifier(specs: Path) -> None:
+    usual(specs, "01_a")
+    plan = planned(specs, PlanShape(final_review=True))
+    last = plan.nodes[-1]
+    assert (last.id, last.uid) == ("01_a:3:reviewer:final-review", "01_a:reviewer:final-review")
+    assert (last.archetype, last.mode) == (Archetype.REVIEWER, Mode.FINAL_REVIEW)
+    assert edges(plan, EdgeKind.GATE) == [("01_a:3", last.id)]
+    assert plan.nodes[:-1] == planned(specs, PlanShape()).nodes
+
+
+def test_without_a_verifier_there_is_nothing_to_review(specs: Path) -> None:
+    usual(specs, "01_a")
+    shape = PlanShape(final_review=True, verifier=False)
+    assert ids(planned(specs, shape)) == ids(planned(specs, PlanShape(verifier=False)))
+
+
+@pytest.mark.parametrize(("gate", "waits"), [("spec", "02_b:0:reviewer:pre-review"), ("group", "02_b:3")])
+def test_what_depends_on_a_spec_waits_for_its_final_review(
+    specs: Path, gate: Literal["spec", "group"], waits: str
+) -> None:
+    usual(specs, "01_a")
+    usual(specs, "02_b", "01_a | 1 | 1")
+    plan = planned(specs, PlanShape(final_review=True, gate=gate))
+    assert ("01_a:3:reviewer:final-review", waits) in edges(plan, EdgeKind.GATE)
+    assert plan.problems == ()
 
 
 def test_a_row_and_its_gate_join_two_specs(specs: Path) -> None:

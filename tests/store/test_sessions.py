@@ -34,7 +34,7 @@ def test_a_continued_run_goes_on_with_its_time(tmp_path: Path) -> None:
         run = sessions.start_run(db, AT, "c0ffee")
         sessions.add_run_seconds(db, run, 1.5)
         sessions.end_run(db, run, AT, "paused", 3, "why", None)
-        sessions.resume_run(db, run)
+        sessions.resume_run(db, run, "tested")
         sessions.add_run_seconds(db, run, 2.0)
         assert sessions.run_seconds(db, run) == 3.5
         assert db.execute("SELECT status, ended_at, exit_code FROM runs").fetchone() == ("running", None, None)

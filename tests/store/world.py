@@ -53,10 +53,10 @@ def stranger(folder: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def decide(db: Database, node: Node = VERIFIER, kind: str = "Recode") -> int:
-    return records.record_decision(
-        db, AT, None, NewDecision(node.uid, node.id, node.spec_name, kind, Ticket(node.uid, 1, 1), ())
-    )
+def decide(db: Database, node: Node = VERIFIER, kind: str = "Recode", session: int | None = None) -> int:
+    ticket = Ticket(node.uid, 1, 1)
+    new = NewDecision(node.uid, node.id, node.spec_name, kind, ticket, (), session_id=session)
+    return records.record_decision(db, AT, None, new)
 
 
 def add_nodes(db: Database, *nodes: Node) -> None:
@@ -115,11 +115,11 @@ def fill_in(db: Database) -> None:
 
 def fill_evidence(db: Database) -> None:
     """A row in every table of evidence that has none yet: the ledger and the gates have theirs from what happened."""
-    record_moves(db, AT, SPEC, [GateMove("R1", "v1", None, Gate.PROPOSED, Role.ENGINE)])
     add_row(db, "waivers", id="waiver-1", kind="requirement", spec_name=SPEC, address="R1", version="v1")
+    record_moves(db, AT, SPEC, [GateMove("R1", "v1", Gate.PROPOSED, Gate.WAIVED, Role.PERSON, "waiver-1")])
     for number, kind in enumerate(("granted", "revoked"), 1):
         add_row(db, "waiver_events", id=number, waiver_id="waiver-1", kind=kind)
-    add_row(db, "specifications", id=1, address=f"{SPEC}/R1", state="adopted")
+    add_row(db, "specifications", id=1, address=f"{SPEC}/R1", state="proposed")
     add_row(db, "review_tasks", id="task-1")
     add_row(db, "review_events", id=1, task_id="task-1", kind="registered")
 

@@ -23,7 +23,37 @@ def run(root: Path, *options: str, ends: int, **variables: str) -> subprocess.Co
     )  # fmt: skip
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == ends, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+    if (root / ".agent-fox" / "state.db").exists() and ends != REFUSED:
+        gates_and_standings_agree(root)
     return done
+
+
+UNPROVEN = {"proposed", "rejected", "waived"}
+STANDS = (
+    "SELECT g.requirement_id, g.state, coalesce(v.outcome, v.status), coalesce(r.outcome, r.status, 'none'), "
+    "coalesce(f.verdict, 'none') FROM gates AS g "
+    "JOIN plan_nodes AS v ON v.spec_name = g.spec_name AND v.uid = g.spec_name || ':verifier' "
+    "LEFT JOIN plan_nodes AS r ON r.spec_name = g.spec_name AND r.mode = 'final-review' AND r.status <> 'withdrawn' "
+    "LEFT JOIN verification_results AS f ON f.spec_name = g.spec_name AND f.requirement_id = g.requirement_id "
+    "AND f.superseded_by IS NULL WHERE v.status <> 'withdrawn'"
+)
+
+
+def gates_and_standings_agree(root: Path) -> None:
+    """Two folds of the same decisions: what is verified has no lesser gate, and what fails has none that is more."""
+    assert [why for row in rows(root, STANDS) if (why := disagreement(*row))] == []
+
+
+def disagreement(part: object, gate: object, verifier: object, review: object, verdict: object) -> str:
+    """How a gate contradicts its spec's verifier and review, or the verdict; empty where it does not."""
+    is_proven = verifier in ("verified", "waived") and review != "blocked"
+    if is_proven and gate in ("proposed", "rejected"):
+        return f"{part} is {gate} although its spec is {verifier}"
+    if is_proven and review == "reviewed" and gate == "tested":
+        return f"{part} is {gate} although its spec is {review}"
+    if verdict == "FAIL" and gate not in UNPROVEN:
+        return f"{part} is {gate} although it fails"
+    return ""
 
 
 def begin(root: Path, *options: str, **variables: str) -> subprocess.Popen[bytes]:

@@ -53,6 +53,58 @@ def test_one_spec_spends_its_budget_and_leaves_history_and_one_issue(demo: Path)
     assert "03-REQ-2.1" in issue.read_text(encoding="utf-8")
 
 
+def test_the_issue_of_the_escalated_spec_shows_the_chain_of_evidence(demo: Path) -> None:
+    (record, commit, environment, position, head) = last_record(demo, "03_split/03-REQ-2.1")
+    (issue,) = (demo / ".agent-fox" / "issues").glob("*.md")
+    text = issue.read_text(encoding="utf-8")
+    row = f"| 03-REQ-2.1 | FAIL | `{record[:12]}` | `03_split:3@3.1` | `{commit[:12]}` | `{environment}` | 1 checks |"
+    assert row in text
+    assert f"after {position} of them its head was `{head}`" in text
+    for command in (
+        "python -m pytest -q tests/test_split.py",
+        "agent-fox ledger show 03_split/03-REQ-2.1",
+        "agent-fox ledger verify",
+        "agent-fox waive 03-REQ-2.1 --spec 03_split --reason '...' --expires 30d",
+    ):
+        assert f"\n{command}\n" in text
+
+
+def last_record(root: Path, address: str) -> tuple[str, str, str, int, str]:
+    """Of the verdict on a requirement, with the end of the chain when its session's last record was written."""
+    verdict = f"SELECT max(position) FROM ledger WHERE address = '{address}' AND kind = 'verdict'"
+    sql = (
+        "SELECT v.record_id, json_extract(v.content, '$.artifact.commit'), "
+        "json_extract(v.content, '$.run_context.environment'), l.position, l.head FROM ledger AS v, ledger AS l "
+        f"WHERE v.position = ({verdict}) AND l.position = (SELECT max(position) FROM ledger WHERE at = v.at "
+        "AND session_id = v.session_id)"
+    )
+    ((record, commit, environment, position, head),) = rows(root, sql)
+    assert isinstance(position, int)
+    return str(record), str(commit), str(environment), position, str(head)
+
+
+def test_explain_shows_the_chain_of_evidence(demo: Path) -> None:
+    record, commit, environment, _, _ = last_record(demo, "03_split/03-REQ-2.1")
+    node = " ".join(run_cli(demo, "explain", "03_split").stdout.split())
+    assert f"03-REQ-2.1 proposed FAIL record {record[:12]} by 03_split:3@3.1 on {commit[:12]}" in node
+    chain = " ".join(run_cli(demo, "explain", "03-REQ-2.1").stdout.split())
+    for part in (
+        f"● FAIL {record[:12]} verdict by 03_split:3@3.1 (checks)",
+        f"on commit {commit[:12]}",
+        f"environment {environment}, verifier 1 checks",
+        "$ python -m pytest -q tests/test_split.py",
+        "→ tested (evaluator): the current verdict on it is FAIL",
+        f"$ git worktree add --detach ../check-{commit[:12]} {commit}",
+    ):
+        assert part in chain
+
+
+def test_what_was_proven_says_which_record_proves_it_and_that_it_counts(demo: Path) -> None:
+    told = run_cli(demo, "ledger", "show", "02_cart/02-REQ-1.1").stdout
+    assert told.startswith("02_cart/02-REQ-1.1  tested · proven, and it counts now\n")
+    assert "proposed → tested by evaluator" in told
+
+
 def test_one_verifier_answers_gibberish_and_its_coders_pay_nothing(demo: Path) -> None:
     assert decisions(demo, "04_receipt")[:2] == ["Reread", "Accept"]
     assert rows(demo, "SELECT max(attempt) FROM sessions WHERE spec_name = '04_receipt'") == [(1,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from agent_fox.testing.worlds import NEVER, Req, World, git, landed, log, rows
@@ -49,3 +50,27 @@ def test_an_escalated_spec_is_not_read_again_at_the_end(tmp_path: Path) -> None:
     root = World(specs, settings="[retry]\nattempts = 1\n", seconds=0.1).build(tmp_path)
     run(root, ends=NOT_PROVEN)
     assert decisions(root, "01_a:2") == ["Block"]
+
+
+def test_a_verdict_from_another_environment_is_read_again_or_shown(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1", 1)]}).build(tmp_path)
+    run(root, ends=PROVEN)
+    shown = run(root, ends=PROVEN, AGENT_FOX__VERIFY__NETWORK="true", AGENT_FOX__EVIDENCE__ENVIRONMENT="show")
+    assert "01_a: the environment has changed since it was verified" in shown.stdout
+    assert decisions(root, "01_a:2") == ["Accept"]
+    run(root, ends=PROVEN, AGENT_FOX__VERIFY__NETWORK="true")
+    run(root, ends=PROVEN, AGENT_FOX__VERIFY__NETWORK="true")
+    assert decisions(root, "01_a:2") == ["Accept", "Reopen", "Accept"]
+    assert coders(root) == {"01_a:1": 1}
+
+
+def test_old_evidence_is_made_again_as_often_as_the_settings_say(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1", 1)]}).build(tmp_path)
+    run(root, ends=PROVEN, AGENT_FOX__EVIDENCE__RERUN_FRACTION="1.0")
+    assert decisions(root, "01_a:2") == ["Accept"]
+    run(root, ends=PROVEN, AGENT_FOX__EVIDENCE__RERUN_FRACTION="1.0")
+    assert decisions(root, "01_a:2") == ["Accept", "Reopen", "Accept"]
+    run(root, ends=PROVEN)
+    assert decisions(root, "01_a:2") == ["Accept", "Reopen", "Accept"]
+    ((facts,),) = rows(root, "SELECT facts FROM decisions WHERE kind = 'Reopen'")
+    assert json.loads(str(facts))["rerun"]["fraction"] == 1.0

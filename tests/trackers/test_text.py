@@ -7,7 +7,16 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.trackers.text import LONGEST_BODY, LONGEST_TITLE, AttemptRow, IssueFacts, Unproven, issue_text
+from agent_fox.trackers.text import (
+    LONGEST_BODY,
+    LONGEST_TITLE,
+    AttemptRow,
+    Exhibit,
+    IssueFacts,
+    LedgerEnd,
+    Unproven,
+    issue_text,
+)
 
 FACTS = IssueFacts(
     title="04_gate: 2 requirements are not proven (attempts spent)",
@@ -25,6 +34,14 @@ FACTS = IssueFacts(
         AttemptRow(2, "", None, "04-REQ-1.1", "tried | again"),
     ),
     blocked=("05_desk:1", "05_desk:2"),
+    exhibits=(
+        Exhibit(
+            "04-REQ-1.1", "FAIL", "ab" * 32, "04_gate:4@2.1", "c0ffee" * 6, "5794cc24d85d5f13", "1 checks", "rejected"
+        ),
+        Exhibit("04-REQ-2.1", "UNKNOWN"),
+    ),
+    ledger=LedgerEnd("cd" * 32, 1234),
+    waivers=("04-REQ-3.1 by a person until 2026-04-01: known",),
 )
 
 BODY = """\
@@ -54,6 +71,27 @@ assert shut == open
 
 Neither PASS nor FAIL could be established for: 04-REQ-2.1
 
+## Evidence
+
+| requirement | verdict | record | session | commit | environment | verifier | gate |
+|---|---|---|---|---|---|---|---|
+| 04-REQ-1.1 | FAIL | `abababababab` | `04_gate:4@2.1` | `c0ffeec0ffee` | `5794cc24d85d5f13` | 1 checks | rejected |
+| 04-REQ-2.1 | UNKNOWN |  |  |  |  |  |  |
+
+These records stand in the evidence ledger; after 1,234 of them its head was \
+`cdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcdcd`. \
+The whole chain of each, and whether anything of it was changed:
+
+```sh
+agent-fox ledger show 04_gate/04-REQ-1.1
+agent-fox ledger show 04_gate/04-REQ-2.1
+agent-fox ledger verify
+```
+
+## Waivers in force
+
+- 04-REQ-3.1 by a person until 2026-04-01: known
+
 ## What was tried
 
 | attempt | commit | cost | what failed | what was done |
@@ -73,6 +111,14 @@ Read the whole story, mend what stands in the way (work, spec or environment), t
 agent-fox explain 04_gate:4
 agent-fox reset 04_gate:4
 agent-fox run
+```
+
+Where the spec asks for the wrong thing, change its text: `agent-fox run` then reads it again by itself. \
+Where it is to be accepted unproven, a person signs for that:
+
+```sh
+agent-fox waive 04-REQ-1.1 --spec 04_gate --reason '...' --expires 30d
+agent-fox waive 04-REQ-2.1 --spec 04_gate --reason '...' --expires 30d
 ```
 
 This issue is closed with the proof once everything in it is proven.
@@ -98,19 +144,41 @@ def test_an_issue_stays_within_its_bounds_and_names_what_it_leaves_out() -> None
             attempts=tuple(AttemptRow(n, long, 1.0, long, long) for n in range(500)),
             blocked=("05_desk:1",) * 5_000,
             reason=long,
+            exhibits=tuple(Exhibit(*[f"{n} {long}"] * 8) for n in range(500)),
+            ledger=LedgerEnd(long, 10**9),
+            waivers=(long,) * 500,
         )
     )
     assert len(title) <= LONGEST_TITLE
     assert len(body) <= LONGEST_BODY
     assert re.search(r"And \d+ more: 04-REQ-", body)
     assert "Earlier attempts left out: " in body
+    assert re.search(r"And \d+ more\.", body)
+    assert re.search(r"- and \d+ more: `agent-fox waive --list`", body)
     assert "| 499 |" in body
     assert open_blocks(body) == []
 
 
+def test_an_issue_without_records_says_nothing_of_the_ledger() -> None:
+    _, body = issue_text(IssueFacts("t", "s", "n:1", "c", reason="it is blocked"))
+    assert "## Evidence" not in body
+    assert "agent-fox waive" not in body
+
+
 @given(st.text(alphabet=st.sampled_from("`~\n\r\x00\x1b[m@#|->a\ud800 "), max_size=200))
 def test_no_evidence_can_leave_its_block_or_bring_control_characters(evidence: str) -> None:
-    _, body = issue_text(IssueFacts("t", "s", "n:1", "c", failing=(Unproven("A", evidence, evidence, evidence),)))
+    _, body = issue_text(
+        IssueFacts(
+            "t",
+            "s",
+            "n:1",
+            "c",
+            failing=(Unproven("A", evidence, evidence, evidence),),
+            exhibits=(Exhibit(*[evidence] * 8),),
+            ledger=LedgerEnd(evidence, 1),
+            waivers=(evidence,),
+        )
+    )
     body.encode("utf-8")
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", body)
     assert open_blocks(body) == []

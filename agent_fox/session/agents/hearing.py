@@ -14,6 +14,7 @@ from agent_fox.session.agents.prices import Prices
 from agent_fox.session.agents.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.tally import LONGEST_NAME, Tally, short_tool, told
 from agent_fox.session.agents.task import AgentTask
+from agent_fox.session.agents.trace import NAME, Recorder
 from agent_fox.session.agents.watchdog import Stop, Watchdog
 
 LAST_COMPLAINTS = 20
@@ -38,6 +39,7 @@ class Hearing:
     gate: StopGate | None = None
     tally: Tally = field(init=False)
     watchdog: Watchdog = field(init=False)
+    recorder: Recorder = field(init=False)
     metered: dict[str, Used] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
     last: str = ""
@@ -47,6 +49,7 @@ class Hearing:
     def __post_init__(self) -> None:
         self.tally = Tally(lambda tool: self.cli.may(self.task.role, tool), model=self.task.model)
         self.watchdog = Watchdog(self.task.limits, self.cli.facts.beats)
+        self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace)
 
     @property
     def spent(self) -> Spent:
@@ -78,6 +81,7 @@ class Hearing:
     def take(self, event: Event) -> None:
         self.watchdog.hear()
         self.tally.hear(event)
+        self.recorder.hear(event)
         self._look_at(event)
         line = None if isinstance(event, Beat) else telling.line_of(event)
         if line is not None:

@@ -205,6 +205,7 @@ def main(document: str) -> int:
     prices = read_prices(task.prices)
     conversation = Conversation(task, cli, Hearing(task, cli, prices), orders)
     report = conversation.hold(credentials)
+    conversation.hearing.recorder.close(is_ended=report.ending is Ending.ENDED)
     write_report(task.report, report)
     log(f"{report.ending}: {report.reason}")
     if task.role is not Role.CODER:

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Asks the gate about one task; its exit code is the job's. agent-fox must be installed, and the history fetched
+# (actions/checkout with fetch-depth: 0). What is judged is what is committed: that is what will be merged. Findings and
+# warnings go to the summary of the job.
+set -uo pipefail
+
+base=${GATE_BASE:-}
+if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
+	base=origin/$GITHUB_BASE_REF
+fi
+
+code=0
+agent-fox gate --task-id "${GATE_TASK_ID:?}" --commit HEAD --output-dir "${GATE_OUTPUT_DIR:-outputs/verification}" \
+	${GATE_INPUT_DIR:+--input-dir "$GATE_INPUT_DIR"} ${base:+--base "$base"} \
+	${GITHUB_STEP_SUMMARY:+--summary "$GITHUB_STEP_SUMMARY"} || code=$?
+
+if [ -n "${GITHUB_OUTPUT:-}" ]; then
+	if [ "$code" -eq 0 ]; then echo "passed=true"; else echo "passed=false"; fi >>"$GITHUB_OUTPUT"
+fi
+exit "$code"

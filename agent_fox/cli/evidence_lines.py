@@ -1,0 +1,142 @@
+"""The chain of evidence of a requirement, on a screen and as JSON. Nothing is read here, nothing judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import TypeVar
+
+import click
+
+from agent_fox.cli.screen import plain, print_json, title
+from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
+from agent_fox.evidence.promotion import PromotionState
+
+SHORT = 12
+RECENT = 5  # records and steps shown without --all
+SAID_LINES = 3
+
+_T = TypeVar("_T")
+
+
+def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> None:
+    """The chain of a requirement, or of each of its criteria, on standard output."""
+    if as_json:
+        print_json(chain_document(chains))
+    else:
+        click.echo("\n\n".join("\n".join(chain_lines(chain, is_whole=is_whole)) for chain in chains))
+
+
+def chain_document(chains: Sequence[Chain]) -> dict[str, object]:
+    """One JSON document: the chain, or where the name stands for several criteria, the chain of each."""
+    if len(chains) == 1:
+        return asdict(chains[0])
+    return {"spec": chains[0].spec, "requirements": [asdict(chain) for chain in chains]}
+
+
+def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
+    """The answers to: proven by what, by whom, on which commit, in which environment, may I check it myself?"""
+    gate = chain.promotion.overall
+    stands = "proven, and it counts now" if chain.is_proven_now else f"not proven now: {why_not(chain)}"
+    yield f"{title(f'{chain.spec}/{chain.requirement}')}  {gate or 'not in the plan'} · {plain(stands)}"
+    yield f"  {plain(chain.text)}"
+    yield from _proofs(chain, is_whole=is_whole)
+    yield from _steps(chain.steps, is_whole=is_whole)
+    yield from _blocked(chain.promotion)
+    yield from _formal(chain)
+    yield from _section("waivers", [line for one in chain.waivers for line in _waiver(one)])
+    yield from _section("final reviews", [_review(one) for one in _last(chain.reviews, is_whole=is_whole)])
+    yield from _section("check it yourself", [f"$ {command}" for command in chain.check])
+    yield f"ledger: {chain.head.position} records, head {chain.head.head}"
+
+
+def why_not(chain: Chain) -> str:
+    current = chain.current
+    if current is None:
+        return "no verdict stands"
+    if current.status != "PASS":
+        return f"its verdict is {current.status}"
+    return "; ".join(current.why_stale)
+
+
+def _section(name: str, lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        yield title(name)
+        yield from (f"  {plain(line)}" for line in lines)
+
+
+def _last(found: Sequence[_T], *, is_whole: bool) -> Sequence[_T]:
+    return found if is_whole else found[-RECENT:]
+
+
+def _proofs(chain: Chain, *, is_whole: bool) -> Iterator[str]:
+    shown = _last(chain.proofs, is_whole=is_whole)
+    hidden = chain.left_out + len(chain.proofs) - len(shown)
+    judges = {one.session: one for one in chain.judges}
+    yield title("evidence") + (f" (the last {len(shown)} of {len(shown) + hidden})" if hidden else "")
+    for one in shown:
+        judge = judges.get(one.session) if one.session is not None else None
+        models = f" {', '.join(judge.models)}" if judge and judge.models else ""
+        yield from _proof(one, f"{judge.backend}{models}" if judge else "")
+    if not shown:
+        yield "  nothing was recorded about it"
+
+
+def _proof(one: Proof, judge: str) -> Iterator[str]:
+    mark = "●" if one.is_current else " "
+    by = f" by {one.ticket}" if one.ticket else ""
+    who = f" ({plain(judge)})" if judge else ""
+    counts = "" if one.why_stale else ", counts now"
+    yield f"{mark} {one.status:<7} {one.id[:SHORT]}  {one.kind}{plain(by)}{who}, {one.at[:19]}{counts}"
+    on = f"commit {one.commit[:SHORT]}, tree {one.tree[:SHORT]}" if one.commit else "no commit"
+    yield plain(f"          on {on}, environment {one.environment or '?'}, verifier {one.verifier or '?'}")
+    if one.about and not one.is_current and one.kind == "check":
+        yield plain(f"          about {one.about}")
+    if one.why_stale:
+        yield plain(f"          does not count: {'; '.join(one.why_stale)}")
+    if one.limitation:
+        yield plain(f"          limitation: {one.limitation}")
+    if one.is_current:
+        said = [line for line in one.said.splitlines() if line.strip()][:SAID_LINES]
+        yield from (plain(f"          {line}") for line in said)
+    if one.command:
+        yield plain(f"          $ {one.command}")
+
+
+def _steps(steps: Sequence[Step], *, is_whole: bool) -> Iterator[str]:
+    shown = _last(steps, is_whole=is_whole)
+    yield title("gate") + (f" (the last {len(shown)} of {len(steps)} changes)" if len(shown) < len(steps) else "")
+    for one in shown:
+        by = f"decision {one.decision}" if one.decision is not None else ""
+        waiver = f"waiver {one.waiver[:SHORT]}" if one.waiver else ""
+        shows = ", ".join(filter(None, (by, waiver, f"record {one.record[:SHORT]}")))
+        yield plain(
+            f"  {one.at[:19]}  {one.start or 'begins again'} → {one.finish} by {one.role}: {one.reason} ({shows})"
+        )
+    if not shown:
+        yield "  proposed since it was planned"
+
+
+def _blocked(state: PromotionState) -> Iterator[str]:
+    lines = [f"→ {one.finish} ({' or '.join(one.roles)}): {one.why}" for one in state.blocked]
+    yield from _section("what would move it", lines)
+    if state.is_enough is None:
+        yield "  whether its waiver counts was not checked here"
+    elif not state.is_enough:
+        yield f"  asked for: {state.required} ([policy] required_state)"
+
+
+def _formal(chain: Chain) -> Iterator[str]:
+    lines = [f"{one.kind} {one.address}{f' ({one.doubt})' if one.doubt else ''}: {one.text}" for one in chain.bound]
+    yield from _section("bound to it", lines)
+
+
+def _waiver(one: WaiverLine) -> Iterator[str]:
+    state = f"does not count: {one.why_not}" if one.why_not else "in force"
+    yield f"{one.id[:SHORT]} by {one.signer} until {one.expires_at[:19]}: {state}"
+    yield f"  {one.reason}"
+
+
+def _review(one: ReviewLine) -> str:
+    note = f": {one.note}" if one.note else ""
+    return f"{one.at[:19]}  {one.decision} by {one.ticket} on {one.commit[:SHORT]}{note}"

@@ -1,0 +1,110 @@
+"""`agent-fox gate`: may this task be closed? Judging is the engine's; a person's signature is `agent-fox waive`'s."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.words import counted
+from agent_fox.core.close_out import Finding, Severity, Verification
+from agent_fox.engine.gating import Answer, Asked, close
+from agent_fox.review.close_out_report import document_of, summary
+from agent_fox.review.push_hook import install_hook
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+SIGNS = {Severity.BLOCK: ("✗", "red"), Severity.WARN: ("!", "yellow")}
+LONGEST_LINE = 400
+MOST_LINES = 50
+
+
+@click.command("gate", short_help="Judge whether a task may be closed: what ran, what it wrote, which rules fired.")
+@click.option("--task-id", metavar="ID", help="The task: a run's node and attempt (`04_gateway:2@1`), or any name.")
+@click.option("--output-dir", type=FOLDER, metavar="DIR", help="Where its report goes. Unset: `outputs/verification`.")
+@click.option("--input-dir", type=FOLDER, metavar="DIR", help="Where its files are. Unset: here, or in --output-dir.")
+@click.option("--base", metavar="REF", help="What the change is counted from. Unset: where it left the main branch.")
+@click.option("--commit", metavar="REF", help="Judge what is committed there. Unset: the files as they are.")
+@click.option(
+    "--summary",
+    "markdown",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Append the report as Markdown, as for `$GITHUB_STEP_SUMMARY`.",
+)
+@click.option("--install-hook", is_flag=True, help="Install a pre-push hook here that asks this gate.")
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context, task_id: str | None, output_dir: Path | None, input_dir: Path | None, base: str | None,
+    commit: str | None, markdown: Path | None, install_hook: bool, as_json: bool,
+) -> Exit:  # fmt: skip
+    """Judge a task by what is recorded of it, without any model: `feedback_record.jsonl`, `scope_report.json`,
+    `rule_report.json` and the change itself, or, for a task of a run, the run's own records.
+
+    Exits 0 where it passed, 2 where something holds it back, 1 for a mistake in what was asked. Only a signed waiver
+    overrides a finding.
+    """
+    if install_hook:
+        return _install(as_json)
+    if task_id is None:
+        raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
+    asked = Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)
+    answer = close(asked)
+    if markdown is not None:
+        _append(markdown, summary(answer.judged))
+    if as_json:
+        print_json({**document_of(answer.judged), "path": str(answer.path)})
+    else:
+        click.echo("\n".join(_lines(answer)))
+    return Exit.DONE if answer.judged.verification.passed else Exit.UNPROVEN
+
+
+def _install(as_json: bool) -> Exit:
+    installed = install_hook(here())
+    if as_json:
+        print_json({"path": str(installed.path), "is_new": installed.is_new})
+    else:
+        click.echo(f"{'wrote' if installed.is_new else 'kept'} {installed.path}")
+    return Exit.DONE
+
+
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(text)
+    except OSError as error:
+        raise UserError(f"--summary {path}: {error.strerror}; name a file that can be written") from error
+
+
+def _lines(answer: Answer) -> Iterator[str]:
+    found = answer.judged.verification
+    yield from (_line(found, finding) for finding in found.findings[:MOST_LINES])
+    if len(found.findings) > MOST_LINES:
+        yield f"  and {len(found.findings) - MOST_LINES} more findings, in the report"
+    verdict = click.style("passed", fg="green") if found.passed else click.style("blocked", fg="red")
+    counts = f"{counted(len(found.blocking), 'finding')} in the way, {counted(len(found.warnings), 'warning')}"
+    yield f"{verdict}: {plain(found.task_id)}: {counts}"
+    yield f"report: {_near(answer.path)}" + (f" (record {answer.judged.record[:12]})" if answer.judged.record else "")
+    if found.blocking:
+        first = found.blocking[0]
+        wanted = f"{plain(found.task_id)} {first.check} {first.detail_hash}"
+        yield f"put it right and judge again; or a person signs: agent-fox waive --finding {wanted}"
+
+
+def _near(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+def _line(found: Verification, finding: Finding) -> str:
+    sign, colour = SIGNS[finding.severity]
+    waiver = found.waiver_of(finding)
+    text = plain(finding.detail)
+    shown = text if len(text) <= LONGEST_LINE else f"{text[:LONGEST_LINE]}…"
+    signed = f" (waived by {plain(waiver.signer)}: {plain(waiver.reason)})" if waiver else ""
+    return f"  {click.style(sign, fg=colour)} {finding.check}: {shown} [{finding.detail_hash}]{signed}"

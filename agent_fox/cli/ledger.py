@@ -1,0 +1,249 @@
+"""`agent-fox ledger`: the evidence that was recorded, shown, checked, and taken to other machines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from sqlite_utils import Database
+
+from agent_fox.cli import passphrases
+from agent_fox.cli.chains import chains_named
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.evidence_lines import tell_chains
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.keys import key_file, workplaces
+from agent_fox.cli.ledger_lines import checked_document, checked_lines, entry_lines, record_document, record_lines
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.core.evidence import Kind
+from agent_fox.evidence import export as exporting
+from agent_fox.evidence import keys, trust, witness
+from agent_fox.evidence.about import UnknownRequirement, parts_named
+from agent_fox.evidence.faults import Findings
+from agent_fox.evidence.keys import KeyTrouble, Signer
+from agent_fox.evidence.verify import verify
+from agent_fox.evidence.verify_export import verify_export
+from agent_fox.evidence.waivers import Grounds
+from agent_fox.evidence.witness import Witness, WitnessBroken
+from agent_fox.store import ledger
+from agent_fox.store.ledger import Kept
+from agent_fox.system import clock
+
+SHOWN = 20
+FILE = click.Path(path_type=Path)
+
+
+@click.group("ledger", short_help="Show the recorded evidence, check that it is whole, export it.")
+def command() -> None:
+    """Show the recorded evidence, check that it is whole, and export it to other machines."""
+
+
+@command.command("show", short_help="Show records: the last ones, one, or all that bears on a requirement.")
+@click.argument("name", required=False, metavar="[RECORD | REQ]")
+@click.option("--kind", type=click.Choice([kind.value for kind in Kind]), help="Records of this kind only.")
+@click.option("--all", "is_all", is_flag=True, help=f"All of them, not the last {SHOWN}.")
+@json_option
+def show(name: str | None, kind: str | None, is_all: bool, as_json: bool) -> None:
+    """Show the last records, or the one RECORD: its position, or the beginning of its id (8 characters at least).
+
+    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2` where several specs have it): proven by what, run by whom,
+    on which commit, in which environment, whether that counts now, its gate, and how to check it yourself.
+    """
+    with reading(here()) as db:
+        if name is None:
+            found = last_records(db, kind, is_all=is_all)
+            _tell([record_document(kept) for kept in found], entry_lines(found), as_json)
+        elif is_requirement(db, name):
+            tell_chains(chains_named(db, here(), name), is_whole=is_all, as_json=as_json)
+        else:
+            kept = record_named(db, name)
+            _tell(record_document(kept), record_lines(kept), as_json)
+
+
+def is_requirement(db: Database, name: str) -> bool:
+    """Whether a name is not a record's: a requirement of the plan, or nothing that a record could be named by."""
+    try:
+        return bool(parts_named(db, name))
+    except UnknownRequirement:
+        return re.fullmatch("[0-9a-f]+", name) is None
+
+
+def _tell(document: object, lines: Iterator[str], as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        click.echo("\n".join(map(plain, lines)))
+
+
+def last_records(db: Database, kind: str | None, *, is_all: bool) -> list[Kept]:
+    last = "position IN (SELECT position FROM ledger WHERE ? IS NULL OR kind = ? ORDER BY position DESC LIMIT ?)"
+    return list(ledger.records(db, last, [kind, kind, -1 if is_all else SHOWN]))
+
+
+def record_named(db: Database, name: str) -> Kept:
+    """Raises UserError: none, or several."""
+    if name.isdecimal() and len(name) < 8:
+        found = list(ledger.records(db, "position = ?", [int(name)]))
+    else:
+        found = list(ledger.records(db, "length(?) > 7 AND substr(record_id, 1, length(?)) = ?", [name, name, name]))
+    if len(found) != 1:
+        several = (
+            "several records begin so"
+            if found
+            else f"there is no such record; the last is {ledger.tip_of(db).position}"
+        )
+        raise UserError(f"{name}: {several}; name it by its position, or by 8 or more characters of its id")
+    return found[0]
+
+
+@command.command("verify", short_help="Check that the ledger is whole, here or from an export.")
+@click.option(
+    "--export", "file", type=FILE, metavar="FILE", help="Check this export, not the state of this repository."
+)
+@click.option("--key", type=FILE, metavar="PUB", help="With --export: the public key of who must have signed it.")
+@click.option(
+    "--signers",
+    type=FILE,
+    metavar="FILE",
+    help="The trusted signers, as in allowed_signers. Unset: those of this machine.",
+)
+@click.option(
+    "--head", "heads", multiple=True, metavar="HEAD", help="With --export: a head noted earlier, to be in it."
+)
+@click.option("--no-witness", is_flag=True, help="Do not ask what was noted of the ledger outside of the repository.")
+@json_option
+def verify_(
+    file: Path | None, key: Path | None, signers: Path | None, heads: tuple[str, ...], no_witness: bool, as_json: bool
+) -> Exit:
+    """Check every record: that it is what its address names, that none is missing, moved or repeated, that the rows of
+    the state file say the same, and that nothing remembered elsewhere is gone.
+
+    With --export, on any machine, from the file and a public key alone. Exits 2 for a fault, and where something cannot
+    be checked.
+    """
+    if file is None and (key or heads):
+        raise UserError("--key and --head are about an export: name it with --export FILE")
+    if file:
+        return _verify_export(file, key, signers, heads, as_json)
+    return _verify_here(signers, no_witness, as_json)
+
+
+def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
+    root, doubts = here(), Findings()
+    trusted = waivers_of(_trusted(signers, doubts))
+    note = None if no_witness else _noted(root, doubts)
+    with reading(root) as db, snapshot(db):
+        checked = verify(db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness)
+    checked.findings.unchecked.extend(doubts.unchecked)
+    _tell(checked_document(checked), checked_lines(checked), as_json)
+    return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
+
+
+def _verify_export(file: Path, key: Path | None, signers: Path | None, heads: tuple[str, ...], as_json: bool) -> Exit:
+    doubts = Findings()
+    trusted = _trusted(signers, doubts)
+    makers = (Signer(str(key), (keys.LEDGER,), keys.read_public(key)),) if key else trusted
+    makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
+    try:
+        with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+            found = verify_export(lines, makers, waiver_signers=waivers_of(trusted), heads=heads)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}; name a file that `agent-fox ledger export` made") from error
+    checked = found.checked
+    checked.findings.unchecked.extend(doubts.unchecked)
+    _tell(checked_document(checked, found), checked_lines(checked, found), as_json)
+    return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
+
+
+def waivers_of(signers: tuple[Signer, ...]) -> tuple[Signer, ...]:
+    return tuple(one for one in signers if keys.WAIVERS in one.namespaces)
+
+
+def _trusted(file: Path | None, doubts: Findings) -> tuple[Signer, ...]:
+    """Whose signatures count; a list that cannot be believed is a doubt, and nobody counts. Raises KeyTrouble."""
+    if file is not None:
+        if not file.is_file():
+            raise UserError(f"{file}: there is no such file; name one in the form of allowed_signers")
+        return keys.read_signers(file)
+    try:
+        return trust.signers(os.environ, workplaces())
+    except KeyTrouble as error:
+        doubts.unknown("who is trusted here", str(error))
+        return ()
+
+
+def _noted(root: Path, doubts: Findings) -> Witness | None:
+    try:
+        return witness.read(witness.path_of(os.environ, root))
+    except WitnessBroken as error:
+        doubts.unknown("what was noted of this ledger", str(error))
+        return None
+
+
+@command.command("export", short_help="Write the ledger as signed statements, for other machines.")
+@click.argument("file", type=FILE)
+@click.option("--key", metavar="KEY", help="Sign with this key: a name of `agent-fox keys list`, or a file.")
+@click.option("--passphrase-file", type=FILE, metavar="FILE", help="Read the key's passphrase from its first line.")
+@click.option("--unsigned", is_flag=True, help="Write it without a signature: anybody can then change it.")
+@json_option
+def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: bool, as_json: bool) -> None:
+    """Write every record to FILE as an in-toto statement in a signed envelope, one a line, and a checkpoint at the end.
+
+    A ledger that is not sound is not exported (exit 2).
+    """
+    if (key is None) == (not unsigned):
+        raise UserError(
+            "say who vouches for it: --key NAME (`agent-fox keys new ledger` makes one), or --unsigned for nobody"
+        )
+    root = here()
+    sign, signer = _signing(key_file(key), passphrase_file) if key else (exporting.unsigned, None)
+    with reading(root) as db, snapshot(db):
+        repository = Grounds(root, os.environ, "HEAD").repository
+        written = write_lines(file, exporting.lines(db, sign, repository=repository, at=clock.now()))
+        head = ledger.tip_of(db).head
+    document = {"file": str(file), "records": written - 1, "head": head, "signer": signer}
+    _tell(document, _exported(file, written - 1, head, signer), as_json)
+
+
+def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
+    passphrase = passphrases.asked(path, passphrase_file) if keys.is_locked(path) else None
+    private = keys.load_key(path, passphrase)
+    return exporting.signing(private), keys.public_of(private).id
+
+
+def _exported(file: Path, count: int, head: str, signer: str | None) -> Iterator[str]:
+    yield f"{count} records in {file}, head {head}"
+    yield f"signed by {signer}" if signer else "not signed"
+    yield f"check it anywhere: agent-fox ledger verify --export {file.name}" + (" --key PUB" if signer else "")
+
+
+def write_lines(file: Path, lines: Iterator[str]) -> int:
+    """Write lines to a file that is there as a whole or not at all; how many there were. Raises UserError."""
+    new = file.with_name(f".{file.name}.{os.getpid()}.new")
+    try:
+        with new.open("w", encoding="utf-8", newline="\n") as opened:
+            count = sum(1 for line in lines if opened.write(line))
+            opened.flush()
+            os.fsync(opened.fileno())
+        new.replace(file)
+    except OSError as error:
+        raise UserError(f"{file}: cannot be written ({error.strerror}); check the folder and the disk") from error
+    finally:
+        new.unlink(missing_ok=True)
+    return count
+
+
+@contextmanager
+def snapshot(db: Database) -> Iterator[None]:
+    """What is read stands still meanwhile, whoever writes."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.conn.rollback()

@@ -1,0 +1,350 @@
+"""`agent-fox library`: what is to be checked beside the requirements; proposed by anybody, adopted by persons."""
+
+from __future__ import annotations
+
+import difflib
+import getpass
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+
+import click
+from sqlite_utils import Database
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.library_signing import Signing, signing_of
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import OWN, here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.config import load
+from agent_fox.core.spec import Problem
+from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present, Specification, SpecKind, State, Who
+from agent_fox.core.verdict import Word
+from agent_fox.engine import waiving
+from agent_fox.engine.extensions import dialects_of
+from agent_fox.engine.library import Shelf
+from agent_fox.engine.library_evidence import Record, evidence_about
+from agent_fox.engine.preflight import read_plan
+from agent_fox.engine.run import LOCK, STATE
+from agent_fox.evidence import library, witness
+from agent_fox.evidence.library_files import FILE, Owner, errors, read_library, read_spec_library, toml_of
+from agent_fox.evidence.waivers import Grounds
+from agent_fox.plugins import load_plugins
+from agent_fox.store import library as stored
+from agent_fox.store.plan import load_parts
+from agent_fox.store.state import open_state, read_state, single_writer, transaction
+from agent_fox.system import clock
+from agent_fox.verifier.lanes.results import LaneContext, LaneResult
+from agent_fox.verifier.lanes.running import run_lanes
+from agent_fox.verifier.order import CheckOrder
+
+T = TypeVar("T")
+LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"
+"""Variables that a session has, and no person."""
+
+SHOWN_RECORDS = 10
+key_options = (
+    click.option("--key", metavar="FILE", help="Sign with this key of `agent-fox keys`, by file or by name."),
+    click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent."),
+    click.option(
+        "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
+        help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
+    ),
+    click.option("--note", default="", metavar="TEXT", help="Why. It stands in the library's history."),
+)  # fmt: skip
+
+
+@click.group("library", invoke_without_command=True, short_help="Show, propose, adopt and check specifications.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """Everything checkable, by address and version. Alone, the same as `agent-fox library list`."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_, spec=None, with_all=False, as_json=as_json)
+
+
+@command.command("list", short_help="List specifications with their state.")
+@click.option("--spec", metavar="SPEC", help="Of one spec only.")
+@click.option("--all", "with_all", is_flag=True, help="Requirements too, and what was withdrawn.")
+@json_option
+def list_(spec: str | None, with_all: bool, as_json: bool) -> None:
+    """List what counts and what is proposed: address, state, kind, text. What is proposed binds nothing."""
+    with reading(here()) as db:
+        rows = [row for row in all_rows(db, with_all=with_all) if spec is None or concerns(row[0], spec)]
+    if as_json:
+        print_json([summary_of(one, state) for one, state in rows])
+    else:
+        lines = (f"{one.address}  {state:<9}  {one.kind:<17}  {one.text}" for one, state in rows)
+        click.echo("\n".join(plain(line) for line in lines) or "no specifications beside the requirements")
+
+
+@command.command("show", short_help="Show one specification with its history and its evidence.")
+@click.argument("address")
+@json_option
+def show(address: str, as_json: bool) -> None:
+    """Show ADDRESS, such as 04_gateway/retries-end: check, links, history, and which records count now."""
+    root = here()
+    with reading(root) as db:
+        now = found(db, address)
+        history = stored.entries(db, address)
+        records = evidence_about(db, Shelf(root, load(root, os.environ), os.environ), now)[:SHOWN_RECORDS]
+    if as_json:
+        print_json(
+            {"address": address, **document_of(now, history), "evidence": [asdict(record) for record in records]}
+        )
+    else:
+        click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
+
+
+@command.command("propose", short_help="Write down what should be checked. It binds nothing.")
+@click.argument("file", type=click.Path(path_type=Path), required=False)
+@json_option
+def propose(file: Path | None, as_json: bool) -> None:
+    """Propose every specification of FILE (default .agent-fox/specifications.toml), under `library/NAME`."""
+    root = here()
+    path = (file or root / OWN / FILE).absolute()
+    changes = write(root, lambda db: proposed(db, path, root))
+    if as_json:
+        print_json([summary_of(change.specification, change.state) for change in changes])
+        return
+    for change in changes:
+        click.echo(plain(f"proposed {change.specification.address}, version {change.specification.version}"))
+    click.echo("next: agent-fox library adopt ADDRESS --key FILE" if changes else "nothing new: all of it is known")
+
+
+def proposed(db: Database, path: Path, root: Path) -> list[Change]:
+    specifications, problems = read_library(path, root, Owner(LIBRARY, known_parts(db)))
+    if errors(problems):
+        raise UserError("; ".join(told(problem) for problem in problems))
+    with transaction(db):
+        return library.propose(db, clock.now(), specifications, proposer())
+
+
+def proposer() -> Author:
+    """Who says this; nobody shows that, and nothing follows from it."""
+    if os.environ.get(LAUNCH):
+        return Author(Who.AGENT, f"{os.environ.get(NODE, '?')} {os.environ[LAUNCH]}")
+    return Author(Who.PERSON, getpass.getuser())
+
+
+@command.command("adopt", short_help="Make a proposal count, signed by a person.")
+@click.argument("address")
+@json_option
+def adopt(
+    address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
+) -> None:
+    """Adopt what is proposed at ADDRESS, in its present version: from the next verifier's session on it counts."""
+    tell(decide(address, State.ADOPTED, (key, ssh_key, passphrase_file), note), as_json)
+
+
+@command.command("withdraw", short_help="Take a specification back, signed by a person.")
+@click.argument("address")
+@json_option
+def withdraw(
+    address: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, note: str, as_json: bool
+) -> None:
+    """Take back what stands at ADDRESS. What a spec asks for is taken out of its specifications.toml instead."""
+    tell(decide(address, State.WITHDRAWN, (key, ssh_key, passphrase_file), note), as_json)
+
+
+for option in key_options:
+    adopt, withdraw = option(adopt), option(withdraw)
+
+
+def decide(address: str, state: State, keys: tuple[str | None, str | None, Path | None], note: str) -> Change:
+    root = here()
+    grounds = waiving.grounds_of(root, load(root, os.environ), os.environ)
+    if os.environ.get(LAUNCH):  # a courtesy to agents: what keeps them from it is that they have no trusted key
+        raise UserError(f"a session only proposes; a person runs: agent-fox library {state} {address}")
+    with reading(root) as db:
+        entry = chosen(found(db, address), state, address)
+    signing = signing_of(*keys, grounds)
+    return write(root, lambda db: decided(db, entry, state, signing, grounds, note))
+
+
+def chosen(now: Present, state: State, address: str) -> Entry:
+    """The entry that a person speaks of."""
+    entry = now.proposed if state is State.ADOPTED else now.adopted or now.proposed
+    if entry is None:
+        what = "proposed" if state is State.ADOPTED else "adopted or proposed"
+        raise UserError(f"{address}: nothing is {what} there; `agent-fox library show {address}` tells its history")
+    return entry
+
+
+def decided(db: Database, entry: Entry, state: State, signing: Signing, grounds: Grounds, note: str) -> Change:
+    at = clock.now()
+    statement = library.Statement(
+        grounds.repository, entry.specification.address, entry.version, state, at, signing.principal, signing.key_id
+    )
+    trust = library.Trust(grounds.repository, lambda: grounds.signers)
+    with transaction(db):
+        return library.of_person(db, entry, state, at, signing.sign(statement), trust, note)
+
+
+def tell(change: Change, as_json: bool) -> None:
+    one = change.specification
+    if as_json:
+        print_json({**summary_of(one, change.state), "by": str(change.author)})
+        return
+    click.echo(plain(f"{change.state} {one.address}, version {one.version}, by {change.author}"))
+    click.echo("next: agent-fox run")
+
+
+@command.command("check", short_help="Run the checks on this checkout. It records nothing.")
+@click.argument("addresses", nargs=-1)
+@click.option("--file", "file", type=click.Path(path_type=Path), help="What stands in this file, proposed or not.")
+@json_option
+def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
+    """Check ADDRESSES (default: all that counts) on the files as they are here.
+
+    Exits 2 where something does not hold or is not decided. Temporal properties need a run's sessions: they stay
+    unknown here. Where there is no state, as in an agent's workspace, the specs' own files say what is checked.
+    """
+    root = here()
+    objects = [one for one in to_check(root, addresses, file) if one.has_lane]
+    results = run_lanes(objects, LaneContext(order_here(root)))
+    if as_json:
+        print_json([asdict(result) for result in results])
+    else:
+        click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or "nothing to check")
+    return Exit.DONE if all(result.status is Word.PASS for result in results) else Exit.UNPROVEN
+
+
+def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequence[Specification]:
+    if file is None and not (root / STATE).exists():
+        return [one for one in of_files(root) if not addresses or one.address in addresses]
+    with reading(root) as db:
+        if file is not None:
+            specifications, problems = read_library(file.absolute(), root, Owner(LIBRARY, known_parts(db)))
+            if errors(problems):
+                raise UserError("; ".join(told(problem) for problem in problems))
+            return specifications
+        shelf = Shelf(root, load(root, os.environ), os.environ)
+        everything = library.adopted(stored.entries(db), shelf.trust)
+        unknown = [address for address in addresses if address not in {one.address for one in everything}]
+        if unknown:
+            found(db, unknown[0])
+            raise UserError(f"{unknown[0]}: this is not adopted; check a proposal with --file")
+        return [one for one in everything if not addresses or one.address in addresses]
+
+
+def of_files(root: Path) -> Iterator[Specification]:
+    """What the spec folders of this checkout ask for."""
+    settings = load(root, os.environ)
+    for spec in read_plan(root, settings, dialects_of(load_plugins())).specs:
+        specifications, problems = read_spec_library(spec, root)
+        if errors(problems):
+            raise UserError("; ".join(told(problem) for problem in problems))
+        yield from specifications
+
+
+def order_here(root: Path) -> CheckOrder:
+    """The checkout, within the bounds of the settings."""
+    verify = load(root, os.environ).verify
+    order = CheckOrder({}, str(root), configured=tuple(verify.commands), sandbox=verify.sandbox, timeout=verify.timeout)  # type: ignore[arg-type]
+    return order
+
+
+def write(root: Path, act: Callable[[Database], T]) -> T:
+    """Change the state while no run is on, and note the ledger's new head outside of it."""
+    read_state(root / STATE).close()
+    with single_writer(root / LOCK), closing(open_state(root / STATE)) as db:
+        done = act(db)
+        witness.advance(db, witness.path_of(os.environ, root))
+    return done
+
+
+def known_parts(db: Database) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Every id of the plan that a specification can name, with what is expected of it."""
+    known: dict[str, dict[str, tuple[str, ...]]] = {}
+    for part in load_parts(db):
+        spec = known.setdefault(part.spec_name, {})
+        spec[part.id] = (part.id,)
+        if part.requirement_id != part.id:
+            spec[part.requirement_id] = (*spec.get(part.requirement_id, ()), part.id)
+    return known
+
+
+def all_rows(db: Database, *, with_all: bool) -> Iterator[tuple[Specification, str]]:
+    if with_all:
+        yield from ((one, State.ADOPTED.value) for one in stored.requirements(db))
+    for now in library.standing(stored.entries(db)).values():
+        if now.adopted is not None:
+            yield now.adopted.specification, State.ADOPTED.value
+        if now.proposed is not None:
+            yield now.proposed.specification, State.PROPOSED.value
+        if with_all and now.adopted is None and now.proposed is None and now.last is not None:
+            yield now.last.specification, State.WITHDRAWN.value
+
+
+def concerns(one: Specification, spec: str) -> bool:
+    return one.address.startswith(f"{spec}/") or one.is_about(spec)
+
+
+def found(db: Database, address: str) -> Present:
+    """Raises UserError naming the nearest address."""
+    present = library.standing(stored.entries(db, address)).get(address)
+    if present is not None:
+        return present
+    requirement = next((one for one in stored.requirements(db) if one.address == address), None)
+    if requirement is not None:
+        entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
+        return Present(entry, None, entry)
+    known = [one.address for one, _ in all_rows(db, with_all=True)]
+    near = difflib.get_close_matches(address, known, n=1, cutoff=0.0)
+    raise UserError(f"{address}: there is no such specification" + (f"; the nearest is {near[0]}" if near else ""))
+
+
+def summary_of(one: Specification, state: str) -> dict[str, object]:
+    return {
+        "address": one.address,
+        "state": str(state),
+        "kind": one.kind.value,
+        "version": one.version,
+        "text": one.text,
+        "requirements": list(one.requirements),
+        "check": asdict(one.check) if one.check is not None else None,
+    }
+
+
+def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
+    def whole(entry: Entry | None) -> dict[str, object] | None:
+        return None if entry is None else {**summary_of(entry.specification, entry.state), "by": str(entry.author)}
+
+    lines = [
+        {"at": e.at, "state": e.state.value, "version": e.version, "by": str(e.author), "note": e.note} for e in history
+    ]
+    return {"adopted": whole(now.adopted), "proposed": whole(now.proposed), "history": lines}
+
+
+def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[Record]) -> Iterator[str]:
+    for entry in filter(None, (now.adopted, now.proposed)):
+        one = entry.specification
+        yield f"{one.address}  {entry.state}"
+        yield f"  {one.kind}, version {entry.version}, by {entry.author}"
+        yield f"  {one.text}"
+        yield from (f"  {line}" for line in toml_of(one).splitlines())
+        if one.kind is not SpecKind.REQUIREMENT:
+            yield f"  binds {', '.join(one.requirements) or 'nothing'}" if entry is now.adopted else "  binds nothing"
+    yield from (f"{e.at}  {e.state}  {e.version}  by {e.author}{f': {e.note}' if e.note else ''}" for e in history)
+    yield "evidence" if records else "no evidence yet"
+    for record in records:
+        counts = "; ".join(record.stale) or "counts"
+        yield f"  {record.at}  {record.status:<7}  {record.id[:12]}  {counts}"
+
+
+def result_lines(result: LaneResult) -> Iterator[str]:
+    yield f"{result.status:<7}  {result.address} ({result.kind}){', proved' if result.is_proof else ''}"
+    for word, text in (
+        ("why", result.why), ("counterexample", result.counterexample), ("command", result.command),
+        ("does not show", result.limitation),
+    ):  # fmt: skip
+        yield from (f"         {word}: {line}" for line in text.splitlines())
+
+
+def told(problem: Problem) -> str:
+    return f"{problem.where}: {problem.what}"

@@ -1,0 +1,156 @@
+"""What must be read again before a run may end: what was proven for another tree, elsewhere, by another judge, or long
+ago and drawn by chance. Each is a recorded decision. What the run may claim then is in `finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.config import EvidenceSettings
+from agent_fox.core.chance import drawn
+from agent_fox.core.evidence import Freshness, why_stale
+from agent_fox.core.gates import Gate, is_enough
+from agent_fox.core.standing import Step
+from agent_fox.engine.board import Board, Place
+from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.environment import Standpoint
+from agent_fox.engine.final_review import review_again, verified_commit
+from agent_fox.engine.finish import verifiers
+from agent_fox.store.gates import gates_of
+from agent_fox.store.plan import PlannedNode
+from agent_fox.system import git
+
+AGAIN = "since this spec was verified; it is read again on the final tip"
+OLD = "no record shows what its verdict counts for"
+CHANCE = "drawn by chance: its old evidence is made again"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What counts now. `standpoint` says where and by whom a verifier would judge, at a rung of its ladder."""
+
+    repo: Path
+    tip: str
+    evidence: EvidenceSettings
+    standpoint: Callable[[PlannedNode, int], Standpoint]
+
+    @property
+    def tree(self) -> str:
+        return git.tree_of(self.repo, self.tip)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the verdict that stands comes from. Empty words: nobody wrote them down."""
+
+    run: int | None
+    rung: int
+    environment: str
+    verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Why a proven verifier is read again, and what that was worked out from."""
+
+    note: str
+    facts: dict[str, object]
+
+
+def reopen_stale(docket: Docket, board: Board, present: Present) -> list[Handled]:
+    """Reopen every proven verifier whose evidence does not count any more, with the review of what it verified."""
+    tree = present.tree
+    found = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
+    return [reopen(docket, place, present.tip, again) for place, again in found if again is not None]
+
+
+def proven(board: Board) -> list[Place]:
+    return [place for place in verifiers(board) if place.standing.is_proven]
+
+
+def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Again | None:
+    """Staleness first; then what was proven in an earlier run: is it on record, and is it drawn?"""
+    origin = origin_of(docket.db, place.planned.node.uid)
+    stale = stale_in(docket.db, place, present, tree, origin)
+    if stale:
+        return Again(f"{' and '.join(stale)} {AGAIN}", {"stale": list(stale)})
+    if origin.run is None or origin.run == docket.run_id:
+        return None
+    if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):
+        return Again(f"{OLD}; it is read again on the final tip", {})
+    return by_chance(docket, place, present.evidence.rerun_fraction)
+
+
+def origin_of(db: Database, uid: str) -> Origin:
+    """The last session whose report counted; what a person waived afterwards rests on it too."""
+    sql = (
+        "SELECT d.run_id, s.rung, s.environment, s.verifier FROM decisions AS d LEFT JOIN sessions AS s ON s.id = "
+        "(SELECT max(id) FROM sessions WHERE node_uid = d.node_uid AND status = 'completed') "
+        "WHERE d.node_uid = ? AND d.kind = 'Accept' ORDER BY d.id DESC LIMIT 1"
+    )
+    run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
+    return Origin(run, rung or 0, environment or "", verifier or "")
+
+
+def stale_in(db: Database, place: Place, present: Present, tree: str, origin: Origin) -> tuple[str, ...]:
+    """In which respects the verdict is about something else than what stands now."""
+    commit = verified_commit(db, place.planned.node.spec_name)
+    read = git.tree_of(present.repo, commit) if commit else ""
+    if present.evidence.environment == "show" or not origin.environment:
+        return why_stale(Freshness(read, "", "", ""), Freshness(tree, "", "", ""))
+    now = present.standpoint(place.planned, origin.rung)
+    was = Freshness(read, "", origin.environment, origin.verifier)
+    return why_stale(was, Freshness(tree, "", now.environment, now.verifier))
+
+
+def is_on_record(db: Database, spec_name: str) -> bool:
+    """Whether every gate of the spec shows what its standing says: that it was tested, or waived."""
+    return all(is_enough(Gate.TESTED, row.state, was_proved=row.was_proved) for row in gates_of(db, spec_name))
+
+
+def by_chance(docket: Docket, place: Place, fraction: float) -> Again | None:
+    """Drawn once for a run, from where the ledger stood when it was opened."""
+    seed, name = seed_of(docket), place.planned.node.spec_name
+    number = drawn(seed, name)
+    if number >= fraction:
+        return None
+    return Again(CHANCE, {"rerun": {"fraction": fraction, "seed": seed, "drawn": number}})
+
+
+def seed_of(docket: Docket) -> str:
+    row = docket.db.execute("SELECT ledger_begin FROM runs WHERE id = ?", [docket.run_id]).fetchone()
+    return f"{row[0] if row else ''} run {docket.run_id}"
+
+
+def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
+    planned = PlannedNode(place.planned.node, place.standing, place.planned.position)
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, planned.node.spec_name)]
+    number, moved = docket.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
+    return Handled(None, number, moved)
+
+
+def shown(docket: Docket, board: Board, present: Present) -> list[str]:
+    """Sentences about verdicts from elsewhere, where the settings let them stand."""
+    if present.evidence.environment != "show":
+        return []
+    found = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
+    return [
+        f"{place.planned.node.spec_name}: {why}"
+        for place, origin in found
+        if (why := elsewhere(place, origin, present))
+    ]
+
+
+def elsewhere(place: Place, origin: Origin, present: Present) -> str:
+    now = present.standpoint(place.planned, origin.rung)
+    was = Freshness("", "", origin.environment, origin.verifier)
+    stale = why_stale(was, Freshness("", "", now.environment, now.verifier))
+    return (
+        f'{" and ".join(stale)} since it was verified; [evidence] environment = "show" lets the verdict stand'
+        if stale
+        else ""
+    )

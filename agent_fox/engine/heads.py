@@ -1,0 +1,48 @@
+"""The head of the ledger is noted outside of the repository while a run goes on. What is wrong with it is told, once.
+
+A run goes on all the same: the note helps a person to find out (`agent-fox ledger verify`), and holds no work back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.evidence import witness
+from agent_fox.evidence.witness import WitnessBroken
+
+
+@dataclass
+class Heads:
+    """Notes the head of one repository's ledger. `path` as `witness.path_of` gives it."""
+
+    db: Database
+    path: Path
+    watch: Watch
+    told: set[str] = field(default_factory=set)
+
+    def begin(self) -> None:
+        """A state file that was made anew begins a ledger of its own: the note of the one before is kept beside it."""
+        (runs,) = self.db.execute("SELECT count(*) FROM runs").fetchone()
+        try:
+            if runs == 1 and witness.trouble(self.db, self.path):
+                kept = witness.set_aside(self.path)
+                self.tell(f"the state is a new one; the head of the ledger before it was kept as {kept}")
+        except WitnessBroken as error:
+            self.tell(str(error))
+        self.note()
+
+    def note(self) -> None:
+        """After a commit."""
+        try:
+            witness.advance(self.db, self.path)
+        except WitnessBroken as error:
+            self.tell(f"ledger: {error}")
+
+    def tell(self, text: str) -> None:
+        if text not in self.told:
+            self.told.add(text)
+            self.watch(RunEvent("note", text=text))

@@ -1,0 +1,107 @@
+"""What the ledger holds about one requirement: the records, what else is bound to it, and who it is. Judges nothing."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Evidence, Kind
+from agent_fox.core.gates import Gate
+from agent_fox.core.specification import Specification
+from agent_fox.evidence.documents import evidence_of
+from agent_fox.evidence.library import Trust
+from agent_fox.store import ledger
+from agent_fox.store.evidence import address
+from agent_fox.store.ledger import Kept
+from agent_fox.store.plan import StoredPart, load_parts
+
+TRUSTING_SPECS = Trust("", tuple)
+"""Where no signature is checked: what a spec says counts, and what a person adopted is doubted."""
+
+
+class UnknownRequirement(ValueError):
+    """There is no such requirement in the plan, or several. Its text names what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A checkable thing that was adopted, and binds a requirement. `kind` is one of `SpecKind`.
+
+    `doubt`: why nobody can rely on its adoption; empty where all is well.
+    """
+
+    address: str
+    kind: str
+    version: str
+    text: str
+    is_formal: bool
+    doubt: str
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A record of the ledger, read back. `kept` is its place in the chain."""
+
+    kept: Kept
+    record: Evidence
+
+    @property
+    def id(self) -> str:
+        return self.kept.link.record_id
+
+
+def parts_named(db: Database, name: str) -> tuple[StoredPart, ...]:
+    """The requirement of the plan with this id (`04-REQ-1.2`, or `SPEC/04-REQ-1.2`), or the criteria of it.
+
+    Raises UnknownRequirement.
+    """
+    spec, _, said = name.rpartition("/")
+    parts = [part for part in load_parts(db) if spec in ("", part.spec_name)]
+    found = [part for part in parts if part.id == said] or [part for part in parts if part.requirement_id == said]
+    specs = tuple(dict.fromkeys(part.spec_name for part in found))
+    if len(specs) > 1:
+        ways = ", ".join(f"{one}/{said}" for one in specs)
+        raise UnknownRequirement(f"{name}: several specs have it; say which one: {ways}")
+    if not found:
+        raise UnknownRequirement(f"{name}: there is no such requirement in the plan{_nearest(name, db)}")
+    return tuple(found)
+
+
+def _nearest(name: str, db: Database) -> str:
+    parts = load_parts(db)
+    names = [part.id for part in parts] + [address(part.spec_name, part.id) for part in parts]
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.0)
+    return f"; the nearest is {near[0]}" if near else "; `agent-fox plan` shows what there is"
+
+
+def required_by(db: Database) -> Gate:
+    """The gate that the last run asked for, `[policy] required_state`."""
+    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    return Gate(row[0]) if row else Gate.TESTED
+
+
+def records_about(db: Database, place: str, *kinds: Kind) -> list[Found]:
+    """The records about an address, in the order of the chain; of all kinds, or of these."""
+    marks = ", ".join("?" * len(kinds))
+    condition = "address = ?" + (f" AND kind IN ({marks})" if kinds else "")
+    return read(ledger.records(db, condition, [place, *kinds]))
+
+
+def read(kept: Iterable[Kept]) -> list[Found]:
+    """Records read back. One that cannot be read is left out here: `ledger verify` names it."""
+    found = []
+    for one in kept:
+        try:
+            found.append(Found(one, evidence_of(one.content)))
+        except ValueError:
+            continue
+    return found
+
+
+def bound_to(part: StoredPart, adopted: Iterable[Specification]) -> tuple[Bound, ...]:
+    """What of a spec's `adopted` things is bound to the requirement, by address."""
+    found = (one for one in adopted if one.binds(part.spec_name, part.id))
+    return tuple(Bound(one.address, one.kind, one.version, one.text, one.is_formal, one.doubt) for one in found)

@@ -1,0 +1,287 @@
+"""The chain of evidence of one requirement as one value: proven by what, by whom, on which tree, and does it count.
+
+Read from the ledger and the tables beside it; nothing is judged anew, and nothing is worded for a screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
+from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
+from agent_fox.evidence.library import Trust
+from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
+from agent_fox.evidence.waivers import Grounds, held, waived_now
+from agent_fox.store import ledger
+from agent_fox.store.evidence import address
+from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.store.plan import StoredPart
+from agent_fox.store.waivers import WaiverRow, over, waivers_of
+
+MOST_RECORDS = 40
+MOST_STEPS = 60
+LONGEST_TEXT = 2000
+CHANGED = "its content is not what its id says: run `agent-fox ledger verify`"
+NOT_CHECKED = "who signed it was not checked here: `agent-fox waive --list` checks it"
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """What stands now: the tree of the integration branch, the environment and the verifier that settings name.
+
+    None: not known here; nothing is then said to count because of it.
+    """
+
+    tree: str | None = None
+    environment: str | None = None
+    verifier: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One record of the chain. `why_stale` says why it does not count now; empty where it does.
+
+    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen.
+    """
+
+    id: str
+    position: int
+    kind: str
+    about: str
+    version: str
+    status: str
+    at: str
+    command: str
+    counterexample: str
+    said: str
+    limitation: str
+    ticket: str
+    session: int | None
+    decision: int | None
+    commit: str
+    tree: str
+    environment: str
+    verifier: str
+    log: str
+    is_current: bool
+    why_stale: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A session that said something about it: `backend` and `models` as they told themselves."""
+
+    session: int
+    ticket: str
+    archetype: str
+    backend: str
+    models: tuple[str, ...]
+    commit: str
+    at: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change of its gate."""
+
+    at: str
+    start: str
+    finish: str
+    role: str
+    reason: str
+    version: str
+    decision: int | None
+    waiver: str | None
+    commit: str
+    tree: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverLine:
+    """A waiver of the requirement. `why_not`: why it does not count now; empty where it does."""
+
+    id: str
+    signer: str
+    reason: str
+    version: str
+    granted_at: str
+    expires_at: str
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewLine:
+    """A decision about the final review of its spec."""
+
+    at: str
+    decision: str
+    note: str
+    ticket: str
+    commit: str
+    record: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Everything. `is_proven_now`: the current verdict is PASS and its record counts as things stand.
+
+    `proofs` are oldest first, the newest `MOST_RECORDS` of them (`left_out` counts the others). `check` are commands
+    that show it again, on any machine with the repository; `head` is the ledger's.
+    """
+
+    spec: str
+    requirement: str
+    text: str
+    version: str
+    is_proven_now: bool
+    promotion: PromotionState
+    proofs: tuple[Proof, ...]
+    left_out: int
+    judges: tuple[Judge, ...]
+    steps: tuple[Step, ...]
+    waivers: tuple[WaiverLine, ...]
+    reviews: tuple[ReviewLine, ...]
+    bound: tuple[Bound, ...]
+    check: tuple[str, ...]
+    head: Tip
+
+    @property
+    def current(self) -> Proof | None:
+        """The record of the verdict that holds."""
+        return next((one for one in reversed(self.proofs) if one.is_current), None)
+
+
+def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds | None = None) -> Chain:
+    """The chain of a requirement of the plan. `at` is the time; without `grounds` no signature is checked."""
+    trust = Trust(grounds.repository, lambda: grounds.signers) if grounds else TRUSTING_SPECS
+    waived = waived_now(db, grounds, at, part.spec_name) if grounds else None
+    ground = Ground(db, part.spec_name, required_by(db), trust, waived)
+    bound = bound_to(part, ground.adopted)
+    found = _found(db, part, bound)
+    current = ground.verdicts.get(part.id)
+    names = {f"verdict:{current[0]}"} if current else set()
+    versions = {one.address: one.version for one in bound} | {address(part.spec_name, part.id): part.version}
+    proofs = tuple(proof_of(one, versions, now, names) for one in found)
+    last = next((one for one in reversed(proofs) if one.is_current), None)
+    return Chain(
+        spec=part.spec_name,
+        requirement=part.id,
+        text=part.text[:LONGEST_TEXT],
+        version=part.version,
+        is_proven_now=last is not None and last.status == "PASS" and not last.why_stale,
+        promotion=promotion_state(ground, part),
+        proofs=proofs[-MOST_RECORDS:],
+        left_out=max(0, len(proofs) - MOST_RECORDS),
+        judges=tuple(judges(db, proofs[-MOST_RECORDS:])),
+        steps=tuple(map(_step, records_about(db, address(part.spec_name, part.id), Kind.GATE)[-MOST_STEPS:])),
+        waivers=tuple(_waivers(db, part, at, grounds))[-MOST_STEPS:],
+        reviews=tuple(map(_review, ground.final_reviews[-MOST_STEPS:])),
+        bound=bound[:MOST_STEPS],
+        check=tuple(how_to_check(last)),
+        head=tip_of(db),
+    )
+
+
+def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found]:
+    """Readings of it and checks of what is bound to it, of every version, oldest first."""
+    places = [address(part.spec_name, part.id), *(one.address for one in bound)]
+    found = [one for place in places for one in records_about(db, place, Kind.VERDICT, Kind.CHECK)]
+    return sorted(found, key=lambda one: one.kept.link.position)
+
+
+def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[str]) -> Proof:
+    """`versions` are the present ones by address; `current` the identity of the verdict that holds."""
+    record, kept = found.record, found.kept
+    context, outcome = record.context, record.outcome
+    return Proof(
+        id=found.id, position=kept.link.position, kind=record.kind, about=record.about.address,
+        version=record.about.version, status=outcome.status, at=record.timestamp, command=context.command,
+        counterexample=outcome.counterexample[:LONGEST_TEXT], said=str(record.body.get("evidence", ""))[:LONGEST_TEXT],
+        limitation=record.limitation, ticket=context.ticket, session=context.session, decision=context.decision,
+        commit=record.artifact.commit, tree=record.artifact.tree, environment=context.environment,
+        verifier=context.verifier, log=outcome.log_ref, is_current=record.identity in current,
+        why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
+    )  # fmt: skip
+
+
+def staleness(found: Found, version: str, now: Now) -> Iterable[str]:
+    """Why a record does not count: it was changed, is about something else, or that is not known here."""
+    record, context = found.record, found.record.context
+    then = Freshness(record.artifact.tree, record.about.version, context.environment, context.verifier)
+    known = {"the tree": now.tree, "the environment": now.environment, "the verifier": now.verifier}
+    present = Freshness(
+        then.tree if now.tree is None else now.tree, version,
+        then.environment if now.environment is None else now.environment,
+        then.verifier if now.verifier is None else now.verifier,
+    )  # fmt: skip
+    if record_id(found.kept.content) != found.id:
+        yield CHANGED
+    yield from why_stale(then, present)
+    yield from (f"whether {what} has changed is not known here" for what, value in known.items() if value is None)
+
+
+def judges(db: Database, proofs: Iterable[Proof]) -> Iterable[Judge]:
+    """The sessions behind the records, each once."""
+    for number in dict.fromkeys(one.session for one in proofs if one.session is not None):
+        found = read(ledger.records(db, "session_id = ? AND kind = 'session'", [number]))
+        if found:
+            yield _judge(number, found[-1])
+
+
+def _judge(number: int, found: Found) -> Judge:
+    record, body = found.record, found.record.body
+    agents = body.get("agents")
+    told = [one for one in agents if isinstance(one, dict)] if isinstance(agents, list) else []
+    models = tuple(str(one["model"]) for one in told if one.get("model"))
+    return Judge(
+        number, record.context.ticket, str(body.get("archetype", "")), str(body.get("backend", "")), models,
+        record.artifact.commit, record.timestamp, found.id,
+    )  # fmt: skip
+
+
+def _step(found: Found) -> Step:
+    record, body = found.record, found.record.body
+    waiver = body.get("waiver")
+    return Step(
+        record.timestamp, str(body.get("start") or ""), record.outcome.status, str(body.get("role", "")),
+        str(body.get("reason", "")), record.about.version, record.context.decision,
+        None if waiver is None else str(waiver), record.artifact.commit, record.artifact.tree, found.id,
+    )  # fmt: skip
+
+
+def _review(found: Found) -> ReviewLine:
+    record = found.record
+    return ReviewLine(
+        record.timestamp, record.outcome.status, str(record.body.get("note", "")), record.context.ticket,
+        record.artifact.commit, found.id,
+    )  # fmt: skip
+
+
+def _waivers(db: Database, part: StoredPart, at: str, grounds: Grounds | None) -> Iterable[WaiverLine]:
+    rows = [row for row in waivers_of(db, "requirement", part.spec_name) if row.columns.address == part.id]
+    if grounds is None:
+        return [_waiver(row, over(db, row.id) or NOT_CHECKED) for row in rows]
+    return [_waiver(row, one.why_not) for row, one in zip(rows, held(db, grounds, at, rows), strict=True)]
+
+
+def _waiver(row: WaiverRow, why_not: str) -> WaiverLine:
+    told = row.columns
+    return WaiverLine(
+        row.id, told.signer, told.reason, told.version, told.granted_at, told.expires_at, why_not
+    )  # fmt: skip
+
+
+def how_to_check(last: Proof | None) -> Iterable[str]:
+    """Commands: whether the ledger is whole, the judged commit in a folder of its own, what was run there."""
+    if last is None or not last.commit:
+        return
+    yield "agent-fox ledger verify"
+    folder = f"../check-{last.commit[:12]}"
+    yield f"git worktree add --detach {folder} {last.commit}"
+    yield f"cd {folder}"
+    yield last.command or "agent-fox verify"

@@ -1,0 +1,118 @@
+"""A record's JSON read back into the record: only what is spelled as it was written is taken."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+
+from agent_fox.core.evidence import (
+    Artifact,
+    Evidence,
+    Feedback,
+    Json,
+    Kind,
+    Outcome,
+    ReviewerDecision,
+    RunContext,
+    SpecRef,
+    canonical,
+    content_of,
+)
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class _About(_Strict):
+    kind: str
+    address: str
+    version: str
+
+
+class _Context(_Strict):
+    command: str
+    environment: str
+    verifier: str
+    ticket: str
+    run: int | None
+    session: int | None
+    decision: int | None
+
+
+class _Result(_Strict):
+    status: str
+    counterexample: str
+    diff_ref: str
+    log_ref: str
+
+
+class _Feedback(_Strict):
+    kind: str
+    payload_ref: str
+    teacher_context_ref: str
+    credit_scope: str
+    used_for_training: bool
+
+
+class _Artifact(_Strict):
+    tree: str
+    commit: str
+
+
+class _Content(_Strict):
+    """The fields of `core.evidence.content_of`."""
+
+    format: Literal[1]
+    kind: Kind
+    identity: str
+    spec_ref: _About
+    run_context: _Context
+    result: _Result
+    feedback: _Feedback
+    artifact: _Artifact
+    reviewer_decision: ReviewerDecision
+    limitation: str
+    timestamp: str
+    body: dict[str, JsonValue]
+
+    def value(self) -> Evidence:
+        return Evidence(
+            self.kind, self.identity, self.timestamp, Outcome(**dict(self.result)), SpecRef(**dict(self.spec_ref)),
+            RunContext(**dict(self.run_context)), Artifact(**dict(self.artifact)), Feedback(**dict(self.feedback)),
+            self.reviewer_decision, self.limitation, self.body,
+        )  # fmt: skip
+
+
+def evidence_of(content: str) -> Evidence:
+    """The record with this canonical JSON. Raises ValueError: another form, a field too many, another spelling."""
+    try:
+        record = _Content.model_validate_json(content).value()
+        spelled = canonical(content_of(record))
+    except ValidationError as error:
+        found = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, found['loc'])) or 'content'}: {found['msg']}") from error
+    except RecursionError as error:
+        raise ValueError("content: nested too deeply") from error
+    if spelled != content:
+        raise ValueError("content: not in its one canonical spelling")
+    return record
+
+
+def document(text: str) -> Json:
+    """Any JSON. Raises ValueError, also for what is nested too deeply."""
+    try:
+        found: Json = json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return found
+
+
+def at_path(document: Json, path: Iterable[str]) -> Json:
+    """What stands at `("result", "status")`; None where nothing does."""
+    for name in path:
+        document = document.get(name) if isinstance(document, dict) else None
+    return document

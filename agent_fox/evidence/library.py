@@ -1,0 +1,182 @@
+"""The specification library: what binds a spec now, and every change of it with the author's right to make it.
+
+A person's word counts by its signature, which is checked again at each use. Files are read in `library_files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import canonical
+from agent_fox.core.specification import (
+    Author,
+    Change,
+    Entry,
+    NotAllowed,
+    Present,
+    Specification,
+    State,
+    Who,
+    allowed,
+    present,
+    synced,
+)
+from agent_fox.evidence import dsse, keys
+from agent_fox.evidence.keys import KeyTrouble, Signer
+from agent_fox.store import library as stored
+
+PAYLOAD_TYPE = "application/vnd.agent-fox.specification+json"
+NAMESPACE = keys.WAIVERS
+"""Who may accept what is not proven may also say what is to be proven: the same persons, the same keys."""
+
+UNSIGNED = "its adoption is signed by nobody who is trusted now; adopt it again, or withdraw it"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What a person signs: that one version of one specification is adopted, or withdrawn, in one repository."""
+
+    repository: str
+    address: str
+    version: str
+    state: State
+    at: str
+    signer: str
+    key: str
+
+    def payload(self) -> bytes:
+        return canonical(
+            {
+                "format": 1, "repository": self.repository, "address": self.address, "version": self.version,
+                "state": self.state.value, "at": self.at, "signer": self.signer, "key": self.key,
+            }
+        ).encode()  # fmt: skip
+
+    def signed_with(self, private: Ed25519PrivateKey) -> str:
+        return dsse.sign(PAYLOAD_TYPE, self.payload(), private).to_json()
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+    format: Literal[1]
+    repository: str
+    address: str
+    version: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    state: Literal["adopted", "withdrawn"]
+    at: str
+    signer: str
+    key: str
+
+
+@lru_cache(maxsize=256)
+def statement_in(envelope: str, signers: tuple[Signer, ...]) -> Statement | None:
+    """What an envelope says, if the person it names has signed it and is trusted. Raises KeyTrouble."""
+    try:
+        parsed = dsse.Envelope.from_json(envelope)
+        form = _Form.model_validate_json(parsed.payload)
+    except (ValueError, ValidationError):
+        return None
+    said = Statement(**{**form.model_dump(exclude={"format"}), "state": State(form.state)})
+    if parsed.payload_type != PAYLOAD_TYPE or said.payload() != parsed.payload:
+        return None
+    holds = dsse.verified_by(parsed, signers, NAMESPACE)
+    return said if any((one.principal, one.key.id) == (said.signer, said.key) for one in holds) else None
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Who may adopt, in which repository. `signers` is asked only where a person's word is to be checked."""
+
+    repository: str
+    signers: Callable[[], tuple[Signer, ...]]
+
+    def vouches(self, entry: Entry) -> bool:
+        """Whether an entry is a spec's, or is signed, as it stands, by a person who is trusted."""
+        if entry.author.who is Who.SPEC:
+            return True
+        try:
+            said = statement_in(entry.envelope, self.signers())
+        except KeyTrouble:
+            return False
+        wanted = (self.repository, entry.specification.address, entry.version, entry.state)
+        return said is not None and (said.repository, said.address, said.version, said.state) == wanted
+
+
+def standing(entries: Iterable[Entry]) -> dict[str, Present]:
+    """Where each address of a history stands."""
+    histories: dict[str, list[Entry]] = {}
+    for entry in entries:
+        histories.setdefault(entry.specification.address, []).append(entry)
+    return {address: present(history) for address, history in histories.items()}
+
+
+def adopted(entries: Iterable[Entry], trust: Trust) -> tuple[Specification, ...]:
+    """What counts, by address. An adoption that nobody trusted signed holds back what it binds; a withdrawal by such
+    a one takes nothing back.
+    """
+    counted = [entry for entry in entries if entry.state is not State.WITHDRAWN or trust.vouches(entry)]
+    rows = [now.adopted for now in standing(counted).values() if now.adopted is not None]
+    found = [vouched(entry, trust) for entry in rows]
+    return tuple(sorted(found, key=lambda one: one.address))
+
+
+def vouched(entry: Entry, trust: Trust) -> Specification:
+    one = entry.specification
+    if one.version != entry.version:
+        return replace(one, doubt="its row does not fit its version; it was changed by something else than agent-fox")
+    return one if trust.vouches(entry) else replace(one, doubt=UNSIGNED)
+
+
+def binding(db: Database, spec_name: str, trust: Trust) -> tuple[Specification, ...]:
+    """Everything adopted that is about a requirement of the spec."""
+    found = adopted(stored.entries_about(db, spec_name), trust)
+    return tuple(one for one in found if one.is_about(spec_name))
+
+
+def unweighed(db: Database, spec_name: str) -> tuple[Specification, ...]:
+    """The same by the rows alone, for reports: nobody's signature is checked."""
+    rows = [now.adopted for now in standing(stored.entries_about(db, spec_name)).values()]
+    return tuple(one.specification for one in rows if one is not None and one.specification.is_about(spec_name))
+
+
+def sync(db: Database, at: str, spec_name: str, wanted: Sequence[Specification]) -> list[Change]:
+    """Bring a spec's part of the library in line with its files, in the open transaction. Gives what changed."""
+    changes = synced(stored.entries_of_spec(db, spec_name), wanted, Author(Who.SPEC, spec_name))
+    stored.add(db, at, changes)
+    return changes
+
+
+def propose(db: Database, at: str, specifications: Iterable[Specification], author: Author) -> list[Change]:
+    """Write down what somebody would have checked, in the open transaction; what is there already is left out."""
+    known = standing(stored.entries(db))
+    changes = [
+        Change(one, State.PROPOSED, author) for one in specifications if is_new(one, known.get(one.address, Present()))
+    ]
+    stored.add(db, at, changes)
+    return changes
+
+
+def is_new(one: Specification, now: Present) -> bool:
+    return all(entry is None or entry.version != one.version for entry in (now.adopted, now.proposed))
+
+
+def of_person(db: Database, entry: Entry, state: State, at: str, envelope: str, trust: Trust, note: str) -> Change:
+    """Adopt or withdraw by a signed statement, in the open transaction. Raises NotAllowed."""
+    said = statement_in(envelope, trust.signers())
+    address = entry.specification.address
+    if said is None:
+        raise NotAllowed(f"{address}: this is signed by nobody who is trusted; `agent-fox keys trust` adds a signer")
+    change = Change(entry.specification, state, Author(Who.PERSON, said.signer), note, envelope)
+    now = present(stored.entries(db, address))
+    if not trust.vouches(replace(entry, state=state, author=change.author, envelope=envelope)):
+        raise NotAllowed(f"{address}: the signature is about something else; sign it again")
+    stored.add(db, at, [allowed(now, change)])
+    return change

@@ -1,0 +1,264 @@
+"""`specifications.toml`: what a spec, a person or an agent writes down to be checked, read and held against the plan.
+
+Nothing is kept or run here. What stands in a file is only a text until a spec or a person adopts it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal, assert_never
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from agent_fox.core import contract_text, smt_text, temporal
+from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.core.specification import (
+    ALL,
+    EXAMPLES,
+    LIBRARY,
+    PROVING_SECONDS,
+    Check,
+    Checklist,
+    ChosenTests,
+    FunctionContract,
+    PropertyTests,
+    Specification,
+    SpecKind,
+    TheoremStatement,
+    TraceFormula,
+)
+from agent_fox.specs.files import TextFile, error, place_of, read_text_file
+
+FILE = "specifications.toml"
+MOST = 1000
+MOST_BYTES = 1024 * 1024
+MOST_EXAMPLES = 100_000
+MOST_SECONDS = 3600.0
+_REQUIREMENT = re.compile(r"(?:\d+-)?REQ-\d", re.IGNORECASE)
+
+Text = Annotated[str, Field(min_length=1, max_length=4000)]
+Words = Annotated[list[Text], Field(min_length=1, max_length=100)]
+Seconds = Annotated[float, Field(strict=True, gt=0, le=MOST_SECONDS)]
+Count = Annotated[int, Field(strict=True, ge=1, le=MOST_EXAMPLES)]
+
+
+class Form(BaseModel):
+    """What every specification has. `requirements`: ids of the spec's own, `SPEC/ID` of another's, or `all`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    text: Text
+    requirements: list[Text] = []
+
+
+class AssertionForm(Form):
+    kind: Literal["assertion"]
+    tests: list[Text] = []
+    command: str = ""
+
+    def check(self) -> Check:
+        if bool(self.tests) == bool(self.command):
+            raise ValueError('say either tests = [...] or command = "..."')
+        return ChosenTests(tuple(self.tests), self.command)
+
+
+class PropertyForm(Form):
+    kind: Literal["property"]
+    tests: Words
+    examples: Count = EXAMPLES
+
+    def check(self) -> Check:
+        return PropertyTests(tuple(self.tests), self.examples)
+
+
+class TemporalForm(Form):
+    kind: Literal["temporal property"]
+    formula: Text
+
+    def check(self) -> Check:
+        try:
+            temporal.parse(self.formula)
+        except temporal.FormulaError as wrong:
+            raise ValueError(f"formula: {wrong}") from wrong
+        return TraceFormula(self.formula)
+
+
+class ContractForm(Form):
+    kind: Literal["contract"]
+    function: Text
+    signature: Text
+    post: Words
+    pre: list[Text] = []
+    raises: list[Text] = []
+    seconds: Seconds = PROVING_SECONDS
+
+    def check(self) -> Check:
+        found = FunctionContract(
+            self.function, self.signature, tuple(self.post), tuple(self.pre), tuple(self.raises), self.seconds
+        )
+        wrong = contract_text.trouble(found)
+        if wrong:
+            raise ValueError(wrong)
+        return found
+
+
+class TheoremForm(Form):
+    kind: Literal["theorem"]
+    goal: Text
+    axioms: Annotated[str, Field(max_length=100_000)] = ""
+    seconds: Seconds = PROVING_SECONDS
+
+    def check(self) -> Check:
+        found = TheoremStatement(self.goal, self.axioms, self.seconds)
+        wrong = smt_text.trouble(found)
+        if wrong:
+            raise ValueError(wrong)
+        return found
+
+
+class ChecklistForm(Form):
+    kind: Literal["checklist"]
+    items: Words
+
+    def check(self) -> Check:
+        return Checklist(tuple(self.items))
+
+
+AnyForm = AssertionForm | PropertyForm | TemporalForm | ContractForm | TheoremForm | ChecklistForm
+FORM: TypeAdapter[AnyForm] = TypeAdapter(Annotated[AnyForm, Field(discriminator="kind")])
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """Under whose name a file's specifications lie, and which requirements there are: spec → ids that can be named.
+
+    An id may name several: a whole requirement stands for its criteria.
+    """
+
+    name: str
+    known: Mapping[str, Mapping[str, tuple[str, ...]]]
+
+    def addresses(self, named: str) -> tuple[str, ...]:
+        """Raises ValueError for a requirement that nobody expects."""
+        spec, slash, part = named.rpartition("/")
+        spec = spec if slash else self.name
+        if spec not in self.known:
+            raise ValueError(f"requirements: {named!r}: there is no spec {spec!r}; write SPEC/ID")
+        if part == ALL:
+            return (f"{spec}/{ALL}",)
+        if part not in self.known[spec]:
+            raise ValueError(f"requirements: {named!r}: {spec} has no such requirement")
+        return tuple(f"{spec}/{one}" for one in self.known[spec][part])
+
+
+def owner_of(spec: Spec) -> Owner:
+    """A spec's own file speaks of that spec alone."""
+    return Owner(spec.name, {spec.name: named_parts(spec)})
+
+
+def named_parts(spec: Spec) -> dict[str, tuple[str, ...]]:
+    whole = {one.id: tuple(part.id for part in one.parts) for one in spec.requirements}
+    return whole | {part: (part,) for part in spec.expected}
+
+
+def read_spec_library(spec: Spec, root: Path) -> tuple[tuple[Specification, ...], tuple[Problem, ...]]:
+    """What a spec's folder asks for beside its requirements, and what is wrong with it. No file asks for nothing."""
+    path = root / spec.path / FILE
+    if spec.is_withdrawn or not (path.is_symlink() or path.exists()):
+        return (), ()
+    found, problems = read_library(path, root, owner_of(spec))
+    return found, tuple(replace(problem, spec=spec.name) for problem in problems)
+
+
+def read_library(path: Path, root: Path, owner: Owner) -> tuple[tuple[Specification, ...], tuple[Problem, ...]]:
+    """Every specification of a file, and everything that is wrong with it."""
+    file = read_text_file(path, root)
+    if isinstance(file, Problem):
+        return (), (file,)
+    if len(file.text) > MOST_BYTES:
+        return (), (error(place_of(path, root), f"has more than {MOST_BYTES} characters; split it"),)
+    return read_text(file, owner)
+
+
+def read_text(file: TextFile, owner: Owner) -> tuple[tuple[Specification, ...], tuple[Problem, ...]]:
+    try:
+        document = tomllib.loads(file.text)
+    except (tomllib.TOMLDecodeError, RecursionError) as wrong:
+        return (), (error(file.where, f"this is not TOML: {wrong}"),)
+    tables = document.get("specification")
+    if not isinstance(tables, list) or len(document) != 1 or len(tables) > MOST:
+        return (), (error(file.where, f"holds [[specification]] tables and nothing else, {MOST} at most"),)
+    found: dict[str, Specification] = {}
+    problems: list[Problem] = []
+    for number, table in enumerate(tables, 1):
+        where = f"{file.where}: specification {number}"
+        try:
+            one = specification_of(table, owner)
+        except ValueError as wrong:
+            problems.append(error(where, str(wrong)))
+            continue
+        if one.address in found:
+            problems.append(error(where, f"name = {one.address.partition('/')[2]!r} stands here twice; rename one"))
+        found[one.address] = one
+    return tuple(found.values()), tuple(problems)
+
+
+def specification_of(table: object, owner: Owner) -> Specification:
+    """Raises ValueError with what is wrong and what to do."""
+    try:
+        form = FORM.validate_python(table)
+    except ValidationError as wrong:
+        raise ValueError(told(wrong)) from wrong
+    if _REQUIREMENT.match(form.name) or form.name == ALL:
+        raise ValueError(f"name = {form.name!r}: this is how requirements are named; take another")
+    check, kind = form.check(), SpecKind(form.kind)
+    addresses = [address for named in form.requirements for address in owner.addresses(named)]
+    if not addresses and kind is not SpecKind.CHECKLIST:
+        raise ValueError('requirements: name what it is evidence for, or "all"')
+    addresses = addresses or ([f"{owner.name}/{ALL}"] if owner.name != LIBRARY else [])
+    return Specification(f"{owner.name}/{form.name}", kind, form.text, tuple(dict.fromkeys(addresses)), check)
+
+
+def told(wrong: ValidationError) -> str:
+    """The first of what pydantic found, in one line."""
+    first = wrong.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part not in [kind.value for kind in SpecKind])
+    match first["type"]:
+        case "union_tag_invalid" | "union_tag_not_found" | "model_attributes_type":
+            kinds = ", ".join(kind.value for kind in SpecKind if kind is not SpecKind.REQUIREMENT)
+            return f"kind: one of {kinds}"
+        case "extra_forbidden":
+            return f"{place}: there is no such key for this kind"
+        case _:
+            return f"{place}: {first['msg']}" if place else str(first["msg"])
+
+
+def toml_of(one: Specification) -> str:
+    """How a person would write it down, for the screen."""
+    match one.check:
+        case ChosenTests(select, command):
+            return f"command: {command}" if command else f"tests: {', '.join(select)}"
+        case PropertyTests(select, examples):
+            return f"tests: {', '.join(select)} ({examples} examples)"
+        case TraceFormula(formula):
+            return f"formula: {formula}"
+        case FunctionContract() as check:
+            before = f"{' and '.join(check.pre)} → " if check.pre else ""
+            return f"contract of {check.function}{check.signature}: {before}{' and '.join(check.post)}"
+        case TheoremStatement(goal=goal):
+            return f"theorem: {goal}"
+        case Checklist(items):
+            return "\n".join(f"- {item}" for item in items)
+        case None:
+            return "judged by the verifier"
+        case check:
+            assert_never(check)
+
+
+def errors(problems: Iterable[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.severity is Severity.ERROR]

@@ -1,0 +1,356 @@
+"""The promotion state of a requirement: counts computed from the ledger, and each further step with why it is blocked.
+
+Nothing is stored here and nothing moves: gates move by recorded decisions alone. What is legal is in `core.gates`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import assert_never
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Kind
+from agent_fox.core.gates import Blocked, Gate, is_enough, ways
+from agent_fox.core.specification import Specification
+from agent_fox.core.verdict import Word
+from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about
+from agent_fox.evidence.library import Trust, binding
+from agent_fox.store import ledger
+from agent_fox.store.evidence import address
+from agent_fox.store.gates import GateRow, gates_of
+from agent_fox.store.plan import StoredPart
+from agent_fox.store.records import current_verdicts
+
+MOST_REFS = 20
+"""Ids that one field names; the counts count all."""
+
+MOST_NAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ArtifactRef:
+    """What it is all about: the spec's place, the commit and tree that were judged, the version of the text."""
+
+    path: str
+    commit: str
+    tree: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """What readings and checks said of the present text on the tree that was judged last."""
+
+    passed: int
+    failed: int
+    unknown: int
+    record_refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Proofs:
+    """The contracts and theorems bound to it, by address: `counterexample` names those that were refuted."""
+
+    proved: tuple[str, ...]
+    pending: tuple[str, ...]
+    counterexample: tuple[str, ...]
+    record_refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reviews:
+    """Final reviews of its spec. `open`: one is part of the plan and has not ended. `dismissed`: on an older tree."""
+
+    open: int
+    approved: int
+    changes_requested: int
+    dismissed: int
+    record_refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RegressionChecks:
+    """What of its spec failed once and must stay green. `known_failures`: what of that has no PASS now, the first."""
+
+    all_passing: bool
+    known_failures: tuple[str, ...]
+    record_refs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromotionState:
+    """Where the evidence of one requirement stands. `overall` is its gate, None where it has none yet.
+
+    `is_enough`: whether the gate is what the last run asked for (`required`); None where it rests on a waiver that was
+    not held against its signature here. `blocked`: where the gate could go, whose step that is, why it is not made now.
+    """
+
+    spec: str
+    requirement: str
+    artifact_ref: ArtifactRef
+    tests: Tests
+    proofs: Proofs
+    reviews: Reviews
+    regression_checks: RegressionChecks
+    overall: Gate | None
+    required: Gate
+    is_enough: bool | None
+    blocked: tuple[Blocked, ...]
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The state file, looked at for one spec; `required` is what the last run asked for.
+
+    `waived`: its requirements with a waiver that counts now; None where no signature was checked.
+    """
+
+    db: Database
+    spec_name: str
+    required: Gate
+    trust: Trust = TRUSTING_SPECS
+    waived: frozenset[str] | None = None
+
+    @cached_property
+    def gates(self) -> dict[str, GateRow]:
+        return {row.requirement_id: row for row in gates_of(self.db, self.spec_name)}
+
+    @cached_property
+    def verdicts(self) -> dict[str, tuple[int, Word]]:
+        return current_verdicts(self.db, self.spec_name)
+
+    @cached_property
+    def unproven(self) -> tuple[str, ...]:
+        """Requirements of the spec without a PASS or a waiver, in the order of the files."""
+        ids = [row[0] for row in self.db.execute(_PARTS, [self.spec_name])]
+        return tuple(part for part in ids if not self.is_passed(part) and not self.is_at(part, Gate.WAIVED))
+
+    def is_passed(self, part: str) -> bool:
+        return part in self.verdicts and self.verdicts[part][1] is Word.PASS
+
+    def is_at(self, part: str, gate: Gate) -> bool:
+        return part in self.gates and self.gates[part].state is gate
+
+    @cached_property
+    def adopted(self) -> tuple[Specification, ...]:
+        """Everything beside its requirements that binds one of them."""
+        return binding(self.db, self.spec_name, self.trust)
+
+    @cached_property
+    def path(self) -> str:
+        row = self.db.execute("SELECT path FROM plan_specs WHERE name = ?", [self.spec_name]).fetchone()
+        return str(row[0]) if row else ""
+
+    @cached_property
+    def final_reviews(self) -> list[Found]:
+        """What was decided about the final review of the spec."""
+        condition = "kind = 'decision' AND spec_name = ? AND json_extract(content, '$.body.mode') = 'final-review'"
+        return read(ledger.records(self.db, condition, [self.spec_name]))
+
+    @cached_property
+    def has_open_review(self) -> bool:
+        sql = "SELECT 1 FROM plan_nodes WHERE spec_name = ? AND mode = 'final-review' AND status IN (?, ?)"
+        return self.db.execute(sql, [self.spec_name, "pending", "running"]).fetchone() is not None
+
+    @cached_property
+    def once_failed(self) -> dict[str, tuple[str, ...]]:
+        """Requirements of the plan that had a FAIL in their present version, each with the records."""
+        found: dict[str, tuple[str, ...]] = {}
+        for part, record in self.db.execute(_ONCE_FAILED, [self.spec_name]):
+            found[part] = (*found.get(part, ()), record)
+        return found
+
+
+_PARTS = "SELECT id FROM plan_parts WHERE spec_name = ? ORDER BY position"
+_ONCE_FAILED = (
+    "SELECT p.id, l.record_id FROM plan_parts AS p JOIN ledger AS l ON l.address = p.spec_name || '/' || p.id "
+    "AND l.version = p.version WHERE p.spec_name = ? AND l.kind = 'verdict' AND l.status = 'FAIL' ORDER BY l.position"
+)
+
+
+def promotion_state(ground: Ground, part: StoredPart) -> PromotionState:
+    """Everything computed for one requirement."""
+    gate = ground.gates.get(part.id)
+    bound = bound_to(part, ground.adopted)
+    said = list(_said(ground, part, bound))
+    judged = last_judged(said, address(part.spec_name, part.id), part.version)
+    here = [one for one in said if judged and one.kept.tree == judged.kept.tree]
+    proofs = proofs_of(bound, here)
+    reviews = reviews_of(ground, judged.kept.tree if judged else "")
+    return PromotionState(
+        spec=part.spec_name,
+        requirement=part.id,
+        artifact_ref=ArtifactRef(
+            ground.path, judged.record.artifact.commit if judged else "", judged.kept.tree if judged else "",
+            part.version,
+        ),
+        tests=tests_of(part, bound, here),
+        proofs=proofs,
+        reviews=reviews,
+        regression_checks=regressions(ground),
+        overall=gate.state if gate else None,
+        required=ground.required,
+        is_enough=enough(ground, gate) if gate else False,
+        blocked=tuple(blocked(ground, part, gate, proofs, reviews)) if gate else (),
+    )  # fmt: skip
+
+
+def enough(ground: Ground, gate: GateRow) -> bool | None:
+    """A waived gate is worth what its waiver is worth now, not what was once recorded."""
+    if gate.state is Gate.WAIVED:
+        return None if ground.waived is None else gate.requirement_id in ground.waived
+    return is_enough(ground.required, gate.state, was_proved=gate.was_proved)
+
+
+def _said(ground: Ground, part: StoredPart, bound: Iterable[Bound]) -> Iterator[Found]:
+    """Readings of the requirement and checks of what is bound to it, each about the present version."""
+    places = {address(part.spec_name, part.id): part.version} | {one.address: one.version for one in bound}
+    for place, version in places.items():
+        found = records_about(ground.db, place, Kind.VERDICT, Kind.CHECK)
+        yield from (one for one in found if one.kept.version == version)
+
+
+def last_judged(said: Iterable[Found], place: str, version: str) -> Found | None:
+    """The last reading of the requirement itself, of this version of its text."""
+    found = [one for one in said if one.kept.address == place and one.kept.version == version]
+    return max(found, key=lambda one: one.kept.link.position, default=None)
+
+
+def tests_of(part: StoredPart, bound: Iterable[Bound], here: list[Found]) -> Tests:
+    formal = {one.address for one in bound if one.is_formal}
+    tests = [one for one in here if one.kept.address not in formal]
+    counts = {word: sum(one.kept.status == word for one in tests) for word in Word}
+    return Tests(counts[Word.PASS], counts[Word.FAIL], counts[Word.UNKNOWN], refs(tests))
+
+
+def proofs_of(bound: Iterable[Bound], here: list[Found]) -> Proofs:
+    """By the last check of each on this tree."""
+    formal = [one.address for one in bound if one.is_formal]
+    last = {place: _last(here, place) for place in formal}
+    words = {place: one.kept.status if one else Word.UNKNOWN for place, one in last.items()}
+    return Proofs(
+        proved=tuple(place for place in formal if words[place] == Word.PASS),
+        pending=tuple(place for place in formal if words[place] not in (Word.PASS, Word.FAIL)),
+        counterexample=tuple(place for place in formal if words[place] == Word.FAIL),
+        record_refs=refs([one for one in last.values() if one]),
+    )
+
+
+def _last(here: Iterable[Found], place: str) -> Found | None:
+    return max((one for one in here if one.kept.address == place), key=lambda one: one.kept.link.position, default=None)
+
+
+def reviews_of(ground: Ground, tree: str) -> Reviews:
+    """`tree` is the one that was judged last: an approval of another commit is dismissed."""
+    commits = {one.kept.link.position: _tree_of(ground.db, one) for one in ground.final_reviews}
+    accepted = [one for one in ground.final_reviews if one.kept.status == "Accept"]
+    fresh = [one for one in accepted if tree and commits[one.kept.link.position] == tree]
+    return Reviews(
+        open=int(ground.has_open_review),
+        approved=len(fresh),
+        changes_requested=sum(one.kept.status in ("SendBack", "Block") for one in ground.final_reviews),
+        dismissed=len(accepted) - len(fresh),
+        record_refs=refs(ground.final_reviews),
+    )
+
+
+def _tree_of(db: Database, review: Found) -> str:
+    """The tree that the session of a review was about."""
+    row = db.execute("SELECT tree FROM sessions WHERE id = ?", [review.record.context.session]).fetchone()
+    return str(row[0] or "") if row else ""
+
+
+def regressions(ground: Ground) -> RegressionChecks:
+    failing = tuple(part for part in ground.once_failed if not ground.is_passed(part))
+    records = [one for found in ground.once_failed.values() for one in found]
+    return RegressionChecks(not failing, failing[:MOST_REFS], tuple(records[-MOST_REFS:]))
+
+
+def refs(found: list[Found]) -> tuple[str, ...]:
+    """The newest ids, in the order of the chain."""
+    return tuple(one.id for one in sorted(found, key=lambda one: one.kept.link.position)[-MOST_REFS:])
+
+
+def blocked(ground: Ground, part: StoredPart, gate: GateRow, proofs: Proofs, reviews: Reviews) -> Iterator[Blocked]:
+    """Every step that the table has from here, and why it is not made now."""
+    for finish, roles in ways(gate.state).items():
+        yield Blocked(finish, roles, why_not(ground, part, gate, finish, proofs, reviews))
+
+
+def why_not(ground: Ground, part: StoredPart, gate: GateRow, finish: Gate, proofs: Proofs, reviews: Reviews) -> str:
+    match finish:
+        case Gate.TESTED:
+            return _why_not_tested(ground, part)
+        case Gate.REVIEWED:
+            return _why_not_reviewed(ground, gate, reviews)
+        case Gate.PROVED:
+            return _why_not_proved(proofs)
+        case Gate.ACCEPTED:
+            return _why_not_accepted(ground, gate)
+        case Gate.REJECTED:
+            return "nothing speaks against it: no reading of it says FAIL, and no review asks for changes"
+        case Gate.PROPOSED:
+            return _why_not_proposed(gate)
+        case Gate.WAIVED:
+            return "no person has waived this version of it: " + waive_command(part)
+        case _:
+            assert_never(finish)
+
+
+def some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(names[:MOST_NAMES]) + more
+
+
+def waive_command(part: StoredPart) -> str:
+    return f"agent-fox waive {address(part.spec_name, part.id)} --reason '...' --expires 30d"
+
+
+def _why_not_tested(ground: Ground, part: StoredPart) -> str:
+    word = ground.verdicts[part.id][1] if part.id in ground.verdicts else None
+    if word is None:
+        return "no verifier has read it yet"
+    if word is not Word.PASS:
+        return f"the current verdict on it is {word}"
+    if ground.unproven:
+        return f"a spec is accepted as a whole, and these are not proven: {some(ground.unproven)}"
+    return "its verifier's report has not been accepted yet"
+
+
+def _why_not_reviewed(ground: Ground, gate: GateRow, reviews: Reviews) -> str:
+    if gate.state is Gate.ACCEPTED:
+        return "no proof that it needs is missing"
+    if reviews.open:
+        return "the final review of its spec has not accepted it yet"
+    if ground.required is Gate.TESTED:
+        return "no final review is asked for: [policy] required_state is 'tested'"
+    return "no final review of its spec is part of the plan: `agent-fox plan` shows it, `agent-fox run` makes it"
+
+
+def _why_not_proved(proofs: Proofs) -> str:
+    if proofs.counterexample:
+        return f"refuted: {some(proofs.counterexample)}"
+    if proofs.pending:
+        return f"not proved on this tree: {some(proofs.pending)}"
+    if not proofs.proved:
+        return "no contract or theorem is bound to it: write one into specifications.toml of its spec"
+    return "the formal lane runs at the end of a run with [policy] required_state = 'proved'"
+
+
+def _why_not_accepted(ground: Ground, gate: GateRow) -> str:
+    if gate.state is Gate.WAIVED:
+        return "it rests on its waiver: it is accepted once a reading passes it, as any other"
+    if ground.required is Gate.PROVED:
+        return "a proof is asked for: [policy] required_state is 'proved'"
+    return "a final reviewer accepts it with its review, and a proof when the formal lane has proved it"
+
+
+def _why_not_proposed(gate: GateRow) -> str:
+    if gate.state is Gate.REJECTED:
+        return "no work was handed in since it was rejected: `agent-fox run`, or a reset by a person"
+    if gate.state is Gate.WAIVED:
+        return "its waiver has not ended, and nothing has proven it"
+    return "its text is as it was, and so is what it rests on"

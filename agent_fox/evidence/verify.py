@@ -1,0 +1,254 @@
+"""Whether the ledger in a state file is the one that was written, and the tables beside it say the same.
+
+Hashes first, then what the database should have enforced, then what other places remember: the rows of runs, and the
+witness outside of the repository. An export is checked in `verify_export`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind
+from agent_fox.core.spec import text_version
+from agent_fox.core.waivers import reference
+from agent_fox.evidence.documents import at_path, document
+from agent_fox.evidence.faults import Fault, Findings
+from agent_fox.evidence.fold import Fold, Granted
+from agent_fox.evidence.keys import Signer
+from agent_fox.evidence.waivers import signed
+from agent_fox.evidence.walk import Entry, Walk, step
+from agent_fox.evidence.witness import Witness
+from agent_fox.store import ledger_audit as audit
+from agent_fox.store.ledger import Kept
+from agent_fox.store.ledger_audit import Pair
+from agent_fox.store.plan import load_parts
+from agent_fox.store.values import storable
+
+NAME_BYTES = 16
+CUT = "records were cut off or rewritten, and the chain was made anew"
+ROW_CHANGED = "the row or the record was changed past the engine"
+ROW_GONE = "the row was removed past the engine"
+NOT_RECORDED = "the row was written past the engine, or its record was removed"
+
+
+@dataclass(slots=True)
+class Checked:
+    """What a ledger comes to: how far the chain goes, what was found, where gates and tasks stand by it."""
+
+    walk: Walk = field(default_factory=Walk)
+    count: int = 0
+    findings: Findings = field(default_factory=Findings)
+    fold: Fold = field(default_factory=Fold)
+    passed: dict[str, int] = field(default_factory=dict)
+    """Heads that somebody remembers, or where runs begin and end, with their position, as far as the chain has them."""
+    events: set[bytes] = field(default_factory=set)
+    """The identities of the records, by the beginning of their hash."""
+
+    def take(self, entry: Entry, wanted: set[str]) -> Evidence | None:
+        """One record further; the record, where it could be read. `wanted`: heads that somebody remembers."""
+        taken = step(self.walk, entry)
+        self.walk = taken.walk
+        self.findings.add(*taken.faults)
+        self.note(entry, taken.record, wanted)
+        return taken.record
+
+    def note(self, entry: Entry, record: Evidence | None, wanted: set[str]) -> None:
+        """Keep what a record says, beside its place in the chain."""
+        position, head = entry.link.position, entry.link.head
+        self.count += 1
+        if record is not None:
+            self.findings.add(*self._twice(position, record), *self.fold.add(position, record))
+        if head in wanted:
+            self.passed[head] = position
+        if record is not None and record.kind is Kind.RUN:
+            self.passed.update({entry.link.previous: position - 1, head: position})
+
+    def _twice(self, position: int, record: Evidence) -> Iterator[Fault]:
+        name = hashlib.sha256(record.identity.encode("utf-8", "surrogatepass")).digest()[:NAME_BYTES]
+        if name in self.events:
+            yield Fault(position, f"the event {record.identity} is recorded already", "old evidence was used again")
+        self.events.add(name)
+
+
+def verify(
+    db: Database, *, witness: Witness | None, signers: tuple[Signer, ...], now: str, asks_witness: bool = True
+) -> Checked:
+    """Check everything, in one snapshot of the file (the caller's transaction).
+
+    `witness` None: there is no note about this ledger; `asks_witness`: then it is not known whether its end was cut
+    off. `signers`: whose waivers a person trusts.
+    """
+    heads = audit.run_heads(db)
+    wanted = {head for run in heads for head in (run.begin, run.end) if head} | ({witness.head} if witness else set())
+    checked = Checked(passed={GENESIS: 0})
+    findings = checked.findings
+    for identity, kept in audit.ledger_rows(db):
+        record = checked.take(Entry(kept.link, kept.content), wanted)
+        if record is not None:
+            findings.add(*_columns(identity, kept, record))
+    findings.add(
+        *_plan(db, checked.fold),
+        *_guards(db),
+        *remembered_by_runs(checked, heads),
+        *_rows(db, findings.remarks),
+        *_rows_gone(db),
+    )
+    if asks_witness:
+        _remembered_by_witness(checked, witness)
+    check_waivers(checked, signers)
+    _remark_on_time(checked, now)
+    return checked
+
+
+def _columns(identity: str, kept: Kept, record: Evidence) -> Iterator[Fault]:
+    """Columns are for asking; what counts is the content that is hashed."""
+    context = record.context
+    pairs = (
+        ("identity", identity, record.identity), ("kind", kept.kind, record.kind.value),
+        ("address", kept.address, record.about.address), ("version", kept.version, record.about.version),
+        ("status", kept.status, record.outcome.status), ("tree", kept.tree, record.artifact.tree),
+        ("decision_id", kept.decision_id, context.decision), ("session_id", kept.session_id, context.session),
+        ("at", kept.at, record.timestamp),
+    )  # fmt: skip
+    for column, stands, said in pairs:
+        if stands != storable(said):
+            what = f"its column {column} is {stands!r}, and its content says {said!r}"
+            yield Fault(kept.link.position, what, ROW_CHANGED)
+    owner = _spec_of(record)
+    if owner and owner != kept.spec_name:
+        yield Fault(
+            kept.link.position, f"its column spec_name is {kept.spec_name!r}, and it is of {owner}", ROW_CHANGED
+        )
+
+
+def _spec_of(record: Evidence) -> str:
+    """The spec that a record names itself; empty where it names none."""
+    match record.about.kind:
+        case "requirement":
+            return record.about.address.partition("/")[0]
+        case "node":
+            return record.about.address.partition(":")[0]
+    return ""
+
+
+def _plan(db: Database, fold: Fold) -> Iterator[Fault]:
+    """What the plan expects is what was recorded: a requirement cannot be taken out, or reworded, past the engine."""
+    seen = set[tuple[str, str]]()
+    for part in load_parts(db):
+        seen.add((part.spec_name, part.id))
+        plan = fold.plans.get(part.spec_name)
+        if text_version(part.text) != part.version:
+            yield Fault(0, f"the text of {part.spec_name}/{part.id} is not that of its version", ROW_CHANGED)
+        if plan and plan.parts.get(part.id) != part.version:
+            yield Fault(
+                plan.position, f"the plan has {part.spec_name}/{part.id} otherwise than was recorded", ROW_CHANGED
+            )
+    for spec in {spec for spec, _ in seen} & fold.plans.keys():
+        for part_id in sorted(fold.plans[spec].parts.keys() - {part for owner, part in seen if owner == spec}):
+            yield Fault(fold.plans[spec].position, f"the plan has not {spec}/{part_id} any more", ROW_GONE)
+
+
+def _guards(db: Database) -> Iterator[Fault]:
+    damage = audit.is_whole(db)
+    if damage:
+        yield Fault(0, f"the state file is damaged: {damage}", "what it says cannot be relied on; restore a backup")
+    missing = audit.missing_guards(db)
+    if missing:
+        named = ", ".join(missing[:5]) + (f" and {len(missing) - 5} more" if len(missing) > 5 else "")
+        yield Fault(
+            0, f"guards of the state file are gone or changed: {named}", "somebody took them away to write past them"
+        )
+    if not audit.is_table_of_gates_ours(db):
+        yield Fault(0, "the table of transitions of gates is not ours", "somebody allowed changes that are not legal")
+
+
+def remembered_by_runs(checked: Checked, heads: list[audit.RunHeads]) -> Iterator[Fault]:
+    last = 0
+    for run in heads:
+        for moment, head in (("began", run.begin), ("ended", run.end)):
+            position = checked.passed.get(head) if head else last
+            if position is None:
+                yield Fault(0, f"the head noted when run {run.run} {moment} is not in the chain", CUT)
+            elif position < last:
+                yield Fault(position, f"run {run.run} {moment} at record {position}, after record {last}", CUT)
+            last = max(last, position or 0)
+
+
+def _remembered_by_witness(checked: Checked, witness: Witness | None) -> None:
+    if witness is None:
+        if checked.count:
+            why = "no head of this ledger was noted outside of the repository"
+            checked.findings.unknown("whether the end of the ledger was cut off, or an older one put back", why)
+    elif checked.passed.get(witness.head) != witness.position:
+        what = f"record {witness.position} had the head {witness.head[:16]} at {witness.at}, and now it has not"
+        checked.findings.add(Fault(0, what, CUT))
+
+
+def _rows(db: Database, remarks: list[str]) -> Iterator[Fault]:
+    """Every row has its record, and both say the same. Rows that are older than the ledger are counted only."""
+    first, older = db.execute("SELECT at FROM ledger WHERE position = 1").fetchone(), 0
+    for table in audit.TABLES:
+        is_recorded = False
+        for pair in audit.pairs(db, table):
+            is_recorded = is_recorded or pair.content is not None
+            if is_recorded or (first is not None and pair.at > first[0]):
+                yield from _compare(pair)
+            else:
+                older += 1
+    if older:
+        remarks.append(f"{older} rows are older than the ledger: nothing here vouches for them")
+
+
+def _compare(pair: Pair) -> Iterator[Fault]:
+    where = f"row {pair.id} of {pair.table}"
+    if pair.content is None or pair.position is None:
+        yield Fault(0, f"{where} has no record", NOT_RECORDED)
+        return
+    try:
+        record = document(pair.content)
+    except ValueError:
+        return  # found already: it is no record at all
+    for path, stands in pair.facts.items():
+        said = at_path(record, path.split("."))
+        if said != stands:
+            what = f"{where} and its record differ in {path}: {_short(stands)} and {_short(said)}"
+            yield Fault(pair.position, what, ROW_CHANGED)
+
+
+def _short(value: Json) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _rows_gone(db: Database) -> Iterator[Fault]:
+    for position, identity in audit.gone(db):
+        yield Fault(position, f"there is no row any more for {identity}", ROW_GONE)
+
+
+def check_waivers(checked: Checked, signers: tuple[Signer, ...]) -> None:
+    """Whoever waived is known by a signature, or it is not known that anybody did. What has ended is passed over."""
+    for name, granted in checked.fold.waivers.items():
+        if granted.is_over:
+            continue
+        if signers:
+            checked.findings.add(*_unsigned(name, granted, signers))
+        else:
+            checked.findings.unknown("who signed the waivers", "nobody is known here who may waive")
+
+
+def _unsigned(name: str, granted: Granted, signers: tuple[Signer, ...]) -> Iterator[Fault]:
+    statement, why = signed(granted.envelope, signers)
+    if statement is None:
+        what = f"the waiver {name[:12]} of {granted.address} is not signed by anybody trusted ({why})"
+        yield Fault(granted.position, what, "it was granted by nobody who may")
+    elif (statement.id, reference(statement.subject)) != (name, granted.about):
+        yield Fault(granted.position, f"what was signed is not the waiver {name[:12]}", ROW_CHANGED)
+
+
+def _remark_on_time(checked: Checked, now: str) -> None:
+    if checked.walk.at > now:
+        checked.findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")

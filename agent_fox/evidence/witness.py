@@ -1,0 +1,132 @@
+"""The head of a repository's ledger, noted outside of it: a ledger that was cut or put back is noticed.
+
+The note only ever goes forward along the chain. Who appends writes it after the commit.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import GENESIS
+from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.system.state_folders import default_state, folder_of
+
+FILE = "ledger-head.json"
+
+
+class WitnessBroken(Exception):
+    """The note cannot be used, or the ledger is not the one that was noted. Its text says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """The end of the chain as it was noted."""
+
+    position: int
+    head: str
+    at: str
+
+
+_NOTE: TypeAdapter[Witness] = TypeAdapter(Witness)
+
+
+def path_of(environ: Mapping[str, str], root: Path) -> Path:
+    """Where the note about the repository with this root is kept."""
+    return folder_of(default_state(environ), root) / FILE
+
+
+def read(path: Path) -> Witness | None:
+    """The note, None where there is none. Raises WitnessBroken for one that cannot be read."""
+    try:
+        return _NOTE.validate_json(path.read_bytes(), strict=True)
+    except FileNotFoundError:
+        return None
+    except ValidationError as error:
+        raise WitnessBroken(
+            f"{path}: damaged; look at the ledger (`agent-fox ledger verify`), then remove it"
+        ) from error
+    except OSError as error:
+        raise WitnessBroken(f"{path}: cannot be read ({error.strerror}); check what is there") from error
+
+
+def why_other(db: Database, note: Witness) -> str:
+    """In what the ledger differs from the one that was noted, in words; empty where it goes on from there."""
+    if note.position == 0:
+        return "" if note.head == GENESIS else "the note names no head that a ledger can have"
+    row = db.execute("SELECT head FROM ledger WHERE position = ?", [note.position]).fetchone()
+    if row is None:
+        return f"the ledger ends at record {tip_of(db).position}, and had {note.position} at {note.at}"
+    return "" if row[0] == note.head else f"record {note.position} has another head than it had at {note.at}"
+
+
+def trouble(db: Database, path: Path) -> str:
+    """Why the ledger is not the one that was noted: cut, put back, rewritten. Empty where it is, or none was noted."""
+    try:
+        note = read(path)
+    except WitnessBroken as error:
+        return str(error)
+    why = why_other(db, note) if note else ""
+    return f"{why}: {_remedy(path)}" if why else ""
+
+
+def _remedy(path: Path) -> str:
+    return f"it was cut, put back or rewritten; if you put an older state back yourself, move {path} away"
+
+
+def advance(db: Database, path: Path) -> None:
+    """Note the end of the chain as it is committed. Raises WitnessBroken where it does not go on from the last note."""
+    with _alone(path):
+        why, tip = trouble(db, path), tip_of(db)
+        if why:
+            raise WitnessBroken(why)
+        note = read(path)
+        if tip.position and (note is None or tip.position > note.position):
+            _replace(path, tip)
+
+
+def set_aside(path: Path) -> Path:
+    """Keep the note of a ledger that is gone beside the place of the next one; gives where. Raises WitnessBroken."""
+    with _alone(path):
+        kept = next(p for n in count(1) if not (p := path.with_name(f"{path.stem}.{n}{path.suffix}")).exists())
+        try:
+            path.rename(kept)
+        except OSError as error:
+            raise WitnessBroken(f"{path}: cannot be moved ({error.strerror}); check the folder") from error
+        return kept
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Two processes never note at once: the slower one would take the note back."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise WitnessBroken(f"{path}: cannot be written ({error.strerror}); check the folder") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _replace(path: Path, tip: Tip) -> None:
+    new = path.with_suffix(".new")
+    try:
+        with new.open("w", encoding="utf-8") as file:
+            file.write(json.dumps(asdict(tip)))
+            file.flush()
+            os.fsync(file.fileno())
+        new.replace(path)
+    except OSError as error:
+        raise WitnessBroken(f"{path}: cannot be written ({error.strerror}); free space, or check the folder") from error

@@ -1,0 +1,208 @@
+"""Specifications, gates and records of a state file as resources: read-only, bounded, JSON.
+
+What they hold is worked out in `agent_fox.evidence`; nothing of the workspace is read, and nothing is decided.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TypeVar
+
+from mcp.server.mcpserver import MCPServer
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.server.mcpserver.resources import FunctionResource
+from sqlite_utils import Database
+
+from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, bound_to, parts_named, required_by
+from agent_fox.evidence.chain import Now, chain_of
+from agent_fox.evidence.library import binding
+from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
+from agent_fox.store import ledger
+from agent_fox.store.plan import StoredPart, load_parts
+from agent_fox.store.state import StateError, read_state
+from agent_fox.system import clock
+
+JSON = "application/json"
+MOST = 200
+"""Items of one list. What was left out is counted, and can be asked for one by one."""
+
+LONGEST_TEXT = 2_000
+LONGEST_RECORD = 200_000
+SHORTEST_ID = 8
+SPECIFICATIONS = "evidence://specifications"
+TEMPLATES: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "evidence://specifications/{spec}",
+        "specification",
+        "A spec's requirements",
+        "Every requirement of a spec with its text, its version, and the contracts, properties and checklists bound to "
+        "it. Evidence counts for one version of a text.",
+    ),
+    (
+        "evidence://gates/{spec}",
+        "gates",
+        "The gates of a spec",
+        "Where the evidence for each requirement stands (proposed, tested, reviewed, proved, accepted, rejected, "
+        "waived), whether that is enough, and which steps are blocked, whose they are, and why.",
+    ),
+    (
+        "evidence://gates/{spec}/{requirement}",
+        "gate",
+        "The chain of evidence of a requirement",
+        "Proven by which records, run by whom, on which commit, in which environment; the history of its gate; blocked "
+        "transitions and why; the commands that show it again.",
+    ),
+    (
+        "evidence://records/{id}",
+        "record",
+        "A record of the ledger",
+        "One record, by its id or the beginning of it (8 characters at least): what was run, on what, what came of it.",
+    ),
+)
+
+T = TypeVar("T")
+
+
+def add_evidence(server: MCPServer, state: Path) -> None:
+    """Offer what the state file holds. It is opened for each answer, so that it may appear later and go on growing."""
+    reads: dict[str, Callable[..., str]] = {
+        "specification": lambda spec: _text(_read(state, _specification, spec)),
+        "gates": lambda spec: _text(_read(state, _gates, spec)),
+        "gate": lambda spec, requirement: _text(_read(state, _gate, f"{spec}/{requirement}")),
+        "record": lambda id: _text(_read(state, _record, id)),
+    }
+    for uri, name, title, description in TEMPLATES:
+        server.resource(uri, name=name, title=title, description=description, mime_type=JSON)(reads[name])
+    server.add_resource(
+        FunctionResource(
+            uri=SPECIFICATIONS,
+            name="specifications",
+            title="The specs of the plan",
+            description="Every spec of the plan: how many requirements it has, and how many are at which gate.",
+            mime_type=JSON,
+            fn=lambda: _text(_read(state, _specifications, "")),
+        )
+    )
+
+
+def _text(document: object) -> str:
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+def _read(state: Path, answer: Callable[[Database, str], T], name: str) -> T:
+    """An answer from the state file. What is not there is an error of the protocol, in words for the client."""
+    try:
+        with _opened(state) as db:
+            return answer(db, name)
+    except UnknownRequirement as error:
+        raise ResourceNotFoundError(str(error)) from error
+    except StateError as error:
+        raise ResourceNotFoundError(
+            "there is no evidence yet: the state cannot be read, or no run has made it"
+        ) from error
+
+
+@contextmanager
+def _opened(state: Path) -> Iterator[Database]:
+    with closing(read_state(state)) as db:
+        yield db
+
+
+def _specifications(db: Database, _name: str) -> dict[str, object]:
+    sql = (
+        "SELECT s.name, s.title, count(g.requirement_id), json_group_array(g.state) FROM plan_specs AS s "
+        "LEFT JOIN gates AS g ON g.spec_name = s.name WHERE s.is_withdrawn = 0 GROUP BY s.name ORDER BY s.position"
+    )
+    rows = db.execute(sql).fetchall()
+    specs = [
+        {
+            "spec": name, "title": title[:LONGEST_TEXT], "requirements": count, "gates": _counted(json.loads(states)),
+            "uri": f"{SPECIFICATIONS}/{name}",
+        }
+        for name, title, count, states in rows[:MOST]
+    ]  # fmt: skip
+    tip = ledger.tip_of(db)
+    return {
+        "specifications": specs, "left_out": max(0, len(rows) - MOST), "required": required_by(db),
+        "ledger": {"records": tip.position, "head": tip.head},
+    }  # fmt: skip
+
+
+def _counted(states: Sequence[str | None]) -> dict[str, int]:
+    found = [state for state in states if state]
+    return {state: found.count(state) for state in dict.fromkeys(found)}
+
+
+def _parts(db: Database, spec: str) -> list[StoredPart]:
+    parts = load_parts(db, spec) if spec else []
+    if not parts:
+        known = ", ".join(dict.fromkeys(part.spec_name for part in load_parts(db)))[:LONGEST_TEXT]
+        raise ResourceNotFoundError(f"there is no such spec with requirements in the plan; there are: {known}")
+    return parts
+
+
+def _specification(db: Database, spec: str) -> dict[str, object]:
+    parts, adopted = _parts(db, spec), binding(db, spec, TRUSTING_SPECS)
+    return {
+        "spec": spec,
+        "requirements": [
+            {
+                "id": part.id, "address": f"{spec}/{part.id}", "version": part.version,
+                "text": part.text[:LONGEST_TEXT],
+                "bound": [_bound(one) for one in bound_to(part, adopted)[:MOST]],
+            }
+            for part in parts[:MOST]
+        ],
+        "left_out": max(0, len(parts) - MOST),
+    }  # fmt: skip
+
+
+def _bound(one: Bound) -> dict[str, object]:
+    return {**asdict(one), "text": one.text[:LONGEST_TEXT]}
+
+
+def _gates(db: Database, spec: str) -> dict[str, object]:
+    parts, ground = _parts(db, spec), Ground(db, spec, required_by(db))
+    return {
+        "spec": spec,
+        "required": ground.required,
+        "gates": [_short(promotion_state(ground, part)) for part in parts[:MOST]],
+        "left_out": max(0, len(parts) - MOST),
+    }
+
+
+def _short(state: PromotionState) -> dict[str, object]:
+    return {
+        "requirement": state.requirement,
+        "gate": state.overall,
+        "is_enough": state.is_enough,
+        "passed": state.tests.passed,
+        "failed": state.tests.failed,
+        "unknown": state.tests.unknown,
+        "commit": state.artifact_ref.commit,
+        "blocked": [asdict(one) for one in state.blocked],
+        "uri": f"evidence://gates/{state.spec}/{state.requirement}",
+    }
+
+
+def _gate(db: Database, name: str) -> dict[str, object]:
+    """Of one requirement; where the id is that of one with criteria, of each of them."""
+    chains = [asdict(chain_of(db, part, Now(), clock.now())) for part in parts_named(db, name)[:MOST]]
+    return chains[0] if len(chains) == 1 else {"requirements": chains}
+
+
+def _record(db: Database, name: str) -> dict[str, object]:
+    if re.fullmatch(f"[0-9a-f]{{{SHORTEST_ID},64}}", name) is None:
+        raise ResourceNotFoundError(f"a record is named by its id: {SHORTEST_ID} to 64 hex digits")
+    found = list(ledger.records(db, "record_id >= ? AND record_id < ?", [name, f"{name}g"]))
+    if len(found) != 1:
+        raise ResourceNotFoundError("several records begin so" if found else "there is no such record")
+    size = len(found[0].content)
+    if size > LONGEST_RECORD:
+        raise ResourceNotFoundError(f"the record has {size:,} characters; `agent-fox ledger show {name}` shows it")
+    return {**asdict(found[0].link), "record": found[0].document}

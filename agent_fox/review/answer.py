@@ -1,0 +1,143 @@
+"""What a reviewer's output says: OK, NOK, or nothing that can be trusted. What is not plainly OK is not OK."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+LONGEST_FEEDBACK = 8000
+
+_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>\S*)[^\n]*$", re.MULTILINE)
+_LONE_FENCE = re.compile(r"\A(?:`{3,}|~{3,})(?:json|JSON)?[ \t]*\n(?P<body>.*)\n[ \t]*(?:`{3,}|~{3,})\Z", re.DOTALL)
+_CLOSING_FENCE = re.compile(r"\s*(?:\n[ \t]*(?:`{3,}|~{3,})[ \t]*)?\s*\Z")
+_STATUS = re.compile(r"\"status\"\s*:", re.IGNORECASE)
+_SAYS_OK = re.compile(r"\\?\"status\\?\"\s*:\s*\\?\"\s*ok\s*\\?\"", re.IGNORECASE)
+_DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _Pairs(pairs))
+
+
+@dataclass(frozen=True, slots=True)
+class Ok:
+    """The reviewer found everything there."""
+
+    feedback: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Nok:
+    """The reviewer found something missing or wrong."""
+
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """No answer that counts, and why."""
+
+    why: str
+
+
+Answer = Ok | Nok | Unreadable
+
+
+class _Pairs(dict[str, object]):
+    """An object, and whether a key stands in it twice."""
+
+    def __init__(self, pairs: list[tuple[str, object]]) -> None:
+        super().__init__(pairs)
+        self.is_doubled = len(self) != len(pairs)
+
+
+def read_answer(output: str, material: str, mark: str) -> Answer:
+    """The answer: a JSON object alone, or the last thing in the output, standing on lines of its own.
+
+    `material` is what the reviewer was sent, `mark` its fence: what is quoted from between the fences is no answer. An
+    OK behind other text does not count where the material holds such an OK itself: it could be a quotation.
+    """
+    text = output.removeprefix("\ufeff").strip()
+    if not text:
+        return Unreadable("it printed nothing")
+    alone = _object(_unfenced(text))
+    if alone is not None:
+        return _said(alone)
+    spoken = _without_quotations(text, mark)
+    found = list(_objects(spoken))
+    if not found:
+        return Unreadable("it printed no JSON object with a status on lines of its own")
+    *earlier, (last, end) = found
+    if not _CLOSING_FENCE.match(spoken, end):
+        return Unreadable("its JSON object is not the last thing that it printed")
+    answer = _said(last)
+    if any(type(_said(one)) is not type(answer) for one, _ in earlier) or _disagrees(spoken, answer):
+        return Unreadable("it gave answers that disagree")
+    if isinstance(answer, Ok) and _SAYS_OK.search(material):
+        return Unreadable(
+            "its OK stands behind other text, and could be quoted from the change, which holds such an OK"
+        )
+    return answer
+
+
+def _unfenced(text: str) -> str:
+    """The inside of a code block that is all there is."""
+    lone = _LONE_FENCE.match(text)
+    return lone["body"].strip() if lone else text
+
+
+def _object(text: str) -> _Pairs | None:
+    """The object that the whole text is; None for anything else."""
+    try:
+        found: object = _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, _Pairs) else None
+
+
+def _said(found: _Pairs) -> Answer:
+    status, feedback = found.get("status"), found.get("feedback", "")
+    if found.is_doubled:
+        return Unreadable("a key stands twice in its JSON object")
+    if not isinstance(status, str) or not isinstance(feedback, str | None):
+        return Unreadable("its JSON object has no status of OK or NOK")
+    said = (feedback or "").strip()[:LONGEST_FEEDBACK]
+    match status.strip().upper():
+        case "OK":
+            return Ok(said)
+        case "NOK":
+            return Nok(said or "the reviewer gave no reason")
+    return Unreadable(f"its status is {status[:40]!r}, neither OK nor NOK")
+
+
+def _without_quotations(text: str, mark: str) -> str:
+    """The text without what stands between fences of ours, and without code blocks that are not JSON."""
+    marked = re.escape(mark)
+    text = re.sub(rf"<\w+[^<>\n]*{marked}>.*?(?:</\w+ {marked}>|\Z)", "\n", text, flags=re.DOTALL)
+    kept, at, opened = [], 0, ""
+    for fence in _FENCE.finditer(text):
+        if not opened:
+            kept.append(text[at : fence.start()])
+            opened, is_json, at = fence["marks"], fence["info"].lower() in ("", "json"), fence.end()
+        elif fence["marks"].startswith(opened) and not fence["info"]:
+            kept += [text[at : fence.start()]] if is_json else []
+            opened, at = "", fence.end()
+    return "".join(kept) + ("" if opened else text[at:])
+
+
+def _objects(text: str) -> Iterator[tuple[_Pairs, int]]:
+    """Objects with a status that begin a line, each with where it ends."""
+    at = 0
+    while (start := re.compile(r"^[ \t]*\{", re.MULTILINE).search(text, at)) is not None:
+        begin = start.end() - 1
+        try:
+            found, at = _DECODER.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            at = start.end()
+            continue
+        if isinstance(found, _Pairs) and "status" in found:
+            yield found, at
+
+
+def _disagrees(text: str, answer: Answer) -> bool:
+    """Whether another answer stands anywhere in the text, quoted in a sentence or not."""
+    other = "nok" if isinstance(answer, Ok) else "ok"
+    return re.search(rf"\"status\"\s*:\s*\"\s*{other}\s*\"", text, re.IGNORECASE) is not None

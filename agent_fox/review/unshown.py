@@ -1,0 +1,87 @@
+"""Which files a review names without showing what they hold: secrets by their names, what is too large, repositories.
+
+What is shown of all others is in `changes`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path, PurePosixPath
+
+from agent_fox.session.regular_files import pieces
+from agent_fox.system import git
+
+HASHED = 64 * 1024 * 1024
+"""Bytes: of a larger file that is not shown, size and time of change stand for what it holds."""
+
+OWN_STATE = re.compile(r"\.agent-fox/(?:state\.db.*|logs/.*|issues/.*|verification/.*|crash\.log|run\.lock)", re.DOTALL)
+"""What we write ourselves while we look."""
+
+_EXAMPLE = re.compile(r"\.(?:example|sample|template|dist)\Z", re.IGNORECASE)
+_SECRET_NAME = re.compile(
+    r"\.env(?:\..*|-.*|rc)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
+    r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*_(?:rsa|ed25519)|\.netrc|_netrc|\.pgpass|\.htpasswd|\.npmrc|\.pypirc"
+    r"|\.git-credentials|\.dockercfg|.*\.tfstate(?:\..*)?|.*\.tfvars|kubeconfig"
+    r"|(?:.*[._-])?(?:credentials?|secrets?|passwords?|tokens?)(?:[._-].*)?\.(?:json|ya?ml|toml|ini|txt|csv|xml|conf|env)"
+    r"|credentials|service[-_]?account.*\.json|application_default_credentials\.json",
+    re.IGNORECASE,
+)
+_SECRET_FOLDERS = frozenset({"secrets", ".secrets", ".ssh", ".aws", ".gnupg", ".kube", ".docker"})
+
+
+class Why(StrEnum):
+    """Why a file is named only."""
+
+    SECRET = "its name says that it holds a secret"
+    LARGE = "it is too large to be shown"
+    REPOSITORY = "it is a repository of its own"
+    EARLIER = "it was removed before the task was registered"
+
+
+@dataclass(frozen=True, slots=True)
+class Unshown:
+    """A file that is named only. `mark` changes with what it holds."""
+
+    path: str
+    why: Why
+    size: int
+    mark: str = ""
+
+
+def names_a_secret(path: str) -> bool:
+    """Whether a file of this name is likely to hold a secret (`.env`, `server.pem`, `secrets/...`)."""
+    parts = PurePosixPath(path).parts
+    if not parts or _EXAMPLE.search(parts[-1]):
+        return False
+    return bool(_SECRET_NAME.fullmatch(parts[-1])) or any(part.lower() in _SECRET_FOLDERS for part in parts[:-1])
+
+
+def unshown(root: Path, path: str, largest: int) -> Unshown | None:
+    """What keeps a new file from being shown; None where nothing does. `DIR/` is a repository inside the tree."""
+    if path.endswith("/"):
+        return Unshown(path, Why.REPOSITORY, 0, _head_of(root / path))
+    size = (root / path).lstat().st_size
+    if names_a_secret(path):
+        return Unshown(path, Why.SECRET, size, mark_of(root / path))
+    return Unshown(path, Why.LARGE, size, mark_of(root / path)) if size > largest else None
+
+
+def mark_of(file: Path) -> str:
+    """A hash of what the file holds; for a very large one, of its size and time."""
+    seen = file.lstat()
+    if seen.st_size > HASHED:
+        return f"{seen.st_size}:{seen.st_mtime_ns}"
+    digest = hashlib.sha256()
+    for piece in pieces(file, HASHED):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _head_of(folder: Path) -> str:
+    try:
+        return git.head(folder) or ""
+    except git.GitError:
+        return "unreadable"

@@ -1,0 +1,180 @@
+"""What the tables say that the ledger says too, side by side, for whoever checks both. Judges nothing.
+
+A column's alias is the path of the same fact in the record: `result.status`; behind `|` stands how the record has it.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Json, Link
+from agent_fox.core.gates import TRANSITIONS
+from agent_fox.store.evidence import digest, quoted
+from agent_fox.store.ledger import Kept
+from agent_fox.store.schema import MIGRATIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A row beside its record. `facts`: path in the record's document to what the row says stands there.
+
+    `position` and `content` are None where no record has the row's identity.
+    """
+
+    table: str
+    id: int | str
+    at: str
+    facts: Mapping[str, Json]
+    position: int | None
+    content: str | None
+
+
+DECISIONS = """
+SELECT t.id, t.at, l.position, l.content, t.kind AS 'result.status', t.node_id AS 'spec_ref.address',
+    t.session_id AS 'run_context.session', t.run_id AS 'run_context.run',
+    coalesce(t.commit_id, '') AS 'artifact.commit', t.cause AS 'body.cause', t.note AS 'body.note|quoted',
+    t.steps AS 'body.steps|json', t.facts AS 'body.facts_sha256|digest'
+FROM decisions AS t LEFT JOIN ledger AS l ON l.identity = 'decision:' || t.id ORDER BY t.id
+"""
+VERDICTS = """
+SELECT t.id, t.at, l.position, l.content, t.verdict AS 'result.status',
+    t.spec_name || '/' || t.requirement_id AS 'spec_ref.address', t.text_version AS 'spec_ref.version',
+    coalesce(t.tree, '') AS 'artifact.tree', coalesce(t.commit_id, '') AS 'artifact.commit',
+    t.session_id AS 'run_context.session', t.decision_id AS 'run_context.decision',
+    coalesce(t.command, '') AS 'run_context.command', t.read_as AS 'body.read_as', t.said AS 'body.said',
+    t.evidence AS 'body.evidence_sha256|digest', t.disposition AS 'body.disposition',
+    t.failing_tests AS 'body.failing_tests'
+FROM verification_results AS t LEFT JOIN ledger AS l ON l.identity = 'verdict:' || t.id ORDER BY t.id
+"""
+GATES = """
+SELECT t.id, t.at, l.position, l.content, t.finish AS 'result.status',
+    t.spec_name || '/' || t.requirement_id AS 'spec_ref.address', t.version AS 'spec_ref.version',
+    t.tree AS 'artifact.tree', t.commit_id AS 'artifact.commit', t.decision_id AS 'run_context.decision',
+    t.spec_name AS 'body.spec', t.requirement_id AS 'body.requirement', t.version AS 'body.version',
+    t.start AS 'body.start', t.finish AS 'body.finish', t.role AS 'body.role', t.waiver_id AS 'body.waiver',
+    t.reason AS 'body.reason|quoted'
+FROM gate_history AS t LEFT JOIN ledger AS l ON l.identity = 'gate:' || t.id ORDER BY t.id
+"""
+SESSIONS = """
+SELECT t.id, coalesce(t.ended_at, t.started_at), l.position, l.content, t.node_id AS 'spec_ref.address',
+    t.id AS 'run_context.session', t.archetype AS 'body.archetype', t.backend AS 'body.backend',
+    coalesce(nullif(t.end_kind, ''), t.status) AS 'result.status', coalesce(t.tree, '') AS 'artifact.tree',
+    coalesce(t.pinned_commit, '') AS 'artifact.commit'
+FROM sessions AS t LEFT JOIN ledger AS l ON l.position = (
+    SELECT max(position) FROM ledger WHERE session_id = t.id AND kind = 'session'
+) WHERE t.status IN ('completed', 'failed') ORDER BY t.id
+"""
+RUNS = """
+SELECT t.id, coalesce(t.ended_at, t.started_at), l.position, l.content, t.status AS 'body.status',
+    t.exit_code AS 'body.exit_code', t.reason AS 'body.reason', t.id AS 'run_context.run'
+FROM runs AS t LEFT JOIN ledger AS l ON l.position = (
+    SELECT max(position) FROM ledger WHERE address = CAST(t.id AS TEXT) AND kind = 'run' AND status = 'ended'
+) WHERE t.status <> 'running' ORDER BY t.id
+"""
+WAIVERS = """
+SELECT t.id, t.granted_at, l.position, l.content, t.envelope AS 'body.envelope', t.signer AS 'body.signer',
+    t.expires_at AS 'body.expires_at'
+FROM waivers AS t LEFT JOIN ledger AS l ON l.identity = 'waiver:' || t.id || ':granted' ORDER BY l.position
+"""
+TABLES = {
+    "decisions": DECISIONS,
+    "verification_results": VERDICTS,
+    "gate_history": GATES,
+    "sessions": SESSIONS,
+    "runs": RUNS,
+    "waivers": WAIVERS,
+}
+FIRST_FACT = 4
+
+FORMS: dict[str, Callable[[str], Json]] = {"quoted": quoted, "digest": digest, "json": json.loads}
+
+GONE = """
+SELECT position, identity FROM ledger WHERE kind = 'decision' AND decision_id NOT IN (SELECT id FROM decisions)
+UNION ALL SELECT position, identity FROM ledger
+    WHERE kind = 'verdict' AND CAST(substr(identity, 9) AS INTEGER) NOT IN (SELECT id FROM verification_results)
+UNION ALL SELECT position, identity FROM ledger
+    WHERE kind = 'gate' AND CAST(substr(identity, 6) AS INTEGER) NOT IN (SELECT id FROM gate_history)
+UNION ALL SELECT position, identity FROM ledger
+    WHERE kind = 'session' AND session_id NOT IN (SELECT id FROM sessions)
+UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity LIKE 'waiver:%:granted'
+    AND substr(identity, 8, length(identity) - 15) NOT IN (SELECT id FROM waivers)
+ORDER BY position
+"""
+"""Records whose row is not there any more."""
+
+
+def pairs(db: Database, table: str) -> Iterator[Pair]:
+    """Every row of one of TABLES that the ledger has, or should have, a record of; oldest first."""
+    cursor = db.execute(TABLES[table])
+    names = [column[0] for column in cursor.description]
+    for number, at, position, content, *facts in cursor:
+        told = dict(_fact(name, value) for name, value in zip(names[FIRST_FACT:], facts, strict=True))
+        yield Pair(table, number, at, told, position, content)
+
+
+def _fact(name: str, value: Json) -> tuple[str, Json]:
+    path, _, form = name.partition("|")
+    return path, FORMS[form](value) if form and isinstance(value, str) else value
+
+
+def gone(db: Database) -> Iterator[tuple[int, str]]:
+    """Position and identity of each record whose row is not there."""
+    yield from db.execute(GONE)
+
+
+READ = (
+    "SELECT identity, position, record_id, previous, head, kind, spec_name, address, version, status, tree, "
+    "decision_id, session_id, at, content FROM ledger ORDER BY position"
+)
+
+
+def ledger_rows(db: Database) -> Iterator[tuple[str, Kept]]:
+    """Every record with the identity in its column, in the order of positions; read as they are asked for."""
+    for identity, position, name, previous, head, *rest in db.execute(READ):
+        yield identity, Kept(Link(position, name, previous, head), *rest)
+
+
+@dataclass(frozen=True, slots=True)
+class RunHeads:
+    """The heads that a run's row names: when it was opened, and when it last ended. Empty: none was noted."""
+
+    run: int
+    begin: str
+    end: str
+
+
+def run_heads(db: Database) -> list[RunHeads]:
+    return [RunHeads(*row) for row in db.execute("SELECT id, ledger_begin, ledger_head FROM runs ORDER BY id")]
+
+
+def missing_guards(db: Database) -> list[str]:
+    """The names of triggers that the state file should have, and has not, or has in other words."""
+    with closing(sqlite3.connect(":memory:")) as whole:
+        for script in MIGRATIONS:
+            whole.executescript(script)
+        wanted = dict(whole.execute(TRIGGERS))
+    found = dict(db.execute(TRIGGERS))
+    return sorted(name for name, text in wanted.items() if found.get(name) != text)
+
+
+TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+
+
+def is_table_of_gates_ours(db: Database) -> bool:
+    """Whether the transitions of gates that the database enforces are those of `core.gates`."""
+    wanted = {(str(a), str(b), str(role)) for (a, b), roles in TRANSITIONS.items() for role in roles}
+    return {
+        (str(a), str(b), str(c)) for a, b, c in db.execute("SELECT start, finish, role FROM gate_transitions")
+    } == wanted
+
+
+def is_whole(db: Database) -> str:
+    """What SQLite itself finds wrong with the file; empty where it finds nothing."""
+    (found,) = db.execute("PRAGMA integrity_check(1)").fetchone()
+    return "" if found == "ok" else str(found)

@@ -1,0 +1,34 @@
+"""What the judge `library` is told, and what it says of each lane: as JSON between two processes. Runs nothing."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter
+
+from agent_fox.core.specification import Specification
+from agent_fox.verifier.lanes.results import LaneResult, TraceFile
+from agent_fox.verifier.order import CheckOrder
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryOrder:
+    """What is to be checked, where, and for which requirements of which spec (`order.expected`)."""
+
+    spec_name: str
+    objects: tuple[Specification, ...]
+    order: CheckOrder
+    traces: tuple[TraceFile, ...] = ()
+
+
+ORDER: TypeAdapter[LibraryOrder] = TypeAdapter(LibraryOrder)
+RESULTS: TypeAdapter[tuple[LaneResult, ...]] = TypeAdapter(tuple[LaneResult, ...])
+
+
+def lanes_in(output: str) -> tuple[LaneResult, ...]:
+    """What the lanes said, read back from the judge's answer; nothing where it is not whole."""
+    try:
+        return RESULTS.validate_python(json.loads(output)["lanes"])
+    except (ValueError, KeyError, TypeError):
+        return ()

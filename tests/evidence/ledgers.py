@@ -1,0 +1,124 @@
+"""A state file whose ledger grew as the engine grows it: decisions, verdicts and gates, with their rows beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Artifact, Evidence, Feedback, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.gates import Gate, Role
+from agent_fox.core.graph import Node
+from agent_fox.core.ids import Ticket
+from agent_fox.core.spec import Requirement, Spec, text_version
+from agent_fox.core.verdict import Word
+from agent_fox.evidence.keys import Signer
+from agent_fox.evidence.verify import Checked, verify
+from agent_fox.evidence.witness import Witness
+from agent_fox.store import evidence, ledger, plan, records, sessions
+from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.plan import StoredPart
+from agent_fox.store.records import NewDecision, VerdictOrigin
+from agent_fox.store.state import open_state, read_state, transaction
+from tests.store.world import CODER, REVIEWER, SPEC, VERIFIER, add_nodes, add_session, counted
+
+TEXT = "THE bell SHALL ring"
+VERSION = text_version(TEXT)
+PARTS = ("R1", "R2")
+NOW = "2026-03-02T00:00:00.000Z"
+BELL = Spec(SPEC, "agent-fox", f"specs/{SPEC}", requirements=tuple(Requirement(one, "Bell", TEXT) for one in PARTS))
+
+
+def at(moment: int) -> str:
+    """The time of the moment, in seconds of one day."""
+    return f"2026-03-01T{moment // 3600:02}:{moment // 60 % 60:02}:{moment % 60:02}.000Z"
+
+
+def tree(moment: int) -> str:
+    return f"{moment:040x}"
+
+
+def grown(folder: Path, moments: int) -> Path:
+    """A state file with about three records for each moment, of one ended run."""
+    path = folder / "state.db"
+    with closing(open_state(path)) as db:
+        with transaction(db):
+            run = begin(db)
+        for moment in range(1, moments + 1):
+            with transaction(db):
+                HAPPENINGS[moment % len(HAPPENINGS)](db, run, moment)
+        with transaction(db):
+            sessions.end_run(db, run, at(moments + 1), "ended", 0, "", tree(moments))
+    return path
+
+
+def begin(db: Database) -> int:
+    add_nodes(db, REVIEWER, CODER, VERIFIER)
+    plan.save_specs(db, [BELL], {})
+    plan.save_parts(db, [StoredPart(SPEC, part, part, TEXT, VERSION) for part in PARTS])
+    run = sessions.start_run(db, at(0), tree(0))
+    evidence.record_plan(db, at(0), [BELL])
+    return run
+
+
+def land(db: Database, run: int, moment: int) -> None:
+    """A coder's session landed; what was rejected is proposed again."""
+    number = decided(db, run, moment, CODER, "Land")
+    close = Evidence(
+        Kind.CLOSE_OUT, f"close-out:{CODER.id}@{moment}:1", at(moment), Outcome("passed"),
+        SpecRef("task", f"{CODER.id}@{moment}"), RunContext(command="make test", environment="e" * 16, run=run),
+        Artifact(tree(moment), tree(moment)), Feedback(kind="close-out"), body={"findings": [], "share": 0.25},
+    )  # fmt: skip
+    ledger.append(db, [close], SPEC)
+    if moment > len(HAPPENINGS):
+        move(db, moment, number, Gate.REJECTED, Gate.PROPOSED, Role.BUILDER)
+
+
+def prove(db: Database, run: int, moment: int) -> None:
+    """Everything passes."""
+    number = decided(db, run, moment, VERIFIER, "Accept", Word.PASS)
+    move(db, moment, number, Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR)
+
+
+def refute(db: Database, run: int, moment: int) -> None:
+    """Everything fails."""
+    number = decided(db, run, moment, VERIFIER, "Recode", Word.FAIL)
+    move(db, moment, number, Gate.TESTED, Gate.REJECTED, Role.EVALUATOR)
+
+
+HAPPENINGS: tuple[Callable[[Database, int, int], None], ...] = (refute, land, prove)
+
+
+def decided(db: Database, run: int, moment: int, node: Node, kind: str, word: Word | None = None) -> int:
+    """A session ended, and what was decided; with the verdicts of a verifier. The decision's number."""
+    session = add_session(db, run, node, attempt=moment)
+    end = {"status": "completed", "end_kind": "ended", "tree": tree(moment), "ended_at": at(moment)}
+    sessions.set_session(db, session, end)
+    evidence.record_session(db, session, at(moment))
+    ticket = Ticket(node.uid, moment, 1)
+    new = NewDecision(node.uid, node.id, SPEC, kind, ticket, (), session_id=session, facts={"round": moment})
+    number = records.record_decision(db, at(moment), run, new)
+    if word:
+        origin = VerdictOrigin(SPEC, node.uid, session, number, ticket, tree(moment), tree(moment), at(moment))
+        versions = dict.fromkeys(PARTS, VERSION)
+        records.store_verdicts(db, origin, {part: counted(part, word) for part in PARTS}, versions)
+    return number
+
+
+def move(db: Database, moment: int, number: int, start: Gate, finish: Gate, role: Role) -> None:
+    moves = [GateMove(part, VERSION, start, finish, role, reason="as decided") for part in PARTS]
+    record_moves(db, at(moment), SPEC, moves, decision_id=number, tree=tree(moment))
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Database]:
+    with closing(open_state(path)) as db:
+        yield db
+
+
+def check(path: Path, witness: Witness | None = None, signers: tuple[Signer, ...] = ()) -> Checked:
+    """What `verify` finds in a state file; without a witness, it is not asked for one."""
+    with closing(read_state(path)) as db:
+        return verify(db, witness=witness, signers=signers, now=NOW, asks_witness=witness is not None)

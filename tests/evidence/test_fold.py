@@ -1,0 +1,215 @@
+"""Gates by the records alone: what is waived is signed, and what a role did is shown by a decision."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlite_utils import Database
+
+from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.gates import TRANSITIONS, Gate, Role
+from agent_fox.core.waivers import NAMESPACE, AboutRequirement, Statement, columns_of
+from agent_fox.evidence import export, granting, keys
+from agent_fox.evidence.fold import SHOWN_BY, Fold
+from agent_fox.evidence.keys import Signer
+from agent_fox.evidence.verify_export import verify_export
+from agent_fox.store import ledger, waivers
+from agent_fox.store.evidence_tables import SHOWN
+from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.state import transaction
+from agent_fox.store.waivers import WaiverRow
+from tests.evidence.ledgers import NOW, VERSION, check, grown, opened
+from tests.store.world import SPEC
+
+PERSON = Ed25519PrivateKey.from_private_bytes(bytes([7] * 32))
+MALLORY = Ed25519PrivateKey.from_private_bytes(bytes([8] * 32))
+ALICE = Signer("alice", (NAMESPACE,), keys.public_of(PERSON))
+ID = "0123456789abcdef0123"
+
+
+def statement(**changes: str) -> Statement:
+    told = {"id": ID, "repository": "c0ffee", "reason": "the vendor mends it", "signer": "alice", "key": ALICE.key.id}
+    subject = AboutRequirement(SPEC, "R1", changes.pop("version", VERSION))
+    return Statement(
+        subject=subject, dependencies=(), granted_at=NOW, expires_at="2026-06-01T00:00:00.000Z", **{**told, **changes}
+    )
+
+
+def waive(db: Database, private: Ed25519PrivateKey, said: Statement) -> None:
+    """A waiver is kept, and the gate moved, as `agent-fox waive` does it; whoever signed it."""
+    envelope = granting.sign_with_key(said, private)
+    waivers.insert_waiver(db, WaiverRow(ID, columns_of(said), envelope))
+    waivers.record_waiver_event(db, NOW, "granted", ID)
+    ledger.append(db, [granting.granted_record(said, envelope, NOW)], SPEC)
+    record_moves(db, NOW, SPEC, [GateMove("R1", VERSION, Gate.REJECTED, Gate.WAIVED, Role.PERSON, ID)])
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Its gates are rejected, and can be waived."""
+    return grown(tmp_path, 3)
+
+
+def faults(path: Path, *signers: Signer) -> list[str]:
+    return [fault.what for fault in check(path, signers=signers).findings.faults]
+
+
+def test_a_waiver_that_a_trusted_person_signed_is_sound(path: Path) -> None:
+    with opened(path) as db, transaction(db):
+        waive(db, PERSON, statement())
+    checked = check(path, signers=(ALICE,))
+    assert checked.findings.is_sound, checked.findings
+    gate = checked.fold.gates()[SPEC, "R1"]
+    assert (gate.state, gate.role, gate.waiver) == (Gate.WAIVED, Role.PERSON, ID)
+
+
+def test_who_signed_it_is_not_known_where_nobody_is_trusted(path: Path) -> None:
+    with opened(path) as db, transaction(db):
+        waive(db, PERSON, statement())
+    findings = check(path).findings
+    assert (findings.faults, [doubt.what for doubt in findings.unchecked]) == ([], ["who signed the waivers"])
+
+
+def test_a_waiver_that_somebody_else_signed_is_found_in_the_state_and_in_an_export(path: Path) -> None:
+    with opened(path) as db, transaction(db):
+        waive(db, MALLORY, statement())
+        texts = list(export.lines(db, export.unsigned, repository="", at=NOW))
+    assert any("is not signed by anybody trusted" in what for what in faults(path, ALICE))
+    found = verify_export(texts, (), waiver_signers=(ALICE,)).checked.findings.faults
+    assert any("is not signed by anybody trusted" in fault.what for fault in found)
+
+
+def test_a_waiver_that_has_ended_vouches_for_nothing_and_is_asked_nothing(path: Path) -> None:
+    with opened(path) as db, transaction(db):
+        waive(db, MALLORY, statement())
+        record_moves(
+            db, NOW, SPEC, [GateMove("R1", VERSION, Gate.WAIVED, Gate.PROPOSED, Role.ENGINE, reason="revoked")]
+        )
+        waivers.record_waiver_event(db, NOW, "revoked", ID)
+        row = waivers.waivers_of(db)[0]
+        ended = Evidence(
+            Kind.WAIVER, waivers.identity(row.id, "revoked"), NOW, Outcome("revoked"),
+            SpecRef("requirement", f"{SPEC}/R1", VERSION), body={"waiver": row.id},
+        )  # fmt: skip
+        ledger.append(db, [ended], SPEC)
+    assert check(path, signers=(ALICE,)).findings.is_sound
+
+
+def waived(waiver: str | None = ID, version: str = VERSION, requirement: str = "R1") -> Evidence:
+    body: dict[str, Json] = {
+        "spec": SPEC, "requirement": requirement, "version": version, "start": "proposed", "finish": "waived",
+        "role": "person", "waiver": waiver, "reason": "",
+    }  # fmt: skip
+    about = SpecRef("requirement", f"{SPEC}/{requirement}", version)
+    return Evidence(Kind.GATE, "gate:1", NOW, Outcome("waived"), about, body=body)
+
+
+def planned(**parts: str) -> Evidence:
+    body: dict[str, Json] = {"spec": SPEC, "parts": {**parts}}
+    return Evidence(Kind.SPECIFICATION, "plan", NOW, Outcome("planned"), SpecRef("spec", SPEC), body=body)
+
+
+def granted(status: str = "granted", version: str = VERSION) -> Evidence:
+    about = SpecRef("requirement", f"{SPEC}/R1", version)
+    return Evidence(Kind.WAIVER, f"waiver:{ID}:{status}", NOW, Outcome(status), about, body={"waiver": ID})
+
+
+def folded(*records: Evidence) -> list[str]:
+    fold = Fold()
+    return [fault.what for position, record in enumerate(records, 1) for fault in fold.add(position, record)]
+
+
+def test_a_waiver_serves_one_requirement_in_one_version_once() -> None:
+    plan = planned(R1=VERSION, R2=VERSION)
+    assert folded(plan, granted(), waived()) == []
+    assert folded(plan, waived()) == ["no waiver is recorded by which it could have been waived"]
+    assert folded(plan, granted(), waived(None)) == ["no waiver is recorded by which it could have been waived"]
+    assert folded(plan, granted(), waived(requirement="R2")) == ["it was waived by the waiver of something else"]
+    assert folded(plan, granted(version="old"), waived()) == ["it was waived by the waiver of something else"]
+    assert folded(plan, granted(), granted("revoked"), waived()) == ["it was waived by a waiver that was over already"]
+    again = folded(plan, granted(), waived(), waived())
+    assert "it was waived by a waiver that was used already" in again
+
+
+def test_a_changed_text_begins_again_at_proposed() -> None:
+    fold = Fold()
+    for position, record in enumerate((planned(R1=VERSION), granted(), waived(), planned(R1="new")), 1):
+        assert fold.add(position, record) == ()
+    gate = fold.gates()[SPEC, "R1"]
+    assert (gate.state, gate.version, gate.position) == (Gate.PROPOSED, "new", 4)
+
+
+@pytest.mark.parametrize("kind", [Kind.GATE, Kind.WAIVER, Kind.DECISION, Kind.SPECIFICATION])
+def test_a_body_that_is_not_of_its_kind_is_found(kind: Kind) -> None:
+    from_elsewhere: dict[str, Json] = {"finish": 7, "waiver": 7, "archetype": 7, "parts": 7}
+    record = Evidence(kind, "one", NOW, Outcome("planned"), body=from_elsewhere)
+    (what,) = folded(record if kind is not Kind.DECISION else with_decision(record))
+    assert what.startswith(f"its body is not that of a {kind}")
+
+
+def with_decision(record: Evidence) -> Evidence:
+    return replace(record, context=replace(record.context, decision=1))
+
+
+def test_every_change_of_a_gate_that_a_role_makes_can_be_shown() -> None:
+    missing = [
+        (finish, role)
+        for (_, finish), roles in TRANSITIONS.items()
+        for role in roles
+        if role is not Role.ENGINE and finish is not Gate.WAIVED and finish not in SHOWN_BY[role]
+    ]
+    assert missing == []
+
+
+def test_a_reviewer_of_tests_moves_no_gate_forward() -> None:
+    """Only the reviewer of the whole does."""
+    plan, passed = planned(R1=VERSION), verdict("PASS")
+    for mode, faults in (
+        ("final-review", []),
+        ("audit-review", ["it was moved as a reviewer's, by a decision about a reviewer"]),
+    ):
+        moves = [
+            moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1),
+            moved(Gate.TESTED, Gate.REVIEWED, Role.REVIEWER, 2),
+        ]
+        assert (
+            folded(plan, passed, decision(1, "verifier"), moves[0], decision(2, "reviewer", mode), moves[1]) == faults
+        )
+
+
+def decision(number: int, archetype: str, mode: str | None = None) -> Evidence:
+    body: dict[str, Json] = {"archetype": archetype, "mode": mode}
+    context = RunContext(decision=number)
+    return Evidence(
+        Kind.DECISION, f"decision:{number}", NOW, Outcome("Accept"), SpecRef("node", f"{SPEC}:2"), context, body=body
+    )
+
+
+def verdict(word: str) -> Evidence:
+    return Evidence(Kind.VERDICT, "verdict:1", NOW, Outcome(word), SpecRef("requirement", f"{SPEC}/R1", VERSION))
+
+
+def moved(start: Gate, finish: Gate, role: Role, number: int) -> Evidence:
+    body: dict[str, Json] = {
+        "spec": SPEC, "requirement": "R1", "version": VERSION, "start": start, "finish": finish, "role": role,
+        "waiver": None, "reason": "",
+    }  # fmt: skip
+    about, context = SpecRef("requirement", f"{SPEC}/R1", VERSION), RunContext(decision=number)
+    return Evidence(Kind.GATE, f"gate:{number}", NOW, Outcome(finish), about, context, body=body)
+
+
+def test_a_tested_gate_needs_a_pass_of_this_version() -> None:
+    tested = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1)
+    faults = ["the last verdict that is recorded about it is no PASS of this version"]
+    for word, found in (("PASS", []), ("FAIL", faults), ("UNKNOWN", faults)):
+        assert folded(planned(R1=VERSION), verdict(word), decision(1, "verifier"), tested) == found
+
+
+def test_roles_are_shown_by_the_decisions_that_the_database_asks_for() -> None:
+    for role, ways in SHOWN_BY.items():
+        said = " ".join(rule for rule in SHOWN if f"NEW.role = '{role}'" in rule)
+        for kinds in ways.values():
+            assert all(f"'{kind}'" in said for kind in kinds), role
