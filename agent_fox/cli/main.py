@@ -27,7 +27,7 @@ COMMANDS = {
     "plan": Entry("agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."),
     "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
     "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
-    "explain": Entry("agent_fox.cli.explain", "Tell why a node is where it is, and what would change it."),
+    "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would change it."),
     "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
     "issues": Entry("agent_fox.cli.issues", "List the issues that were filed, or show one."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "ledger": Entry("agent_fox.cli.ledger", "Show the recorded evidence, check that it is whole, export it."),
     "keys": Entry("agent_fox.cli.keys", "Make keys that sign, and say whose signatures count."),
-    "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check what is to hold beside requirements."),
+    "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check specifications."),
     "replay": Entry("agent_fox.cli.replay", "Decide about recorded verifier outputs, without running anything."),
     "verify": Entry("agent_fox.cli.verify", "Build, test and check this checkout by a plan; say what failed, and why."),
     "gate": Entry(

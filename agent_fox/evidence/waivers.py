@@ -161,9 +161,11 @@ class Grounds:
 
     @cached_property
     def repository(self) -> str:
-        """The repository's identity: its first commit, which every clone has. Empty where there is none."""
-        first = git.call(self.root, "rev-list", "--max-parents=0", "--first-parent", "HEAD", "--", allowed=(0, 128))
-        return first.text.splitlines()[-1] if first.status == 0 and first.text else ""
+        """The repository's identity: the first commit of its work, which every clone has. Empty where there is none."""
+        if not self.tip:
+            return ""
+        first = git.call(self.root, "rev-list", "--max-parents=0", "--first-parent", self.tip)
+        return first.text.splitlines()[-1]
 
     @cached_property
     def tip(self) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.core.gates import Gate, Role
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Step
@@ -17,7 +18,7 @@ from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.evidence import granting, keys
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.evidence.waivers import Grounds
-from agent_fox.store.gates import gates_of
+from agent_fox.store.gates import GateMove, gates_of, record_moves
 from agent_fox.store.plan import load_parts
 from agent_fox.store.state import transaction
 from agent_fox.testing.worlds import git
@@ -238,3 +239,27 @@ def test_a_changed_plan_that_withdraws_a_waived_requirement_ends_its_waiver(desk
     assert desk.rows("SELECT kind, note FROM waiver_events ORDER BY id DESC LIMIT 1") == [
         ("over", "the text of the requirement has changed")
     ]
+
+
+def test_a_gate_that_was_accepted_around_a_waiver_goes_back_with_it(desk: WaivingDesk) -> None:
+    desk.waive(A)
+    version = next(part.version for part in load_parts(desk.db) if part.id == A)
+    with transaction(desk.db):
+        record_moves(desk.db, AT, "01_a", [GateMove(A, version, Gate.WAIVED, Gate.ACCEPTED, Role.ENGINE)])
+    assert desk.settle() == []
+    desk.revoke()
+    assert (desk.gates()[A], desk.outcome()) == ("proposed", "escalated")
+
+
+def test_where_a_proof_is_required_what_is_tested_can_be_waived(tmp_path: Path) -> None:
+    desk = escalated(tmp_path, {A: "PASS", B: "PASS"})
+    desk.policy = replace(desk.policy, required_state=Gate.PROVED)
+    assert (desk.outcome(), desk.gates()[A]) == ("verified", "tested")
+    with transaction(desk.db):
+        part = next(part for part in load_parts(desk.db) if part.id == A)
+        assert waiving.waivable(desk.knowing(), desk.grounds(), part).requirement == A
+    desk.waive(A)
+    assert (desk.outcome(), desk.gates()[A]) == ("verified", "waived")
+    desk.at = LATER
+    desk.settle()
+    assert desk.gates()[A] == "proposed"

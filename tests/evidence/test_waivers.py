@@ -141,10 +141,17 @@ def test_time_does_not_go_back_behind_the_ledger(db: Database, grounds: Grounds,
 
 
 def test_the_repository_is_known_by_its_first_commit(grounds: Grounds, tmp_path: Path) -> None:
-    commit_all(grounds.root, "nothing more") if git(grounds.root, "status", "--porcelain") else None
     git(tmp_path, "clone", "-q", str(grounds.root), "clone")
     elsewhere = Grounds(tmp_path / "clone", grounds.environ, grounds.branch)
     assert elsewhere.repository == grounds.repository == git(grounds.root, "rev-list", "--max-parents=0", "HEAD")
+
+
+def test_another_branch_in_the_checkout_is_no_other_repository(grounds: Grounds) -> None:
+    known = grounds.repository
+    git(grounds.root, "branch", grounds.branch)
+    git(grounds.root, "checkout", "-q", "--orphan", "pages")
+    git(grounds.root, "commit", "-qm", "a new beginning")
+    assert again(grounds).repository == known
 
 
 def test_without_a_commit_nothing_is_known_and_nothing_counts(tmp_path: Path, alice: Person, db: Database) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent_fox.testing.worlds import NEVER, Req, World, issue_files, log, rows
 from tests.evidence.waiver_world import HOPELESS, ONE_TRY, Person, person
-from tests.stories.scene import NOT_PROVEN, PROVEN, outcomes
+from tests.stories.scene import NOT_PROVEN, PROVEN, coders, outcomes
 
 WAIVED = "01-REQ-1.1"
 
@@ -56,6 +56,21 @@ def test_gate_and_ledger_tell_the_same_story(root: Path, alice: Person) -> None:
     assert kinds == [("waiver", "granted", "01_calc/01-REQ-1.1")]
     (limitation,) = rows(root, "SELECT json_extract(content, '$.limitation') FROM ledger WHERE kind = 'waiver'")
     assert "accepted without evidence by alice" in str(limitation[0])
+    alice.run(root, PROVEN)
+    checked = alice.cli(root, "ledger", "verify")
+    assert checked.returncode == 0, checked
+
+
+def test_what_is_waived_beforehand_costs_no_second_attempt(tmp_path: Path, alice: Person) -> None:
+    """The waiver is there when the verifier reads: what it says FAIL of is nobody's task."""
+    world = World({"01_calc": [Req(WAIVED, right_at=NEVER), Req("01-REQ-1.2")], "02_x": [Req("02-REQ-1.1")]})
+    root = world.build(tmp_path / "before")
+    first = alice.cli(root, "run", "--spec", "02_x")
+    assert first.returncode == 0, first
+    alice.waive(root, WAIVED)
+    alice.run(root, PROVEN)
+    assert coders(root)["01_calc:1"] == 1
+    assert outcomes(root)["01_calc:2"] == "waived"
 
 
 def test_every_report_lists_the_waivers_in_force(root: Path, alice: Person) -> None:
