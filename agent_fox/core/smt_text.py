@@ -22,7 +22,10 @@ class SmtError(ValueError):
 
 
 def pieces(text: str) -> Iterator[tuple[str, str]]:
-    """The outermost expressions of a text: the first word of each (empty for a list in it), and its text."""
+    """The outermost expressions of a text: the first word of each, and its text.
+
+    Empty for a word by itself, a bracket for a list that begins with one.
+    """
     depth, begin, head, place = 0, 0, "", 0
     while place < len(text):
         found = _TOKENS.match(text, place)
@@ -30,7 +33,7 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
             raise SmtError(f"{text[place]!r} at character {place + 1} has no end or no meaning")
         place, kind = found.end(), found.lastgroup
         if kind == "open":
-            begin, head = (begin, head) if depth else (found.start(), "")
+            begin, head = (begin, head or "(") if depth else (found.start(), "")
             depth += 1
         elif kind == "close":
             depth -= 1

@@ -37,6 +37,7 @@ JUDGES = {
 
 PLANNED = "planned"
 GRANTED, OVER = "granted", ("expired", "revoked", "over")
+FORGED_VERDICT = "the verdict was written past the engine, or records of its decision were removed"
 FORGED = "the gate was moved past the engine, or records of its decision were removed"
 
 
@@ -162,6 +163,7 @@ class Fold:
                     self._waive(position, record)
                 case Kind.VERDICT:
                     self.verdicts[record.about.address] = (record.outcome.status, record.about.version)
+                    return tuple(self._unread(position, record))
                 case Kind.SPECIFICATION if record.outcome.status == PLANNED:
                     plan = _Plan.model_validate(dict(record.body))
                     self.plans[plan.spec] = Planned(plan.parts, position, record.timestamp)
@@ -186,6 +188,15 @@ class Fold:
                         spec, part, version, Gate.PROPOSED, Role.ENGINE, None, PLANNED, plan.position, plan.at
                     )
         return {key: found[key] for key in sorted(found)}
+
+    def _unread(self, position: int, record: Evidence) -> Iterator[Fault]:
+        """A verdict is written with the decision about its report."""
+        number = record.context.decision
+        found = self.decisions.get(number) if number is not None else None
+        if found is None:
+            yield Fault(position, "no decision is recorded that this verdict was read for", FORGED_VERDICT)
+        elif found.at != record.timestamp or found.spec != record.about.address.partition("/")[0]:
+            yield Fault(position, "it was not read when its decision was made", FORGED_VERDICT)
 
     def _decide(self, record: Evidence) -> None:
         if record.context.decision is not None:

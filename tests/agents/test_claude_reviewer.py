@@ -20,7 +20,6 @@ from tests.agents.world import WORD, script, text_of, work
 from tests.review.worlds import TASK, desk, repository, saying
 
 CLAUDE = program("claude")
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "review.md"
 WORDS = ("--print", "--model", "sonnet", "--tools", "")
 INHERITED = ("ANTHROPIC_BASE_URL", "ANTHROPIC_API_KEY", "NO_PROXY", "no_proxy", "CLAUDE_CODE_MAX_RETRIES")
 
@@ -61,8 +60,3 @@ def test_claude_that_finds_something_missing_rejects(tmp_path: Path) -> None:
 def test_claude_that_chats_has_not_judged(tmp_path: Path) -> None:
     with ModelServer(script({"say": "Looks good to me."})) as server:
         assert isinstance(reviewed(tmp_path, server), NotReviewed)
-
-
-def test_the_page_shows_these_words() -> None:
-    shown = ", ".join(f'"{word}"' for word in ("claude", *WORDS))
-    assert f"command = [{shown}]" in PAGE.read_text(encoding="utf-8")

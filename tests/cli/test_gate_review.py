@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from agent_fox.engine.reviewing import Desk
+from agent_fox.evidence.witness import path_of
 from agent_fox.review.clearing import set_password
 from tests.cli.program import start
 from tests.review.worlds import OK, TASK, desk, program, repository, saying
@@ -75,3 +78,21 @@ def test_a_repository_that_is_gone_is_blocked(root: Path, tmp_path: Path) -> Non
     worked(at, task)
     (root / ".git").rename(tmp_path / "elsewhere")
     assert gate(root, task, BLOCKED) == ["review_changed"]
+
+
+def test_the_ledger_of_reviewed_tasks_is_whole_and_says_so_when_it_is_not(root: Path, tmp_path: Path) -> None:
+    own = desk(root, saying(tmp_path / "bin", '{"status": "NOK", "feedback": "no"}'))
+    at = replace(own, witness=path_of({"HOME": str(root.parent)}, root))
+    task = at.register(TASK, (), "")
+    worked(at, task)
+    whole = start(root, "ledger", "verify", "--json", HOME=str(root.parent))
+    assert whole.returncode == PASSED, whole
+    db = Database(str(at.state))
+    for name in ("review_events_no_update", "ledger_no_update"):
+        db.execute(f"DROP TRIGGER {name}")
+    db.execute("UPDATE review_events SET kind = 'verified' WHERE kind = 'rejected'")
+    db.execute("UPDATE ledger SET content = replace(content, 'rejected', 'verified')")
+    db.conn.commit()
+    db.close()
+    assert gate(root, task, BLOCKED) == ["review_damaged"]
+    assert start(root, "ledger", "verify", HOME=str(root.parent)).returncode == BLOCKED

@@ -14,7 +14,7 @@ def test_a_text_is_taken_apart_into_its_outermost_expressions() -> None:
         ("assert", '(assert (= "(" s))'),
         ("", "x"),
         ("|odd ) name|", "(|odd ) name| y)"),
-        ("", "((f x) 2)"),
+        ("(", "((f x) 2)"),
     ]
 
 

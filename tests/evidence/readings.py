@@ -39,21 +39,22 @@ def texts(db: Database, **versions: str) -> None:
     )
 
 
-def session(db: Database, node: Node = VERIFIER, tree: str = TREE, attempt: int = 1) -> int:
+def session(db: Database, node: Node = VERIFIER, tree: str = TREE, attempt: int = 1, rung: int = 0) -> int:
     """A session of the node that ended."""
     number = add_session(db, 1, node, attempt)
     agents = '[{"backend": "checks", "model": "rules-1"}]'
     end = {"status": "completed", "end_kind": "ended", "backend": "checks", "agents": agents, "ended_at": AT}
-    sessions.set_session(db, number, {**end, **STANDPOINT, "tree": tree, "pinned_commit": COMMIT})
+    sessions.set_session(db, number, {**end, **STANDPOINT, "tree": tree, "pinned_commit": COMMIT, "rung": rung})
     evidence.record_session(db, number, AT)
     return number
 
 
 def read(
-    db: Database, words: dict[str, Word], *, tree: str = TREE, attempt: int = 1, versions: dict[str, str] | None = None
-) -> int:
+    db: Database, words: dict[str, Word], *, tree: str = TREE, attempt: int = 1, rung: int = 0,
+    versions: dict[str, str] | None = None,
+) -> int:  # fmt: skip
     """A session's report on a tree, with a decision of its own. Gives the decision."""
-    number, decision = session(db, tree=tree, attempt=attempt), decide(db, VERIFIER, "Recode")
+    number, decision = session(db, tree=tree, attempt=attempt, rung=rung), decide(db, VERIFIER, "Recode")
     origin = VerdictOrigin(SPEC, VERIFIER.uid, number, decision, Ticket(VERIFIER.uid, attempt, 1), COMMIT, tree, AT)
     said = {part: counted(part, word) for part, word in words.items()}
     shown = {part: replace(one, verdict=with_command(one.verdict)) for part, one in said.items()}

@@ -166,18 +166,13 @@ def test_every_change_of_a_gate_that_a_role_makes_can_be_shown() -> None:
 
 def test_a_reviewer_of_tests_moves_no_gate_forward() -> None:
     """Only the reviewer of the whole does."""
-    plan, passed = planned(R1=VERSION), verdict("PASS")
-    for mode, faults in (
-        ("final-review", []),
-        ("audit-review", ["it was moved as a reviewer's, by a decision about a reviewer"]),
-    ):
-        moves = [
-            moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1),
-            moved(Gate.TESTED, Gate.REVIEWED, Role.REVIEWER, 2),
-        ]
-        assert (
-            folded(plan, passed, decision(1, "verifier"), moves[0], decision(2, "reviewer", mode), moves[1]) == faults
-        )
+    read = (planned(R1=VERSION), decision(1, "verifier"), verdict("PASS"))
+    tested = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1)
+    reviewed = moved(Gate.TESTED, Gate.REVIEWED, Role.REVIEWER, 2)
+    assert folded(*read, tested, decision(2, "reviewer", "final-review"), reviewed) == []
+    assert folded(*read, tested, decision(2, "reviewer", "audit-review"), reviewed) == [
+        "it was moved as a reviewer's, by a decision about a reviewer"
+    ]
 
 
 def decision(number: int, archetype: str, mode: str | None = None) -> Evidence:
@@ -189,7 +184,8 @@ def decision(number: int, archetype: str, mode: str | None = None) -> Evidence:
 
 
 def verdict(word: str) -> Evidence:
-    return Evidence(Kind.VERDICT, "verdict:1", NOW, Outcome(word), SpecRef("requirement", f"{SPEC}/R1", VERSION))
+    about, context = SpecRef("requirement", f"{SPEC}/R1", VERSION), RunContext(decision=1)
+    return Evidence(Kind.VERDICT, "verdict:1", NOW, Outcome(word), about, context)
 
 
 def moved(start: Gate, finish: Gate, role: Role, number: int) -> Evidence:
@@ -205,7 +201,13 @@ def test_a_tested_gate_needs_a_pass_of_this_version() -> None:
     tested = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1)
     faults = ["the last verdict that is recorded about it is no PASS of this version"]
     for word, found in (("PASS", []), ("FAIL", faults), ("UNKNOWN", faults)):
-        assert folded(planned(R1=VERSION), verdict(word), decision(1, "verifier"), tested) == found
+        assert folded(planned(R1=VERSION), decision(1, "verifier"), verdict(word), tested) == found
+
+
+def test_a_verdict_is_written_with_the_decision_about_its_report() -> None:
+    assert folded(verdict("PASS")) == ["no decision is recorded that this verdict was read for"]
+    late = replace(verdict("PASS"), timestamp="2026-03-03T00:00:00.000Z")
+    assert folded(decision(1, "verifier"), late) == ["it was not read when its decision was made"]
 
 
 def test_roles_are_shown_by_the_decisions_that_the_database_asks_for() -> None:

@@ -39,3 +39,8 @@ def test_the_page_has_every_setting_with_its_default() -> None:
     shown = {name: field.default for name, field in fields.items() if field.default}
     assert {name: float(rows[name]) for name in shown} == shown
     assert all(rows[name] == "none" for name in fields.keys() - shown.keys())
+
+
+def test_the_page_shows_a_reviewer_without_tools() -> None:
+    shown = 'command = ["claude", "--print", "--model", "sonnet", "--tools", ""]'
+    assert shown in PAGE.read_text(encoding="utf-8")
