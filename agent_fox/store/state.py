@@ -131,17 +131,23 @@ def check_readable(db: Database, path: Path) -> None:
         raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
 
 
+FORMAT = (
+    "SELECT (SELECT user_version FROM pragma_user_version), EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'table')"
+)
+"""Both in one statement: another process may be making the tables just now."""
+
+
 def check_version(db: Database, path: Path) -> int:
     """The format of the file: how many migrations were applied. Raises StateError for a newer or a foreign one."""
-    found = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if found == 0 and db.table_names():
+    found, has_tables = db.execute(FORMAT).fetchone()
+    if found == 0 and has_tables:
         raise not_ours(path, "it has tables of another program")
     if found > len(MIGRATIONS):
         raise StateError(
             f"{path}: written by a newer agent-fox (format {found}, this one knows {len(MIGRATIONS)}); "
             "install that version or a later one"
         )
-    return found
+    return int(found)
 
 
 def migrate(db: Database, path: Path) -> None:

@@ -330,9 +330,7 @@ def test_an_event_that_is_recorded_twice_is_found(path: Path) -> None:
     again = json.loads(old.content)
     again["timestamp"] = at(MOMENTS + 2)
     with closing(sqlite3.connect(path)) as connection:
-        for name in ("ledger_no_replace",):
-            connection.execute(f"DROP TRIGGER IF EXISTS {name}")
-        connection.commit()
+        connection.execute("DROP TRIGGER ledger_no_replace")
     with opened(path) as db, transaction(db):
         ledger.append(db, [evidence_of(canonical(again))], SPEC)
     assert f"the event {old.document['identity']} is recorded already" in faults(path)
