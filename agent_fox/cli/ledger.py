@@ -141,6 +141,7 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     with reading(root) as db, snapshot(db):
         checked = verify(db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness)
     checked.findings.unchecked.extend(doubts.unchecked)
+    checked.findings.remarks.extend(_gone_before(root))
     _tell(checked_document(checked), checked_lines(checked), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
@@ -176,6 +177,11 @@ def _trusted(file: Path | None, doubts: Findings) -> tuple[Signer, ...]:
     except KeyTrouble as error:
         doubts.unknown("who is trusted here", str(error))
         return ()
+
+
+def _gone_before(root: Path) -> Iterator[str]:
+    for path in witness.kept(witness.path_of(os.environ, root)):
+        yield f"a ledger that was here before is gone; its last head is in {path}"
 
 
 def _noted(root: Path, doubts: Findings) -> Witness | None:

@@ -105,6 +105,11 @@ def set_aside(path: Path) -> Path:
         return kept
 
 
+def kept(path: Path) -> tuple[Path, ...]:
+    """The notes that were set aside, of ledgers that are gone."""
+    return tuple(sorted(path.parent.glob(f"{path.stem}.*{path.suffix}")))
+
+
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Two processes never note at once: the slower one would take the note back."""

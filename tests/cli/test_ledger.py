@@ -132,6 +132,13 @@ def test_a_state_that_is_put_back_is_found(copied: Desk) -> None:
     assert "records were cut off or rewritten" in copied.tell("ledger", "verify", ends=2)
 
 
+def test_a_ledger_that_was_here_before_is_told_of(copied: Desk) -> None:
+    copied.do("waive", "--ask", "02-REQ-1.1", "--reason", "please")
+    (note,) = (copied.home / "state" / "agent-fox").glob("*/ledger-head.json")
+    shutil.copy(note, note.with_name("ledger-head.1.json"))
+    assert "note: a ledger that was here before is gone" in copied.tell("ledger", "verify")
+
+
 def test_a_damaged_note_is_a_doubt(desk: Desk, copied: Desk) -> None:
     copied.do("waive", "--ask", "02-REQ-1.1", "--reason", "please")
     (note,) = (copied.home / "state" / "agent-fox").glob("*/ledger-head.json")

@@ -215,6 +215,7 @@ def test_a_session_cannot_waive_but_may_ask(root: Path, alice: Person) -> None:
     refused(done, "a session cannot waive", "--ask")
     told = alice.cli(root, "waive", "--ask", REQ, "--reason", "x", "--json", AGENT_FOX_LAUNCH="1")
     assert json.loads(told.stdout) == {"asked": f"01_calc/{REQ}", "times": 1, "reason": "x", "is_waived": False}
+    assert alice.cli(root, "ledger", "verify").returncode == 0
 
 
 def test_without_a_state_nothing_is_made(tmp_path: Path, alice: Person) -> None:

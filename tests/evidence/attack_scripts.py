@@ -65,7 +65,7 @@ mkdir -p $KEYS; echo 'agent namespaces="agent-fox-waiver" ssh-ed25519 AAAA me' >
 """,
     "be trusted by a link in place of the signers": "ln -sf $PWD/signers $KEYS/allowed_signers; ls -l $KEYS",
     "steal the key": "cat $KEYS/*.pem; find / -name '*.pem' -path '*keys*' -not -path '/usr/*' 2>/dev/null; ls $KEYS",
-    "steal the passphrase": "cat $KEYS/../passphrase; grep -rl 'correct horse' /tmp /home /root /run; ls $KEYS/..",
+    "steal the passphrase": "cat $KEYS/../passphrase; grep -rl 'correct horse' $HOME/.. /home /run; ls $KEYS/..",
     "read the key out of a process": """
 for one in /proc/[0-9]*; do grep -al 'PRIVATE KEY' $one/environ $one/maps 2>/dev/null; done
 cat /proc/$PARENT/environ /proc/$PARENT/mem

@@ -112,6 +112,17 @@ def test_a_state_that_was_moved_away_is_noticed_in_the_new_one(tmp_path: Path) -
     assert "the ledger ends at record 0" in trouble(path, note)
 
 
+def test_a_note_that_is_set_aside_is_kept_and_the_next_ledger_has_a_note_of_its_own(tmp_path: Path) -> None:
+    path, note = older(tmp_path)
+    before = note.read_bytes()
+    aside = witness.set_aside(note)
+    assert (aside.read_bytes(), witness.kept(note)) == (before, (aside,))
+    advance(path, note)
+    assert trouble(path, note) == ""
+    assert witness.set_aside(note) != aside
+    assert len(witness.kept(note)) == 2
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"position": "1", "head": "x", "at": ""}', "\x00"])
 def test_a_note_that_is_damaged_is_no_note_that_agrees(tmp_path: Path, text: str) -> None:
     path, note = tmp_path / "state.db", tmp_path / "note.json"
