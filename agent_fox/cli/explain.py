@@ -30,7 +30,7 @@ MOST_PARTS = 8
 EVIDENCE_LINES = 2
 
 
-@click.command("explain", short_help="Tell why a node or requirement is where it is, and what would change it.")
+@click.command("explain", short_help="Tell why a node or requirement is where it is, and what would help.")
 @click.argument("name", metavar="NODE|REQ", shell_complete=nodes_and_specs)
 @click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
 @json_option

@@ -27,7 +27,7 @@ COMMANDS = {
     "plan": Entry("agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."),
     "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
     "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
-    "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would change it."),
+    "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would help."),
     "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
     "issues": Entry("agent_fox.cli.issues", "List the issues that were filed, or show one."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),

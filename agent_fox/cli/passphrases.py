@@ -46,6 +46,6 @@ def _typed(prompt: str, path: Path) -> str:
         os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
     except OSError as error:
         raise UserError(
-            f"{path}: there is no terminal to ask for a passphrase; use one, or --passphrase-file"
+            f"{path}: there is no terminal to ask for its passphrase; use one, or --passphrase-file"
         ) from error
     return getpass.getpass(prompt)

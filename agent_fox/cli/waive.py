@@ -19,7 +19,7 @@ from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved, moved_lines
+from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.cli.waiver_signing import signing_of
 from agent_fox.cli.words import counted
 from agent_fox.config import Settings, load
@@ -27,8 +27,10 @@ from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
 from agent_fox.engine import waiving
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.run import LOCK, STATE, policy_of
+from agent_fox.engine.watch import moves_in_words
 from agent_fox.evidence import granting, waivers, witness
 from agent_fox.evidence.waivers import Grounds
+from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
@@ -125,7 +127,10 @@ class Place:
         read_state(self.root / STATE).close()
         with single_writer(self.root / LOCK), closing(open_state(self.root / STATE)) as db:
             done = act(db)
-            witness.advance(db, witness.path_of(os.environ, self.root))
+            try:
+                witness.advance(db, witness.path_of(os.environ, self.root))
+            except WitnessBroken as error:
+                raise UserError(f"it is done, but not witnessed outside of the state file: {error}") from error
         return done
 
 
@@ -168,7 +173,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
         held, handled = waiving.grant(place.docket(db), place.grounds(), envelope)
     return document_of(held, handled), [
         told(statement),
-        *moved_lines(handled),
+        *moves_in_words(handled),
         f"id {held.waiver.id}",
         "next: agent-fox run",
     ]
@@ -264,7 +269,7 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
         number, handled = waiving.revoke(place.docket(db), place.grounds(), name, reason)
-    lines = [f"waiver {number} is revoked, for ever: {reason}", *moved_lines(handled)]
+    lines = [f"waiver {number} is revoked, for ever: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 
 

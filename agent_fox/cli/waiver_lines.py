@@ -34,8 +34,3 @@ def moved(handled: list[Handled]) -> list[dict[str, object]]:
         for one in handled
         for t in one.transitions
     ]
-
-
-def moved_lines(handled: list[Handled]) -> list[str]:
-    transitions = (t for one in handled for t in one.transitions)
-    return [f"{t.node_id}: {t.step}, now {t.standing.outcome or t.standing.status}" for t in transitions]

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.cli import passphrases
 from agent_fox.cli.errors import UserError
 from agent_fox.core.waivers import Statement
 from agent_fox.evidence import granting, keys, ssh, trust
 from agent_fox.evidence.waivers import Grounds
-
-LONGEST_PASSPHRASE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,14 +89,4 @@ def passphrase(path: Path, file: Path | None, grounds: Grounds) -> str:
     """From the terminal, or from a file outside of where agents work; never from a variable or an argument."""
     if file is not None:
         trust.refuse_workplace(file, grounds.places)
-        try:
-            return file.read_text(encoding="utf-8")[:LONGEST_PASSPHRASE].splitlines()[0]
-        except (OSError, UnicodeDecodeError, IndexError) as error:
-            raise UserError(f"{file}: no passphrase can be read there ({error}); write it in one line") from error
-    try:
-        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
-    except OSError as error:
-        raise UserError(
-            f"{path}: there is no terminal to ask for its passphrase; use one, or --passphrase-file"
-        ) from error
-    return getpass.getpass(f"passphrase of {path}: ")
+    return passphrases.asked(path, file)

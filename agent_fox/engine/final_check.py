@@ -31,7 +31,8 @@ CHANCE = "drawn by chance: its old evidence is made again"
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """What counts now. `standpoint` says where and by whom a verifier would judge, at a rung of its ladder."""
+    """What counts now; `tip` is empty where no tree is asked for. `standpoint` says where and by whom a verifier would
+    judge, at a rung of its ladder."""
 
     repo: Path
     tip: str

@@ -26,14 +26,19 @@ class Heads:
 
     def begin(self) -> None:
         """A state file that was made anew begins a ledger of its own: the note of the one before is kept beside it."""
-        (runs,) = self.db.execute("SELECT count(*) FROM runs").fetchone()
         try:
-            if runs == 1 and witness.trouble(self.db, self.path):
+            if self.is_new() and witness.trouble(self.db, self.path):
                 kept = witness.set_aside(self.path)
                 self.tell(f"the state is a new one; the head of the ledger before it was kept as {kept}")
         except WitnessBroken as error:
             self.tell(str(error))
         self.note()
+
+    def is_new(self) -> bool:
+        """Whether nothing was ever done with this state file: a run has just been opened, the first one."""
+        (records,) = self.db.execute("SELECT count(*) FROM ledger WHERE kind <> 'run'").fetchone()
+        (runs,) = self.db.execute("SELECT count(*) FROM ledger WHERE kind = 'run'").fetchone()
+        return bool(records == 0 and runs == 1)
 
     def note(self) -> None:
         """After a commit."""

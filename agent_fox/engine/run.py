@@ -32,7 +32,7 @@ from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.spending import narrow_ceiling, read_spending
-from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.evidence import witness
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan as stored
@@ -127,7 +127,8 @@ class Engine:
             lines = sync_plan(docket(db, clock.now()), scope, redo=options.redo)
             for line in (*lines, *library.sync_library(docket(db, clock.now()), asked)):
                 self.watch(RunEvent("note", text=line))
-            waiving.settle(docket(db, clock.now()), self.grounds())
+            for line in moves_in_words(waiving.settle(docket(db, clock.now()), self.grounds())):
+                self.watch(RunEvent("note", text=line))
         deliver(db, tracker, self.watch)
         run = Run(
             db=db,

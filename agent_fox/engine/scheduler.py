@@ -31,7 +31,7 @@ from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.proving import Answer, Subject
 from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.spending import Spending
-from agent_fox.engine.watch import RunEvent, Watch
+from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
 from agent_fox.store.plan import PlannedNode
@@ -153,7 +153,7 @@ class Run:
         """Nothing is left to do: what the run may say."""
         docket = self.docket(self.db, clock.now())
         required = docket.policy.required_state
-        for line in final_check.shown(docket, self.board, self.present(self.lookout.tip())):
+        for line in final_check.shown(docket, self.board, self.present("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
         return finish.claim(self.board, self.broken, short, required)
@@ -333,7 +333,8 @@ class Run:
             handled = self.settle_waivers(self.docket(self.db, clock.now()))
         for one in handled:
             self.board.apply(one)
-            self.watch(RunEvent("reopened", handled=one))
+        for line in moves_in_words(handled):
+            self.watch(RunEvent("note", text=line))
         if handled:
             deliver(self.db, self.tracker, self.watch)
         return bool(handled)

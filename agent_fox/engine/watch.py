@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agent_fox.engine.docket import Handled
@@ -22,6 +22,12 @@ class RunEvent:
 
 
 Watch = Callable[[RunEvent], None]
+
+
+def moves_in_words(handled: Iterable[Handled]) -> list[str]:
+    """Which nodes were moved, and where they stand now, a line each."""
+    moved = (transition for one in handled for transition in one.transitions)
+    return [f"{one.node_id}: {one.step}, now {one.standing.outcome or one.standing.status}" for one in moved]
 
 
 def unwatched(event: RunEvent) -> None:

@@ -171,6 +171,9 @@ def read_spec_library(spec: Spec, root: Path) -> tuple[tuple[Specification, ...]
     path = root / spec.path / FILE
     if spec.is_withdrawn or not (path.is_symlink() or path.exists()):
         return (), ()
+    if spec.name == LIBRARY:
+        what = f"{LIBRARY!r} is the name of what belongs to no spec; give this spec another name"
+        return (), (replace(error(place_of(path, root), what), spec=spec.name),)
     found, problems = read_library(path, root, owner_of(spec))
     return found, tuple(replace(problem, spec=spec.name) for problem in problems)
 

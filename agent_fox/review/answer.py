@@ -11,7 +11,7 @@ LONGEST_FEEDBACK = 8000
 
 _FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>\S*)[^\n]*$", re.MULTILINE)
 _LONE_FENCE = re.compile(r"\A(?:`{3,}|~{3,})(?:json|JSON)?[ \t]*\n(?P<body>.*)\n[ \t]*(?:`{3,}|~{3,})\Z", re.DOTALL)
-_CLOSING_FENCE = re.compile(r"\s*(?:\n[ \t]*(?:`{3,}|~{3,})[ \t]*)?\s*\Z")
+_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
 _STATUS = re.compile(r"\"status\"\s*:", re.IGNORECASE)
 _SAYS_OK = re.compile(r"\\?\"status\\?\"\s*:\s*\\?\"\s*ok\s*\\?\"", re.IGNORECASE)
 _DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _Pairs(pairs))
@@ -66,7 +66,7 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
     if not found:
         return Unreadable("it printed no JSON object with a status on lines of its own")
     *earlier, (last, end) = found
-    if not _CLOSING_FENCE.match(spoken, end):
+    if not _is_end(spoken[end:]):
         return Unreadable("its JSON object is not the last thing that it printed")
     answer = _said(last)
     if any(type(_said(one)) is not type(answer) for one, _ in earlier) or _disagrees(spoken, answer):
@@ -111,7 +111,7 @@ def _said(found: _Pairs) -> Answer:
 def _without_quotations(text: str, mark: str) -> str:
     """The text without what stands between fences of ours, and without code blocks that are not JSON."""
     marked = re.escape(mark)
-    text = re.sub(rf"<\w+[^<>\n]*{marked}>.*?(?:</\w+ {marked}>|\Z)", "\n", text, flags=re.DOTALL)
+    text = re.sub(rf"<\w+\b[^<>\n]*{marked}>.*?(?:</\w+ {marked}>|\Z)", "\n", text, flags=re.DOTALL)
     kept, at, opened = [], 0, ""
     for fence in _FENCE.finditer(text):
         if not opened:
@@ -135,6 +135,12 @@ def _objects(text: str) -> Iterator[tuple[_Pairs, int]]:
             continue
         if isinstance(found, _Pairs) and "status" in found:
             yield found, at
+
+
+def _is_end(rest: str) -> bool:
+    """Whether nothing follows but the end of a code block, on a line of its own."""
+    last = rest.strip()
+    return not last or (_CLOSING_FENCE.fullmatch(last) is not None and "\n" in rest[: rest.index(last)])
 
 
 def _disagrees(text: str, answer: Answer) -> bool:

@@ -32,7 +32,7 @@ def what_is_missing(description: str) -> str:
     Accepted are: an item of a list under a heading that contains one of HEADINGS, a checkbox, or a list line of
     WORDS_IN_A_LINE words. A letter of a script without spaces counts as a word.
     """
-    lines = [line for line in description.splitlines() if line.strip()]
+    lines = [line for line in map(str.strip, description[: LONGEST + 1].splitlines()) if line]
     if not lines:
         return f"the description is empty; {ACCEPTED}"
     if len(description) > LONGEST:

@@ -7,6 +7,7 @@ is asked of `recheck`, in a process of its own, once everything else is fine.
 
 from __future__ import annotations
 
+import _thread
 import json
 import os
 import sqlite3
@@ -276,6 +277,13 @@ def set_alarm(seconds: int) -> None:
     signal.signal(signal.SIGTERM, end_blocked)
     signal.signal(signal.SIGALRM, tick)
     signal.setitimer(signal.ITIMER_REAL, TICK, TICK)
+    _thread.start_new_thread(end_late, (seconds + TICK, signal.SIGALRM))
+
+
+def end_late(seconds: float, number: int) -> None:
+    """For a question to SQLite that never ends (a pipe, a view without end): until it does, no signal is heard."""
+    time.sleep(seconds)
+    end_blocked(number, None)
 
 
 def end_blocked(number: int, frame: object) -> None:

@@ -92,7 +92,10 @@ def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, rea
     """Note how a run ended. `status` is `ended`, or `paused` or `interrupted`, which can be continued."""
     end = {"status": status, "ended_at": at, "exit_code": exit_code, "reason": reason, "tip_commit": tip}
     change(db, "runs", run_id, end)
-    body: dict[str, Json] = {"exit_code": exit_code, "reason": reason, "tip_commit": tip, "status": status}
+    (required,) = db.execute("SELECT required_state FROM runs WHERE id = ?", [run_id]).fetchone()
+    body: dict[str, Json] = {
+        "exit_code": exit_code, "reason": reason, "tip_commit": tip, "status": status, "required_state": required,
+    }  # fmt: skip
     evidence.record_run(db, run_id, at, "ended", body)
     change(db, "runs", run_id, {"ledger_head": ledger.tip_of(db).head})
 

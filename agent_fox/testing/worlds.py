@@ -169,9 +169,12 @@ def commit_all(root: Path, message: str) -> None:
     git(root, "commit", "-qm", message)
 
 
+KEPT = ("PATH", "HOME", "TMPDIR", "XDG_STATE_HOME")
+
+
 def environment(**variables: str) -> dict[str, str]:
     """What the program is started with: this package, no colour, wide lines."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return {**kept, "PYTHONPATH": str(SOURCE), "NO_COLOR": "1", "COLUMNS": "160", **variables}
 
 

@@ -235,3 +235,18 @@ def test_nothing_is_waived_while_a_run_is_on(tmp_path: Path, alice: Person) -> N
     assert alice.cli(root, "waive", "--list").returncode == 0
     done.touch()
     assert running.wait(120) == 0
+
+
+def test_the_hash_of_a_finding_is_looked_up_and_the_gate_takes_the_waiver(root: Path, alice: Person) -> None:
+    inputs = root / "outputs"
+    inputs.mkdir()
+    (inputs / "feedback_record.jsonl").write_text('{"command": "make test", "exit_code": 0}\n')
+    scope: dict[str, list[str]] = {"allowed_files": [], "forbidden_writes": ["secrets.env"], "off_scope_writes": []}
+    (inputs / "scope_report.json").write_text(json.dumps(scope))
+    (inputs / "rule_report.json").write_text('{"block_failures": [], "warn_failures": []}')
+    gate = ("gate", "--task-id", "T-17", "--input-dir", "outputs", "--output-dir", "outputs/verification")
+    assert alice.cli(root, *gate).returncode == 2
+    told = json.loads(alice.waive(root, "--finding", "T-17", "forbidden_write", "--json"))
+    assert (told["address"], told["check_name"], len(told["detail_hash"])) == ("T-17", "forbidden_write", 16)
+    done = alice.cli(root, *gate)
+    assert (done.returncode, "alice" in done.stdout) == (0, True), done

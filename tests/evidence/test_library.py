@@ -129,6 +129,14 @@ def test_a_spec_without_a_file_asks_for_nothing_and_a_broken_file_is_an_error(tm
     assert read_spec_library(replace(SPEC, is_withdrawn=True), tmp_path) == ((), ())
 
 
+def test_a_spec_cannot_speak_for_what_belongs_to_none(tmp_path: Path) -> None:
+    spec = replace(SPEC, name="library", path="specs/library")
+    (tmp_path / spec.path).mkdir(parents=True)
+    (tmp_path / spec.path / FILE).write_text(TESTED)
+    found, (problem,) = read_spec_library(spec, tmp_path)
+    assert (found, "give this spec another name" in problem.what) == ((), True)
+
+
 # Whose word counts
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,7 +14,21 @@ import pytest
 
 from agent_fox.testing.worlds import NEVER, Req, World, commit_all, git, issue_files, landed, log, rows, run_cli
 from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
-from tests.stories.scene import NOT_PROVEN, PROVEN, causes, coders, configure, decisions, order, outcomes, run
+from tests.stories.scene import (
+    INTERRUPTED,
+    LONGEST_RUN,
+    NOT_PROVEN,
+    PROVEN,
+    begin,
+    causes,
+    coders,
+    configure,
+    decisions,
+    order,
+    outcomes,
+    run,
+    wait_until,
+)
 
 TWO = [Req("01-REQ-1.1", 1), Req("01-REQ-1.2", 2)]
 REVIEWED = '[policy]\nrequired_state = "reviewed"\n'
@@ -302,6 +318,29 @@ def test_a_proof_is_made_again_only_for_other_files(tmp_path: Path) -> None:
     run(root, ends=PROVEN)
     assert decisions(root, VERIFIER) == ["Accept", "Prove", "Reopen", "Accept", "Prove"]
     assert way(root, "01-REQ-1.1")[-2:] == ["proved by formal", "accepted by formal"]
+
+
+@needs_provers
+def test_a_proof_that_a_person_interrupts_is_made_by_the_next_run(tmp_path: Path) -> None:
+    mark, state = tmp_path / "mark", tmp_path / "state"
+    setup = json.dumps([["sh", "-c", f"test ! -e '{mark}' || sleep 60"]])
+    reviewer = json.dumps(["sh", "-c", f"""touch '{mark}'; echo '{{"findings": []}}'"""])
+    tables = (
+        f"[workspace]\nstate = {json.dumps(str(state))}\nsetup = {setup}\n[agents.reviewer]\ncommand = {reviewer}\n"
+    )
+    root = provable(tmp_path, "01-REQ-1.1", "01-REQ-1.2", settings=PROVED + tables)
+    running = begin(root)
+    wait_until(mark.exists, "the review ran", 120)
+    wait_until(lambda: decisions(root, REVIEW) == ["Accept"], "the review had ended", 120)
+    wait_until(lambda: any(state.rglob("setup-1")), "the provers' workspace is prepared", 120)
+    running.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    running.send_signal(signal.SIGINT)
+    assert running.wait(LONGEST_RUN) == INTERRUPTED
+    assert decisions(root, VERIFIER) == ["Accept"]
+    mark.unlink()
+    run(root, ends=PROVEN)
+    assert decisions(root, VERIFIER) == ["Accept", "Prove"]
 
 
 @needs_provers
