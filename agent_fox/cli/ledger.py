@@ -153,7 +153,8 @@ def _verify_export(file: Path, key: Path | None, signers: Path | None, heads: tu
     makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
-            found = verify_export(lines, makers, waiver_signers=waivers_of(trusted), heads=heads)
+            bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
+            found = verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; name a file that `agent-fox ledger export` made") from error
     checked = found.checked

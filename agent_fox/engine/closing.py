@@ -17,6 +17,7 @@ from agent_fox.evidence.waivers import Grounds, finding_waivers
 from agent_fox.review.close_out_record import keep, newest, report_of
 from agent_fox.review.close_out_report import Judged, ReportTrouble, only_judge, write_report
 from agent_fox.session.order import ClosedOut, Closing
+from agent_fox.session.regular_files import read_regular
 from agent_fox.store.sessions import SessionRow
 from agent_fox.store.waivers import events_of, record_waiver_event
 from agent_fox.system import git
@@ -62,7 +63,7 @@ def design_text(repo: Path, commit: str, where: str) -> str:
     raw = git.show(repo, commit, where)
     if raw is None:
         with suppress(OSError):
-            raw = (repo / where).read_bytes()
+            raw = read_regular(repo / where, LARGEST_DESIGN)
     return (raw or b"")[:LARGEST_DESIGN].decode("utf-8", "replace")
 
 

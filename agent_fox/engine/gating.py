@@ -18,7 +18,7 @@ from agent_fox.config import FILE, ConfigError, Settings, load, parse
 from agent_fox.core.close_out import CloseOut, Contract, Finding, FindingWaiver, Severity, judge
 from agent_fox.core.close_out_scope import Boundary, ScopeReport, Touched, scope_of
 from agent_fox.core.evidence import RunContext
-from agent_fox.engine.closing import contract_of, design_text, note_used, reports_in, waivers_for
+from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.engine.verifying import base_of
 from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence import witness
@@ -127,9 +127,8 @@ def _judged(asked: Asked, db: Database | None, task_id: str, folder: Path, read:
     with only_judge(folder):
         material = read()
         given, waivers = material.given, _waivers(asked, db, task_id)
-        if db is not None:
-            own = (*_rewritten(asked, db), *edited(db, folder, task_id))
-            given = replace(given, troubles=(*given.troubles, *own))
+        own = (*_rewritten(asked, db), *(edited(db, folder, task_id) if db is not None else ()))
+        given = replace(given, troubles=(*given.troubles, *own))
         judged = Judged(
             judge(given, waivers), clock.now(), material.tree, material.commit, limitation=material.limitation
         )
@@ -147,10 +146,23 @@ def _kept(db: Database, given: CloseOut, judged: Judged) -> Judged:
         return keep(db, given, judged, context)
 
 
-def _rewritten(asked: Asked, db: Database) -> tuple[Finding, ...]:
-    """A ledger that is not the one whose head was noted outside of it can show nothing."""
+def _rewritten(asked: Asked, db: Database | None) -> tuple[Finding, ...]:
+    """A ledger that is not the one whose head was noted outside of it can show nothing; nor can one that is gone."""
+    if db is None:
+        return _gone(asked)
     why = witness.trouble(db, witness.path_of(asked.environ, asked.root))
     return (trouble(f"the ledger cannot be believed: {why}"),) if why else ()
+
+
+def _gone(asked: Asked) -> tuple[Finding, ...]:
+    """Files cannot speak for a task where a ledger was, which may say otherwise."""
+    path = witness.path_of(asked.environ, asked.root)
+    try:
+        note = witness.read(path)
+    except WitnessBroken as error:
+        return (trouble(f"the ledger cannot be believed: {error}"),)
+    said = f"the ledger of this repository is gone: restore {STATE}, or move {path} away if you removed it yourself"
+    return (trouble(said),) if note and note.position else ()
 
 
 def _waivers(asked: Asked, db: Database | None, task_id: str) -> tuple[FindingWaiver, ...]:
@@ -240,9 +252,14 @@ def _touched(asked: Asked, base: str, own: frozenset[str], troubles: list[Findin
 def _contract(asked: Asked, base: str, touched: tuple[Touched, ...], troubles: list[Finding]) -> Contract:
     """What the task is held to: as the base commit says, so that a change cannot loosen its own contract."""
     settings = _settings(asked, base, touched, troubles)
-    texts = (design_text(asked.root, base, where) for where in _designs(asked, settings)) if base else ()
+    texts = (_committed(asked.root, base, where) for where in _designs(asked, settings)) if base else ()
     contract = contract_of(settings.gate, texts, needs_feedback=True)
     return replace(contract, expected=tuple(map(redact, contract.expected)))
+
+
+def _committed(root: Path, base: str, where: str) -> str:
+    """A design as the base commit has it: one that the change brings along cannot widen what a person allowed."""
+    return (git.show(root, base, where) or b"")[:LARGEST_DESIGN].decode("utf-8", "replace")
 
 
 def _settings(asked: Asked, base: str, touched: tuple[Touched, ...], troubles: list[Finding]) -> Settings:

@@ -23,6 +23,7 @@ from agent_fox.engine import blocking_history, final_review, promotion
 from agent_fox.engine.account import WaiverNote
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue, settle_issues
+from agent_fox.engine.final_review import review_again
 from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.evidence.waivers import Grounds, Held
@@ -146,7 +147,8 @@ def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[H
     if not found.open:
         return ()
     reason = f"a waiver that it rests on does not count any more: {', '.join(found.open)} not proven"
-    number, moved = docket.record(planned, "Reopen", [Move(planned, Step.REOPEN)], note=reason)
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
+    number, moved = docket.record(planned, "Reopen", moves, note=reason)
     again = node_by_uid(docket.db, planned.node.uid)
     facts: dict[str, object] = {"unknown": list(found.open), "waived": list(found.waived), "notes": [reason]}
     block, blocked = blocking_history.block(

@@ -34,8 +34,8 @@ def _staged(root: Path) -> list[str]:
 
 def is_committed(root: Path, but: Collection[str]) -> bool:
     """Whether HEAD has everything that lies there, `but` these paths."""
-    wanted = ("status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all")
-    return all(record[3:] in but for record in git.call(root, *wanted).records)
+    head = git.head(root)
+    return head is not None and all(shown(path) in but for path in {*changed_paths(root, head), *_staged(root)})
 
 
 def _link(path: Path) -> str:
