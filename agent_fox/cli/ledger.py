@@ -36,6 +36,9 @@ from agent_fox.store.ledger import Kept
 from agent_fox.system import clock
 
 SHOWN = 20
+LONGEST_LINE = 64 * 1024**2
+"""Characters of an export that are read as one line: what is longer was never written by us, and is a fault."""
+
 FILE = click.Path(path_type=Path)
 
 

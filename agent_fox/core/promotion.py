@@ -29,9 +29,13 @@ Gates = Mapping[str, Gate]
 """Where the gates of a spec stand, by requirement id."""
 
 
-def proven(gates: Gates, passed: Iterable[str]) -> tuple[Promotion, ...]:
-    """A SOUND report: what passed is tested. What was waived and passes needs no waiver any more."""
-    return tuple(move for part in passed for move in _tested(part, gates[part]))
+def proven(gates: Gates, passed: Iterable[str], required: Gate = Gate.TESTED) -> tuple[Promotion, ...]:
+    """A SOUND report: what passed is tested.
+
+    What was waived and passes needs no waiver any more, unless more than tests is required: it may be waived for that.
+    """
+    kept = frozenset[Gate]() if required is Gate.TESTED else frozenset({Gate.WAIVED})
+    return tuple(move for part in passed if gates[part] not in kept for move in _tested(part, gates[part]))
 
 
 AGAIN = {
@@ -68,6 +72,8 @@ def _reviewed(part: str, at: Gate, needs_proof: bool) -> Iterable[Promotion]:
     if at is Gate.TESTED:
         yield promote(part, at, Gate.REVIEWED, Role.REVIEWER, "the final reviewer found nothing critical")
         at = Gate.REVIEWED
+    if at is Gate.WAIVED and not needs_proof:
+        yield promote(part, at, Gate.ACCEPTED, Role.ENGINE, "its spec was accepted, with its waiver")
     if at is Gate.REVIEWED and not needs_proof:
         yield promote(part, at, Gate.ACCEPTED, Role.REVIEWER, "no proof is required")
 

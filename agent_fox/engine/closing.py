@@ -85,8 +85,8 @@ def record_close_out(db: Database, session: SessionRow, closed: ClosedOut, at: s
     """Keep a session's close-out in the ledger, in the open transaction of its result."""
     judged = Judged(closed.verification, at, closed.tree, closed.commit)
     context = RunContext(
-        command="; ".join(closed.given.contract.expected), ticket=str(session.ticket), run=session.run_id,
-        session=session.id,
+        command="; ".join(closed.given.contract.expected), run=session.run_id, session=session.id,
+        ticket=f"{session.node_id}@{session.ticket.attempt}.{session.ticket.reading}",
     )  # fmt: skip
     note_used(db, closed.verification, at)
     return keep(db, closed.given, judged, context)

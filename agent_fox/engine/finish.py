@@ -9,7 +9,7 @@ from sqlite_utils import Database
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.ids import Archetype
-from agent_fox.core.standing import Status
+from agent_fox.core.standing import Outcome, Status
 from agent_fox.engine.board import Board, Place
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.store.gates import gates_of
@@ -67,7 +67,8 @@ def claim(board: Board, broken: Iterable[str], short: Sequence[Shortfall] = (), 
     if open_specs or not has_verifiers(board):
         named = ", ".join(dict.fromkeys(open_specs)) or "nothing was verified"
         return Stop(RunExit.NOT_PROVEN, "; ".join([f"not proven: {named}", *told(short, required)]))
-    return Stop(RunExit.PROVEN, "everything in scope is proven")
+    is_waived = any(place.standing.outcome is Outcome.WAIVED for place in verifiers(board))
+    return Stop(RunExit.PROVEN, f"everything in scope is proven{' or waived' if is_waived else ''}")
 
 
 def told(short: Sequence[Shortfall], required: Gate) -> Iterator[str]:

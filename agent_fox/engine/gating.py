@@ -96,11 +96,12 @@ def close(asked: Asked) -> Answer:
         kept = task_in(db, asked.task_id) if db is not None else None
         folder = asked.where / (asked.output_dir or OUTPUTS)
         if is_review_task(asked.task_id):
+            folder = _hidden(asked, folder)
             return _judged(asked, db, asked.task_id, folder, lambda: _from_review(asked, db))
         if kept is None:
             return _judged(asked, db, asked.task_id, folder, lambda: _from_files(asked, folder))
         _refuse_files(asked, kept)
-        folder = asked.where / asked.output_dir if asked.output_dir else reports_in(asked.root)
+        folder = _hidden(asked, folder)
         answer = _judged(asked, db, kept.address, folder, lambda: _from_record(kept))
         return replace(answer, is_recorded=True)
 
@@ -113,6 +114,11 @@ def _state(root: Path) -> Iterator[Database | None]:
         return
     with closed(open_state(path)) as db:
         yield db
+
+
+def _hidden(asked: Asked, folder: Path) -> Path:
+    """Where a report goes that must be no change of the files it is about: where git does not see it, unless said."""
+    return folder if asked.output_dir else reports_in(asked.root)
 
 
 def _refuse_files(asked: Asked, kept: Kept) -> None:

@@ -28,7 +28,7 @@ def sound(docket: Docket, spec_name: str, judged: Judged, decision_id: int, comm
     """A SOUND report was accepted."""
     passed = [part for part, counted in judged.counted.items() if counted.word is Word.PASS]
     found = gates(docket, spec_name)
-    moves = promotion.proven(found, (part for part in passed if part in found))
+    moves = promotion.proven(found, (part for part in passed if part in found), docket.policy.required_state)
     write(docket, spec_name, moves, decision_id=decision_id, commit=commit, tree=tree)
 
 

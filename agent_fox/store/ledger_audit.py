@@ -15,6 +15,7 @@ from sqlite_utils import Database
 
 from agent_fox.core.evidence import Json, Link
 from agent_fox.core.gates import TRANSITIONS
+from agent_fox.core.spec import text_version
 from agent_fox.store.evidence import digest, quoted
 from agent_fox.store.ledger import Kept
 from agent_fox.store.schema import MIGRATIONS
@@ -82,6 +83,34 @@ SELECT t.id, t.granted_at, l.position, l.content, t.envelope AS 'body.envelope',
     t.expires_at AS 'body.expires_at'
 FROM waivers AS t LEFT JOIN ledger AS l ON l.identity = 'waiver:' || t.id || ':granted' ORDER BY l.position
 """
+WAIVER_EVENTS = """
+SELECT t.id, t.at, l.position, l.content, t.kind AS 'result.status', t.waiver_id AS 'body.waiver',
+    t.subject AS 'body.subject'
+FROM waiver_events AS t LEFT JOIN ledger AS l ON l.identity = CASE t.kind WHEN 'asked' THEN 'waiver:asked:' || t.id
+    ELSE 'waiver:' || t.waiver_id || ':' || t.kind END WHERE t.kind <> 'used' ORDER BY t.id
+"""
+"""That a waiver was used is told by the records of what it was used for: a gate, a decision, a close-out."""
+
+SPECIFICATIONS = """
+SELECT t.id, t.at, l.position, l.content, t.state AS 'result.status', t.kind AS 'spec_ref.kind',
+    CASE t.spec_name WHEN CASE WHEN t.address LIKE 'library/%' THEN ''
+        ELSE substr(t.address, 1, instr(t.address, '/') - 1) END THEN t.address ELSE t.spec_name
+    END AS 'spec_ref.address', t.version AS 'spec_ref.version', t.text AS 'body.text',
+    t.requirements AS 'body.requirements|json', nullif(t.lane, '{}') AS 'body.check|json',
+    t.added_by AS 'body.added_by', t.envelope AS 'body.envelope'
+FROM specifications AS t LEFT JOIN ledger AS l ON l.identity = 'specification:' || t.id ORDER BY t.id
+"""
+REVIEW_TASKS = """
+SELECT t.id, t.at, l.position, l.content, t.id AS 'body.task', t.description AS 'spec_ref.version|version',
+    t.repositories AS 'body.repositories|json', t.client AS 'body.data.client'
+FROM review_tasks AS t LEFT JOIN ledger AS l
+    ON l.identity = 'review:' || t.id || ':' || (SELECT min(id) FROM review_events WHERE task_id = t.id) ORDER BY t.id
+"""
+REVIEW_EVENTS = """
+SELECT t.id, t.at, l.position, l.content, t.kind AS 'result.status', t.task_id AS 'body.task', t.id AS 'body.event',
+    t.data AS 'body.data|json'
+FROM review_events AS t LEFT JOIN ledger AS l ON l.identity = 'review:' || t.task_id || ':' || t.id ORDER BY t.id
+"""
 TABLES = {
     "decisions": DECISIONS,
     "verification_results": VERDICTS,
@@ -89,10 +118,16 @@ TABLES = {
     "sessions": SESSIONS,
     "runs": RUNS,
     "waivers": WAIVERS,
+    "waiver_events": WAIVER_EVENTS,
+    "specifications": SPECIFICATIONS,
+    "review_tasks": REVIEW_TASKS,
+    "review_events": REVIEW_EVENTS,
 }
 FIRST_FACT = 4
 
-FORMS: dict[str, Callable[[str], Json]] = {"quoted": quoted, "digest": digest, "json": json.loads}
+FORMS: dict[str, Callable[[str], Json]] = {
+    "quoted": quoted, "digest": digest, "json": json.loads, "version": text_version,
+}  # fmt: skip
 
 GONE = """
 SELECT position, identity FROM ledger WHERE kind = 'decision' AND decision_id NOT IN (SELECT id FROM decisions)
@@ -104,6 +139,14 @@ UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'session' AND session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity LIKE 'waiver:%:granted'
     AND substr(identity, 8, length(identity) - 15) NOT IN (SELECT id FROM waivers)
+UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity NOT IN (
+    SELECT CASE kind WHEN 'asked' THEN 'waiver:asked:' || id ELSE 'waiver:' || waiver_id || ':' || kind END
+    FROM waiver_events
+)
+UNION ALL SELECT position, identity FROM ledger WHERE kind = 'specification' AND identity LIKE 'specification:%'
+    AND identity NOT IN (SELECT 'specification:' || id FROM specifications)
+UNION ALL SELECT position, identity FROM ledger WHERE kind = 'review'
+    AND identity NOT IN (SELECT 'review:' || task_id || ':' || id FROM review_events)
 ORDER BY position
 """
 """Records whose row is not there any more."""

@@ -62,7 +62,14 @@ def test_a_review_takes_further_what_was_tested_and_accepts_only_without_need_of
     found = after(gates, reviewed(gates, needs_proof=needs_proof))
     end = Gate.REVIEWED if needs_proof else Gate.ACCEPTED
     for part, was in gates.items():
-        assert found[part] is (end if was in {Gate.TESTED, Gate.REVIEWED} else was)
+        taken = {Gate.TESTED, Gate.REVIEWED} if needs_proof else {Gate.TESTED, Gate.REVIEWED, Gate.WAIVED}
+        assert found[part] is (end if was in taken else was)
+
+
+@pytest.mark.parametrize("required", [Gate.TESTED, Gate.REVIEWED, Gate.PROVED])
+def test_a_waiver_of_a_review_or_a_proof_outlives_tests_that_pass(required: Gate) -> None:
+    found = after({"A": Gate.WAIVED}, proven({"A": Gate.WAIVED}, ["A"], required))
+    assert found == {"A": Gate.TESTED if required is Gate.TESTED else Gate.WAIVED}
 
 
 @pytest.mark.parametrize("gates", WORLDS, ids=lambda gates: "-".join(gates.values()))
