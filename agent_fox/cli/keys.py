@@ -16,6 +16,7 @@ from agent_fox.evidence import keys, trust
 from agent_fox.evidence.keys import KeyTrouble, PublicKey, Signer
 
 PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS}
+OR_WAIVER = " (it signs exports), or --for waiver (you waive with it)"
 
 
 @click.group("keys", invoke_without_command=True, short_help="Make keys that sign, and say whose signatures count.")
@@ -52,7 +53,8 @@ def new(name: str, no_passphrase: bool, passphrase_file: Path | None, as_json: b
         print_json({"key": str(path), "public": public.line, "id": public.id})
     else:
         click.echo(plain(f"made {path}, {public.id}"))
-        click.echo(f"next: agent-fox keys trust {name} --for ledger")
+        told = path.with_suffix(keys.PUBLIC_SUFFIX) if os.sep in name else path.stem
+        click.echo(plain(f"next: agent-fox keys trust {told} --for ledger{'' if no_passphrase else OR_WAIVER}"))
 
 
 @command.command("list", short_help="List keys, and who is trusted.")

@@ -16,11 +16,12 @@ from agent_fox.cli.chains import chains_named
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.evidence_lines import tell_chains
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.keys import key_file, workplaces
+from agent_fox.cli.keys import key_file, public_file, workplaces
 from agent_fox.cli.ledger_lines import checked_document, checked_lines, entry_lines, record_document, record_lines
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.words import counted
 from agent_fox.core.evidence import Kind
 from agent_fox.evidence import export as exporting
 from agent_fox.evidence import keys, trust, witness
@@ -109,7 +110,9 @@ def record_named(db: Database, name: str) -> Kept:
 @click.option(
     "--export", "file", type=FILE, metavar="FILE", help="Check this export, not the state of this repository."
 )
-@click.option("--key", type=FILE, metavar="PUB", help="With --export: the public key of who must have signed it.")
+@click.option(
+    "--key", metavar="PUB", help="With --export: who must have signed it: a public key's file, or its name here."
+)
 @click.option(
     "--signers",
     type=FILE,
@@ -122,7 +125,7 @@ def record_named(db: Database, name: str) -> Kept:
 @click.option("--no-witness", is_flag=True, help="Do not ask what was noted of the ledger outside of the repository.")
 @json_option
 def verify_(
-    file: Path | None, key: Path | None, signers: Path | None, heads: tuple[str, ...], no_witness: bool, as_json: bool
+    file: Path | None, key: str | None, signers: Path | None, heads: tuple[str, ...], no_witness: bool, as_json: bool
 ) -> Exit:
     """Check every record: that it is what its address names, that none is missing, moved or repeated, that the rows of
     the state file say the same, and that nothing remembered elsewhere is gone.
@@ -149,10 +152,11 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
 
-def _verify_export(file: Path, key: Path | None, signers: Path | None, heads: tuple[str, ...], as_json: bool) -> Exit:
+def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tuple[str, ...], as_json: bool) -> Exit:
+    _refuse_shortened(heads)
     doubts = Findings()
     trusted = _trusted(signers, doubts)
-    makers = (Signer(str(key), (keys.LEDGER,), keys.read_public(key)),) if key else trusted
+    makers = (Signer(key, (keys.LEDGER,), keys.read_public(public_file(key))),) if key else trusted
     makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
@@ -164,6 +168,13 @@ def _verify_export(file: Path, key: Path | None, signers: Path | None, heads: tu
     checked.findings.unchecked.extend(doubts.unchecked)
     _tell(checked_document(checked, found), checked_lines(checked, found), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
+
+
+def _refuse_shortened(heads: tuple[str, ...]) -> None:
+    """A head that is not whole is in no chain: a slip of the hand must not look like a ledger that was cut."""
+    for head in heads:
+        if not re.fullmatch("[0-9a-f]{64}", head):
+            raise UserError(f"--head {head}: no head of a ledger; give all of its 64 hex digits")
 
 
 def waivers_of(signers: tuple[Signer, ...]) -> tuple[Signer, ...]:
@@ -214,11 +225,19 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
     root = here()
     sign, signer = _signing(key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
+        refuse_unsound(db, root)
         repository = Grounds(root, os.environ, "HEAD").repository
         written = write_lines(file, exporting.lines(db, sign, repository=repository, at=clock.now()))
         head = ledger.tip_of(db).head
     document = {"file": str(file), "records": written - 1, "head": head, "signer": signer}
     _tell(document, _exported(file, written - 1, head, signer), as_json)
+
+
+def refuse_unsound(db: Database, root: Path) -> None:
+    """What `ledger verify` finds faults in is not vouched for, though its records alone be whole. Raises LedgerFaulty."""
+    checked = verify(db, witness=_noted(root, Findings()), signers=(), now=clock.now())
+    if checked.findings.faults:
+        raise exporting.refusal(checked)
 
 
 def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
@@ -228,7 +247,7 @@ def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, 
 
 
 def _exported(file: Path, count: int, head: str, signer: str | None) -> Iterator[str]:
-    yield f"{count} records in {file}, head {head}"
+    yield f"{counted(count, 'record')} in {file}, head {head}"
     yield f"signed by {signer}" if signer else "not signed"
     yield f"check it anywhere: agent-fox ledger verify --export {file.name}" + (" --key PUB" if signer else "")
 

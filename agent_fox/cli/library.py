@@ -47,6 +47,7 @@ LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"
 """Variables that a session has, and no person."""
 
 SHOWN_RECORDS = 10
+NOTHING = "nothing to check: what specifications.toml of a spec asks for counts from the next `agent-fox run` on"
 key_options = (
     click.option("--key", metavar="FILE", help="Sign with this key of `agent-fox keys`, by file or by name."),
     click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent."),
@@ -78,7 +79,8 @@ def list_(spec: str | None, with_all: bool, as_json: bool) -> None:
     if as_json:
         print_json([summary_of(one, state) for one, state in rows])
     else:
-        lines = (f"{one.address}  {state:<9}  {one.kind:<17}  {one.text}" for one, state in rows)
+        width = max((len(one.address) for one, _ in rows), default=0)
+        lines = (f"{one.address:<{width}}  {state:<9}  {one.kind:<17}  {one.text}" for one, state in rows)
         click.echo("\n".join(plain(line) for line in lines) or "no specifications beside the requirements")
 
 
@@ -210,7 +212,7 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     if as_json:
         print_json([asdict(result) for result in results])
     else:
-        click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or "nothing to check")
+        click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or NOTHING)
     return Exit.DONE if all(result.status is Word.PASS for result in results) else Exit.UNPROVEN
 
 

@@ -71,7 +71,8 @@ def is_held(root: Path) -> bool:
 
 
 def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
-    yield f"{title(f'run {account.run}') if account.run else NEVER}: {plain(_state(account, is_alive=is_alive))}"
+    state = plain(_state(account, is_alive=is_alive))
+    yield f"{title(f'run {account.run}')}: {state}" if account.run else NEVER
     yield from spec_lines(account.specs)
     counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
     yield f"nodes: {counts or 'none'}"

@@ -160,7 +160,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
     grounds, at = place.grounds(), clock.now()
     trouble = grounds.why_unusable(db)
     if trouble:
-        raise UserError(f"nothing can be waived here: {trouble}; `agent-fox keys trust` adds a signer")
+        raise UserError(f"nothing can be waived here: {trouble}; `agent-fox keys trust NAME --for waiver` adds a signer")
     now = waivers.time_of(db, at, grounds)
     subject = subject_of(place, db, wanted)
     signing = signing_of(wanted.key, wanted.ssh_key, wanted.passphrase_file, grounds)

@@ -10,7 +10,9 @@ from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
+from agent_fox.core.specification import Specification
 from agent_fox.core.verdict import Word
+from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.docket import SpecFile
 from agent_fox.engine.reviewed_change import change_of
 from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
@@ -42,14 +44,18 @@ def brief_facts(
     secrets: Iterable[str] = (),
     conflict: Conflict | None = None,
     questions: Iterable[str] = (),
+    adopted: Iterable[Specification] = (),
 ) -> BriefFacts:
     """What the session of this ticket is told, without secrets. The same state gives the same brief.
 
     `repo`, where there is one, is asked which files the last attempt changed. `secrets` are values to be masked, such
     as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
-    `questions` are those of checklists, for a final review.
+    `questions` are those of checklists, for a final review. `adopted` is what binds requirements of the spec beside
+    their text; a coder is told what binds its own.
     """
     facts = replace(facts_of(db, planned, session, file), conflict=conflict)
+    if facts.archetype is Archetype.CODER:
+        facts = replace(facts, bound=bound_facts(facts, adopted))
     if repo is not None and facts.archetype is Archetype.CODER:
         facts = replace(facts, changed=changed_files(db, planned, session, repo))
     if repo is not None and facts.mode is Mode.FINAL_REVIEW:

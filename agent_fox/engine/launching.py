@@ -61,9 +61,15 @@ class Workshop:
 
     def bound(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
         """What of the specification library a verifier's session has to check; nothing for others."""
-        if planned.node.archetype is not Archetype.VERIFIER:
-            return ()
+        return self.adopted(db, planned) if planned.node.archetype is Archetype.VERIFIER else ()
+
+    def adopted(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What of the specification library binds requirements of the node's spec, and can be checked by programs."""
         return Shelf(self.repo, self.settings, os.environ).with_lane(db, planned.node.spec_name)
+
+    def told(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What a coder's brief may name of it; nothing for others."""
+        return self.adopted(db, planned) if planned.node.archetype is Archetype.CODER else ()
 
     def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
         """The names of those who are asked, as the session's row has them."""
@@ -77,7 +83,7 @@ class Workshop:
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
-            questions=self.questions(db, planned),
+            questions=self.questions(db, planned), adopted=self.told(db, planned),
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,

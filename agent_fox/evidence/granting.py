@@ -155,7 +155,7 @@ def principal_of(grounds: Grounds, key: PublicKey) -> str:
             return one.principal
     where = keys.folder(grounds.environ) / keys.SIGNERS
     raise KeyTrouble(
-        f"{where}: the key {key.id} is not trusted to waive; `agent-fox keys trust` adds it (namespace {NAMESPACE})"
+        f"{where}: the key {key.id} is not trusted to waive; `agent-fox keys trust NAME --for waiver` adds it"
     )
 
 

@@ -77,13 +77,29 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
+class Bound:
+    """Something that must hold beside the text of requirements: an adopted object of the specification library.
+
+    `requirements` are the ids that pass only if it holds. `checked` says what a program checks, as (name, value) in
+    the words of specifications.toml. `doubt` says why nothing that a check shows may count.
+    """
+
+    address: str
+    kind: str
+    text: str
+    requirements: tuple[str, ...] = ()
+    checked: tuple[tuple[str, str], ...] = ()
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class BriefFacts:
     """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
 
     `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
     spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
     and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
-    that is the whole task of the session. `change` is for a final review.
+    that is the whole task of the session. `change` is for a final review, `bound` for coders.
     """
 
     node: str
@@ -108,6 +124,7 @@ class BriefFacts:
     expected: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
     change: Change | None = None
+    bound: tuple[Bound, ...] = ()
 
 
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
@@ -131,6 +148,7 @@ def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFact
         reason=masked(facts.reason),
         conflict=_masked_conflict(facts.conflict, masked),
         change=_masked_change(facts.change, masked),
+        bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
         documents=tuple(map(masked, facts.documents)),
         commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
     )
@@ -156,38 +174,48 @@ def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Chang
     return replace(change, files=files, diff=masked(change.diff), questions=questions)
 
 
+def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
+    checked = tuple((name, masked(value)) for name, value in bound.checked)
+    return replace(bound, text=masked(bound.text), checked=checked)
+
+
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, and `change` for a final review.
+    """The brief as a JSON document; every key is always there, but `change` and `bound` only where there is one.
 
     Keep the keys stable: agents read them.
     """
     change = {"change": _change_json(facts.change)} if facts.change else {}
-    return change | {
-        "node": facts.node,
-        "spec": facts.spec,
-        "archetype": facts.archetype.value,
-        "mode": facts.mode.value if facts.mode else None,
-        "attempt": facts.attempt,
-        "reading": facts.reading,
-        "title": printable(facts.title),
-        "tasks": printable(facts.tasks),
-        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
-        "failing": [_failure_json(failure) for failure in facts.failing],
-        "fixed": list(facts.fixed),
-        "must_stay_green": list(facts.must_stay_green),
-        "tried": [
-            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
-            for t in facts.tried
-        ],
-        "changed": [printable(path) for path in facts.changed],
-        "forbidden": list(facts.forbidden),
-        "reason": printable(facts.reason),
-        "conflict": _conflict_json(facts.conflict),
-        "documents": [printable(path) for path in facts.documents],
-        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
-        "expected": list(facts.expected),
-        "unclear": list(facts.unclear),
-    }
+    bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
+    return (
+        change
+        | bound
+        | {
+            "node": facts.node,
+            "spec": facts.spec,
+            "archetype": facts.archetype.value,
+            "mode": facts.mode.value if facts.mode else None,
+            "attempt": facts.attempt,
+            "reading": facts.reading,
+            "title": printable(facts.title),
+            "tasks": printable(facts.tasks),
+            "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
+            "failing": [_failure_json(failure) for failure in facts.failing],
+            "fixed": list(facts.fixed),
+            "must_stay_green": list(facts.must_stay_green),
+            "tried": [
+                {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
+                for t in facts.tried
+            ],
+            "changed": [printable(path) for path in facts.changed],
+            "forbidden": list(facts.forbidden),
+            "reason": printable(facts.reason),
+            "conflict": _conflict_json(facts.conflict),
+            "documents": [printable(path) for path in facts.documents],
+            "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+            "expected": list(facts.expected),
+            "unclear": list(facts.unclear),
+        }
+    )
 
 
 def digest(facts: BriefFacts) -> str:
@@ -213,6 +241,17 @@ def _change_json(change: Change) -> dict[str, object]:
         "files": [printable(path) for path in change.files],
         "diff": printable(change.diff),
         "questions": [printable(question) for question in change.questions],
+    }
+
+
+def _bound_json(bound: Bound) -> dict[str, object]:
+    return {
+        "address": bound.address,
+        "kind": bound.kind,
+        "text": printable(bound.text),
+        "requirements": list(bound.requirements),
+        "checked": [{"name": name, "value": printable(value)} for name, value in bound.checked],
+        "doubt": printable(bound.doubt),
     }
 
 

@@ -6,11 +6,13 @@ facts give the same text, and other facts another one: the opening holds a diges
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
 from agent_fox.core.spec import Criterion
+from agent_fox.session.brief_facts import Bound as Bound
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
 from agent_fox.session.brief_facts import Change as Change
 from agent_fox.session.brief_facts import Conflict as Conflict
@@ -30,8 +32,14 @@ CHARACTERS_PER_TOKEN = 4
 LONGEST_BRIEF = BRIEF_TOKENS * CHARACTERS_PER_TOKEN
 LONGEST_LINE = 400
 
-FAILURE_LEVELS = ((6_000, 4_000), (3_000, 3_000), (1_500, 1_500), (600, 600), (300, 200), (200, 0))
+T = TypeVar("T")
+Levels = Sequence[tuple[int, int]]
+
+FAILURE_LEVELS: Levels = ((6_000, 4_000), (3_000, 3_000), (1_500, 1_500), (600, 600), (300, 200), (200, 0))
 """How many characters of a failing requirement's text and of its evidence are shown: the first pair that has room."""
+
+BOUND_LEVELS: Levels = ((4_000, 6_000), (1_500, 3_000), (600, 1_500), (300, 600), (200, 200), (120, 0))
+"""The same for the text of what binds requirements, and for what is checked of it."""
 
 REQUIREMENT_LEVELS = (6_000, 2_000, 600, 200)
 MOST_ITEMS = 400
@@ -47,6 +55,10 @@ REVIEW_EXAMPLE = """{"findings": [
 
 VERDICT_WORDS = "`verdict` is exactly PASS, FAIL or UNKNOWN; anything else counts as UNKNOWN."
 REVIEW_WORDS = "`severity` is one word. With nothing found, `findings` is an empty list."
+BOUND_WORDS = (
+    "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. What a "
+    "spec's own `specifications.toml` asks for is shown in this workspace by `agent-fox library check ADDRESS`."
+)
 
 
 def brief_markdown(facts: BriefFacts, tokens: int = BRIEF_TOKENS) -> str:
@@ -83,6 +95,7 @@ def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _forbidden(facts)
     yield from _tasks("Tasks, as the spec has them", facts.tasks)
     yield from _requirements("Requirements of these tasks", facts.requirements)
+    yield from _bound(facts.bound)
     yield from _commands(facts.commands)
     yield from _paths("To read", facts.documents, 10)
 
@@ -165,13 +178,19 @@ def _failing(failures: Sequence[Failure]) -> Iterable[Section]:
 
 
 def _failures(failures: Sequence[Failure], room: int) -> str:
+    return _richest(failures, [failure.id for failure in failures], FAILURE_LEVELS, _failure, room)
+
+
+def _richest(
+    items: Sequence[T], ids: Sequence[str], levels: Levels, block: Callable[[T, int, int], str], room: int
+) -> str:
     """All of them on the richest level that has room; on the poorest, the last ones by their ids alone."""
     blocks: list[str] = []
-    for text, evidence in FAILURE_LEVELS:
-        blocks = [_failure(failure, text, evidence) for failure in failures[:MOST_ITEMS]]
-        if len(failures) <= MOST_ITEMS and len("\n\n".join(blocks)) <= room:
+    for level in levels:
+        blocks = [block(item, *level) for item in items[:MOST_ITEMS]]
+        if len(items) <= MOST_ITEMS and len("\n\n".join(blocks)) <= room:
             return "\n\n".join(blocks)
-    return _with_ids_of_the_rest(blocks, [failure.id for failure in failures], room, "\n\n")
+    return _with_ids_of_the_rest(blocks, ids, room, "\n\n")
 
 
 def _failure(failure: Failure, text: int, evidence: int) -> str:
@@ -195,6 +214,24 @@ def _criteria(parts: Sequence[Criterion], room: int) -> str:
         if len(parts) <= MOST_ITEMS and len("\n".join(lines)) <= room:
             return "\n".join(lines)
     return _with_ids_of_the_rest(lines, [part.id for part in parts], room, "\n")
+
+
+def _bound(objects: Sequence[Bound]) -> Iterable[Section]:
+    if objects:
+        ids = [each.address for each in objects]
+        heading = "What else must hold for these requirements"
+        yield Section(heading, 4, 0.2, lambda room: _richest(objects, ids, BOUND_LEVELS, _object, room), BOUND_WORDS)
+
+
+def _object(bound: Bound, text: int, checked: int) -> str:
+    """One adopted object; the requirements' ids are names of the plan, the rest is text of others."""
+    parts = [f"### {one_line(bound.address, LONGEST_LINE)} ({bound.kind})", quoted(shortened(bound.text, text))]
+    parts.append(f"For {joined(bound.requirements, LONGEST_LINE, ', ', 'and {} more')}.")
+    if bound.doubt:
+        parts.append(f"Unknown whatever is checked: {one_line(bound.doubt, LONGEST_LINE)}.")
+    if checked:
+        parts.append(boxed("\n".join(f"{name}: {value}" for name, value in bound.checked), checked))
+    return "\n\n".join(part for part in parts if part)
 
 
 def _with_ids_of_the_rest(blocks: Sequence[str], ids: Sequence[str], room: int, between: str) -> str:

@@ -243,6 +243,13 @@ def test_a_ledger_that_is_not_sound_is_not_exported_and_an_older_export_stays(co
     assert [path.name for path in copied.home.glob(".e.jsonl*")] == []
 
 
+def test_rows_that_say_something_else_than_the_records_are_not_vouched_for(copied: Desk) -> None:
+    change(copied, "UPDATE verification_results SET verdict = 'PASS', evidence = 'none' WHERE id = 1")
+    said = copied.error("ledger", "export", str(copied.home / "e.jsonl"), "--unsigned", ends=2)
+    assert "row 1 of verification_results and its record differ" in said
+    assert not (copied.home / "e.jsonl").exists()
+
+
 @pytest.mark.parametrize("data", [b"", b"\n", b"nonsense\n", b"\xff\xfe\n", b"{}\n{}\n", b"[" * 100_000 + b"\n"])
 def test_what_is_no_export_is_found_out(desk: Desk, data: bytes) -> None:
     (desk.home / "bad.jsonl").write_bytes(data)

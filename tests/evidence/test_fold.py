@@ -42,7 +42,7 @@ def waive(db: Database, private: Ed25519PrivateKey, said: Statement) -> None:
     """A waiver is kept, and the gate moved, as `agent-fox waive` does it; whoever signed it."""
     envelope = granting.sign_with_key(said, private)
     waivers.insert_waiver(db, WaiverRow(ID, columns_of(said), envelope))
-    waivers.record_waiver_event(db, NOW, "granted", ID)
+    waivers.record_waiver_event(db, NOW, "granted", ID, subject=said.subject.address)
     ledger.append(db, [granting.granted_record(said, envelope, NOW)], SPEC)
     record_moves(db, NOW, SPEC, [GateMove("R1", VERSION, Gate.REJECTED, Gate.WAIVED, Role.PERSON, ID)])
 
@@ -88,13 +88,7 @@ def test_a_waiver_that_has_ended_vouches_for_nothing_and_is_asked_nothing(path: 
         record_moves(
             db, NOW, SPEC, [GateMove("R1", VERSION, Gate.WAIVED, Gate.PROPOSED, Role.ENGINE, reason="revoked")]
         )
-        waivers.record_waiver_event(db, NOW, "revoked", ID)
-        row = waivers.waivers_of(db)[0]
-        ended = Evidence(
-            Kind.WAIVER, waivers.identity(row.id, "revoked"), NOW, Outcome("revoked"),
-            SpecRef("requirement", f"{SPEC}/R1", VERSION), body={"waiver": row.id},
-        )  # fmt: skip
-        ledger.append(db, [ended], SPEC)
+        granting.end(db, NOW, waivers.waivers_of(db)[0], "revoked", "a mistake")
     assert check(path, signers=(ALICE,)).findings.is_sound
 
 

@@ -14,18 +14,23 @@ from hypothesis import strategies as st
 
 from agent_fox.core.evidence import Evidence, Json, Kind, Link, Outcome, canonical, content_of, head_after, record_id
 from agent_fox.core.gates import Gate
+from agent_fox.core.specification import Author, Change, ChosenTests, Specification, SpecKind, State, Who
 from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.faults import MOST_FAULTS, Fault, Findings
+from agent_fox.evidence.granting import petition
 from agent_fox.evidence.verify import verify
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.evidence.witness import Witness
-from agent_fox.store import ledger
+from agent_fox.review.tasks import register
+from agent_fox.store import ledger, library
 from agent_fox.store.gates import gates_of
+from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import transaction
 from tests.evidence.ledgers import HAPPENINGS, NOW, VERSION, at, check, grown, opened
 from tests.store.world import SPEC
 
 MOMENTS = 12
+TASK = "afx-0123456789ab"
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +219,45 @@ ROWS = {
 def test_a_row_that_says_something_else_than_its_record_is_found(path: Path, statement: str) -> None:
     without_guards(path, statement)
     assert any(ROWS[statement] in what for what in faults(path)), faults(path)
+
+
+BESIDE = {
+    "UPDATE specifications SET text = 'less'": "row 1 of specifications and its record differ in body.text",
+    "UPDATE specifications SET state = 'withdrawn'": "row 1 of specifications and its record differ in result.status",
+    "UPDATE specifications SET spec_name = ''": "row 1 of specifications and its record differ in spec_ref.address",
+    "UPDATE specifications SET requirements = '[]'": "of specifications and its record differ in body.requirements",
+    "UPDATE specifications SET lane = '{}'": "row 1 of specifications and its record differ in body.check",
+    "DELETE FROM specifications": "there is no row any more for specification:1",
+    "UPDATE review_tasks SET description = 'easy'": f"row {TASK} of review_tasks and its record differ in spec_ref.version",
+    "UPDATE review_tasks SET repositories = '[1]'": f"row {TASK} of review_tasks and its record differ in body.repositories",
+    "UPDATE review_events SET kind = 'verified'": "row 1 of review_events and its record differ in result.status",
+    "DELETE FROM review_events": f"there is no row any more for review:{TASK}:1",
+    "UPDATE waiver_events SET subject = 'R9'": "row 1 of waiver_events and its record differ in body.subject",
+    "DELETE FROM waiver_events": "there is no row any more for waiver:asked:1",
+    "INSERT INTO review_events SELECT 2, at, task_id, 'verified', data FROM review_events": "review_events has no record",
+    "INSERT INTO waiver_events SELECT 2, at, waiver_id, kind, subject, decision_id, note FROM waiver_events":
+        "row 2 of waiver_events has no record",
+}  # fmt: skip
+
+
+@pytest.fixture
+def beside(path: Path) -> Path:
+    """The same, with something proposed for the library, a review task, and a petition."""
+    tests = Specification(
+        f"{SPEC}/rings", SpecKind.ASSERTION, "It rings.", (f"{SPEC}/R1",), ChosenTests(("test_a.py",))
+    )
+    with opened(path) as db, transaction(db):
+        library.add(db, NOW, [Change(tests, State.PROPOSED, Author(Who.AGENT, "somebody"))])
+        register(db, NOW, TaskRow(TASK, NOW, "A task", "[]"), [])
+        petition(db, NOW, f"{SPEC}/R1", "it is hard")
+    assert faults(path) == []
+    return path
+
+
+@pytest.mark.parametrize("statement", BESIDE)
+def test_a_row_of_library_reviews_or_petitions_that_has_not_its_record_is_found(beside: Path, statement: str) -> None:
+    without_guards(beside, "PRAGMA foreign_keys = OFF", statement)
+    assert any(BESIDE[statement] in what for what in faults(beside)), faults(beside)
 
 
 def test_a_guard_that_was_taken_away_is_found(path: Path) -> None:

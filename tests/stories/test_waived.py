@@ -181,3 +181,21 @@ def at_the_time(folder: Path, at: str) -> dict[str, str]:
     made.mkdir(exist_ok=True)
     (made / "sitecustomize.py").write_text(f"from agent_fox.system import clock\nclock.now = lambda: {at!r}\n")
     return {"PYTHONPATH": f"{made}:{Path(__file__).parents[2]}"}
+
+
+def test_a_final_review_accepts_what_was_waived_with_the_rest_until_the_waiver_ends(
+    tmp_path: Path, alice: Person
+) -> None:
+    reviewed = {"AGENT_FOX__POLICY__REQUIRED_STATE": "reviewed"}
+    root = HOPELESS.build(tmp_path / "reviewed")
+    alice.run(root, NOT_PROVEN, **reviewed)
+    alice.waive(root, WAIVED)
+    alice.run(root, PROVEN, **reviewed)
+    sql = "SELECT requirement_id, state, role FROM gates WHERE spec_name = '01_calc' ORDER BY 1"
+    assert rows(root, sql) == [("01-REQ-1.1", "accepted", "engine"), ("01-REQ-1.2", "accepted", "reviewer")]
+    (number,) = (str(one) for (one,) in rows(root, "SELECT id FROM waivers"))
+    done = alice.cli(root, "waive", "--revoke", number[:8], "--reason", "a mistake", **reviewed)
+    assert done.returncode == 0, done
+    alice.run(root, NOT_PROVEN, **reviewed)
+    assert rows(root, sql) == [("01-REQ-1.1", "proposed", "engine"), ("01-REQ-1.2", "accepted", "reviewer")]
+    assert alice.cli(root, "ledger", "verify").returncode == 0
