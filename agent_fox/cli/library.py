@@ -21,7 +21,7 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
-from agent_fox.core.spec import Problem
+from agent_fox.core.spec import Problem, Spec
 from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present, Specification, SpecKind, State, Who
 from agent_fox.core.verdict import Word
 from agent_fox.engine import waiving
@@ -217,6 +217,9 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
 
 
 def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequence[Specification]:
+    own = spec_of_file(root, file) if file is not None else None
+    if own is not None:
+        return of_spec(own, root)
     if file is None and not (root / STATE).exists():
         return [one for one in of_files(root) if not addresses or one.address in addresses]
     with reading(root) as db:
@@ -236,12 +239,26 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
 
 def of_files(root: Path) -> Iterator[Specification]:
     """What the spec folders of this checkout ask for."""
-    settings = load(root, os.environ)
-    for spec in read_plan(root, settings, dialects_of(load_plugins())).specs:
-        specifications, problems = read_spec_library(spec, root)
-        if errors(problems):
-            raise UserError("; ".join(told(problem) for problem in problems))
-        yield from specifications
+    for spec in specs_here(root):
+        yield from of_spec(spec, root)
+
+
+def specs_here(root: Path) -> Sequence[Spec]:
+    return read_plan(root, load(root, os.environ), dialects_of(load_plugins())).specs
+
+
+def spec_of_file(root: Path, file: Path) -> Spec | None:
+    """The spec whose own file it is: its requirements are named there without the spec."""
+    if file.name != FILE or file.absolute().parent == root / OWN:
+        return None
+    return next((spec for spec in specs_here(root) if (root / spec.path / FILE).resolve() == file.resolve()), None)
+
+
+def of_spec(spec: Spec, root: Path) -> Sequence[Specification]:
+    specifications, problems = read_spec_library(spec, root)
+    if errors(problems):
+        raise UserError("; ".join(told(problem) for problem in problems))
+    return specifications
 
 
 def order_here(root: Path) -> CheckOrder:

@@ -20,10 +20,11 @@ from agent_fox.review.clearing import FILE, ClearingOff, set_password
 from agent_fox.review.recheck import changed_since
 from agent_fox.review.tasks import Standing, Word
 from agent_fox.store.reviews import TaskRow
-from agent_fox.store.state import read_state
+from agent_fox.store.state import NoState, read_state
 from agent_fox.system.git import GitError
 
 LONGEST_TITLE = 60
+NO_TASK_YET = "no task was ever registered here; an agent does that by todoWrite (`agent-fox hook install` gives it to it)"
 CHANGED = "changed"
 
 
@@ -38,7 +39,10 @@ def command() -> None:
 def tasks(ids: tuple[str, ...], as_json: bool) -> Exit:
     """List review tasks, or these. Exit code 2 where one is not verified, or its files changed since."""
     state = project_of(None, os.environ) / OWN / STATE_FILE
-    db = read_state(state)
+    try:
+        db = read_state(state)
+    except NoState as error:
+        raise UserError(f"{state}: {NO_TASK_YET}") from error
     try:
         found = [(row, stands) for row, stands in all_standings(db) if not ids or row.id in ids]
     finally:
@@ -49,9 +53,8 @@ def tasks(ids: tuple[str, ...], as_json: bool) -> Exit:
     rows = [_row(row, stands, _changed(state, stands)) for row, stands in found]
     if as_json:
         print_json(rows)
-    for row in [] if as_json else rows:
-        click.echo(plain(f"{row['task_id']}  {row['standing']:<10}  {row['title']}"))
-        click.echo(plain(f"    {row['reason']}"))
+    else:
+        click.echo("\n".join(plain(line) for row in rows for line in _lines(row)) or "no review tasks")
     return Exit.DONE if all(row["standing"] == Word.VERIFIED for row in rows) else Exit.UNPROVEN
 
 
@@ -85,6 +88,10 @@ def _changed(state: Path, stands: Standing) -> str:
     except (GitError, OSError) as error:
         return f"it cannot be told whether the files are the same: {error}"
     return f"changed since it was verified: {', '.join(changed)}; have it reviewed again" if changed else ""
+
+
+def _lines(row: dict[str, str]) -> tuple[str, str]:
+    return f"{row['task_id']}  {row['standing']:<10}  {row['title']}", f"    {row['reason']}"
 
 
 def _row(row: TaskRow, stands: Standing, changed: str) -> dict[str, str]:

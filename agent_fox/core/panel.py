@@ -58,7 +58,9 @@ def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:
     words = ", ".join(f"{name} says {verdict.said or verdict.word if verdict else 'nothing'}" for name, verdict in said)
     if len(passes) == len(said):
         return replace(passes[0], note=_noted(passes[0], words))
-    return Verdict(part, Word.UNKNOWN, note=words)
+    unclear = [(name, verdict) for name, verdict in said if verdict is not None and verdict.word is Word.UNKNOWN]
+    why = "\n".join(f"{name}: {verdict.evidence}" for name, verdict in unclear if verdict.evidence)
+    return Verdict(part, Word.UNKNOWN, evidence=why, note=words)
 
 
 def _noted(verdict: Verdict, note: str) -> str:

@@ -1,7 +1,4 @@
-"""What the specification library asks of a coder's work, as facts of its brief. What binds a spec is told by the caller.
-
-Questions for reviewers are not among it.
-"""
+"""What the specification library asks of a coder's work, as facts of its brief. Reviewers' questions are not here."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ Named = tuple[tuple[str, str], ...]
 
 def bound_facts(facts: BriefFacts, objects: Iterable[Specification]) -> tuple[Bound, ...]:
     """What binds a requirement that this coder works on, by address."""
-    parts = tuple(dict.fromkeys([part.id for part in (*facts.requirements, *facts.failing)]))
+    parts = tuple(dict.fromkeys((*(part.id for part in facts.requirements), *(part.id for part in facts.failing))))
     found = (bound_fact(one, one.bound_parts(facts.spec, parts)) for one in objects if one.has_lane)
     return tuple(sorted((one for one in found if one.requirements), key=lambda one: one.address))
 

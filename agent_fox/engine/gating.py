@@ -18,6 +18,7 @@ from agent_fox.config import FILE, ConfigError, Settings, load, parse
 from agent_fox.core.close_out import CloseOut, Contract, Finding, FindingWaiver, Severity, judge
 from agent_fox.core.close_out_scope import Boundary, ScopeReport, Touched, scope_of
 from agent_fox.core.evidence import RunContext
+from agent_fox.core.ids import Archetype
 from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.engine.verifying import base_of
 from agent_fox.engine.waiving import grounds_of
@@ -31,6 +32,7 @@ from agent_fox.review.task_gate import is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.reader import USUAL_PLACES
 from agent_fox.store.ledger import Kept
+from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.git import GitError
@@ -99,6 +101,7 @@ def close(asked: Asked) -> Answer:
             folder = _hidden(asked, folder)
             return _judged(asked, db, asked.task_id, folder, lambda: _from_review(asked, db))
         if kept is None:
+            _refuse_unclosed(asked, db, folder)
             return _judged(asked, db, asked.task_id, folder, lambda: _from_files(asked, folder))
         _refuse_files(asked, kept)
         folder = _hidden(asked, folder)
@@ -119,6 +122,22 @@ def _state(root: Path) -> Iterator[Database | None]:
 def _hidden(asked: Asked, folder: Path) -> Path:
     """Where a report goes that must be no change of the files it is about: where git does not see it, unless said."""
     return folder if asked.output_dir else reports_in(asked.root)
+
+
+def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
+    """A node of the plan without a close-out is most likely a slip, unless there are files about it."""
+    name = asked.task_id.partition("@")[0]
+    node = node_by_id(db, name) if db is not None else None
+    places = (asked.where / asked.input_dir,) if asked.input_dir else (asked.where, folder)
+    if db is None or node is None or any((place / known).exists() for place in places for known in NAMES):
+        return
+    last = task_in(db, name)
+    if node.node.archetype is not Archetype.CODER:
+        raise GateRefused(f"{name} is no coder: what it said is its record, see `agent-fox explain {name}`")
+    raise GateRefused(
+        f"{asked.task_id}: no close-out of it is recorded; "
+        + (f"the last of {name} is {last.address}" if last else f"no session of {name} came to its close-out yet")
+    )
 
 
 def _refuse_files(asked: Asked, kept: Kept) -> None:

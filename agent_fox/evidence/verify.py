@@ -14,6 +14,7 @@ from sqlite_utils import Database
 
 from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind
 from agent_fox.core.spec import text_version
+from agent_fox.core.standing import TRANSITIONS, Step
 from agent_fox.core.waivers import reference
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
@@ -29,6 +30,7 @@ from agent_fox.store.plan import load_parts
 from agent_fox.store.values import storable
 
 NAME_BYTES = 16
+STEPS = frozenset(step.value for step in Step)
 CUT = "records were cut off or rewritten, and the chain was made anew"
 ROW_CHANGED = "the row or the record was changed past the engine"
 ROW_GONE = "the row was removed past the engine"
@@ -96,6 +98,7 @@ def verify(
         *remembered_by_runs(checked, heads),
         *_rows(db, findings.remarks),
         *_rows_gone(db),
+        *_standings(db),
     )
     if asks_witness:
         _remembered_by_witness(checked, witness)
@@ -227,6 +230,17 @@ def _short(value: Json) -> str:
 def _rows_gone(db: Database) -> Iterator[Fault]:
     for position, identity in audit.gone(db):
         yield Fault(position, f"there is no row any more for {identity}", ROW_GONE)
+
+
+def _standings(db: Database) -> Iterator[Fault]:
+    """What counts now is what was recorded last: a node that is done, and the verdict of a requirement."""
+    for one in audit.ended_nodes(db):
+        said = TRANSITIONS[Step(one.step)][2] if one.step in STEPS else None
+        if one.outcome != said:
+            what = f"the plan has {one.node} as {one.outcome}, and its last decision made it {said or 'nothing'}"
+            yield Fault(0, what, ROW_CHANGED)
+    for number, address in audit.overtaken(db):
+        yield Fault(0, f"row {number} of verification_results counts for {address}, and is not the last", ROW_CHANGED)
 
 
 def check_waivers(checked: Checked, signers: tuple[Signer, ...]) -> None:

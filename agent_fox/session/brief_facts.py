@@ -176,7 +176,7 @@ def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Chang
 
 def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
     checked = tuple((name, masked(value)) for name, value in bound.checked)
-    return replace(bound, text=masked(bound.text), checked=checked)
+    return replace(bound, text=masked(bound.text), checked=checked, doubt=masked(bound.doubt))
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
@@ -186,36 +186,34 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
     """
     change = {"change": _change_json(facts.change)} if facts.change else {}
     bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
-    return (
-        change
-        | bound
-        | {
-            "node": facts.node,
-            "spec": facts.spec,
-            "archetype": facts.archetype.value,
-            "mode": facts.mode.value if facts.mode else None,
-            "attempt": facts.attempt,
-            "reading": facts.reading,
-            "title": printable(facts.title),
-            "tasks": printable(facts.tasks),
-            "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
-            "failing": [_failure_json(failure) for failure in facts.failing],
-            "fixed": list(facts.fixed),
-            "must_stay_green": list(facts.must_stay_green),
-            "tried": [
-                {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
-                for t in facts.tried
-            ],
-            "changed": [printable(path) for path in facts.changed],
-            "forbidden": list(facts.forbidden),
-            "reason": printable(facts.reason),
-            "conflict": _conflict_json(facts.conflict),
-            "documents": [printable(path) for path in facts.documents],
-            "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
-            "expected": list(facts.expected),
-            "unclear": list(facts.unclear),
-        }
-    )
+    return {
+        **change,
+        **bound,
+        "node": facts.node,
+        "spec": facts.spec,
+        "archetype": facts.archetype.value,
+        "mode": facts.mode.value if facts.mode else None,
+        "attempt": facts.attempt,
+        "reading": facts.reading,
+        "title": printable(facts.title),
+        "tasks": printable(facts.tasks),
+        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
+        "failing": [_failure_json(failure) for failure in facts.failing],
+        "fixed": list(facts.fixed),
+        "must_stay_green": list(facts.must_stay_green),
+        "tried": [
+            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
+            for t in facts.tried
+        ],
+        "changed": [printable(path) for path in facts.changed],
+        "forbidden": list(facts.forbidden),
+        "reason": printable(facts.reason),
+        "conflict": _conflict_json(facts.conflict),
+        "documents": [printable(path) for path in facts.documents],
+        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+        "expected": list(facts.expected),
+        "unclear": list(facts.unclear),
+    }
 
 
 def digest(facts: BriefFacts) -> str:

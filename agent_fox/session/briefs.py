@@ -56,8 +56,8 @@ REVIEW_EXAMPLE = """{"findings": [
 VERDICT_WORDS = "`verdict` is exactly PASS, FAIL or UNKNOWN; anything else counts as UNKNOWN."
 REVIEW_WORDS = "`severity` is one word. With nothing found, `findings` is an empty list."
 BOUND_WORDS = (
-    "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. What a "
-    "spec's own `specifications.toml` asks for is shown in this workspace by `agent-fox library check ADDRESS`."
+    "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. "
+    "`agent-fox library check ADDRESS` checks here what the spec's own `specifications.toml` asks for."
 )
 
 

@@ -66,7 +66,8 @@ SESSIONS = """
 SELECT t.id, coalesce(t.ended_at, t.started_at), l.position, l.content, t.node_id AS 'spec_ref.address',
     t.id AS 'run_context.session', t.archetype AS 'body.archetype', t.backend AS 'body.backend',
     coalesce(nullif(t.end_kind, ''), t.status) AS 'result.status', coalesce(t.tree, '') AS 'artifact.tree',
-    coalesce(t.pinned_commit, '') AS 'artifact.commit'
+    coalesce(t.pinned_commit, '') AS 'artifact.commit', t.environment AS 'run_context.environment',
+    t.verifier AS 'run_context.verifier'
 FROM sessions AS t LEFT JOIN ledger AS l ON l.position = (
     SELECT max(position) FROM ledger WHERE session_id = t.id AND kind = 'session'
 ) WHERE t.status IN ('completed', 'failed') ORDER BY t.id
@@ -137,6 +138,8 @@ UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'gate' AND CAST(substr(identity, 6) AS INTEGER) NOT IN (SELECT id FROM gate_history)
 UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'session' AND session_id NOT IN (SELECT id FROM sessions)
+UNION ALL SELECT position, identity FROM ledger
+    WHERE kind = 'run' AND CAST(address AS INTEGER) NOT IN (SELECT id FROM runs)
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity LIKE 'waiver:%:granted'
     AND substr(identity, 8, length(identity) - 15) NOT IN (SELECT id FROM waivers)
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity NOT IN (
@@ -164,6 +167,40 @@ def pairs(db: Database, table: str) -> Iterator[Pair]:
 def _fact(name: str, value: Json) -> tuple[str, Json]:
     path, _, form = name.partition("|")
     return path, FORMS[form](value) if form and isinstance(value, str) else value
+
+
+NODES = "SELECT uid, id, status, outcome FROM plan_nodes WHERE status = 'completed' AND outcome IS NOT 'ticked'"
+
+OVERTAKEN = """
+SELECT t.id, t.spec_name || '/' || t.requirement_id FROM verification_results AS t WHERE t.superseded_by IS NULL AND
+    EXISTS (SELECT 1 FROM verification_results AS later WHERE later.spec_name = t.spec_name
+        AND later.requirement_id = t.requirement_id AND later.id > t.id AND later.superseded_by IS NOT t.id)
+ORDER BY t.id
+"""
+"""Verdicts that count as the present ones, although one that was written later does not give way to them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A node of the plan that is done, as its row has it. `step`: the last that a decision made of it, if any."""
+
+    node: str
+    outcome: str | None
+    step: str | None
+
+
+def ended_nodes(db: Database) -> Iterator[Ended]:
+    """Every node that is done, but for those that entered the plan so."""
+    last: dict[str, str] = {}
+    for (steps,) in db.execute("SELECT steps FROM decisions ORDER BY id"):
+        last.update((one["uid"], one["step"]) for one in json.loads(steps))
+    for uid, node, _, outcome in db.execute(NODES):
+        yield Ended(node, outcome, last.get(uid))
+
+
+def overtaken(db: Database) -> Iterator[tuple[int, str]]:
+    """Row and requirement of each verdict that was made the present one again."""
+    yield from db.execute(OVERTAKEN)
 
 
 def gone(db: Database) -> Iterator[tuple[int, str]]:

@@ -50,6 +50,15 @@ def test_a_verified_task_passes_until_its_files_change(root: Path, tmp_path: Pat
     assert gate(root, task, BLOCKED) == ["review_changed"]
 
 
+def test_judging_a_task_does_not_change_the_files_that_were_reviewed(tmp_path: Path) -> None:
+    root = repository(tmp_path / "project")
+    at, task = registered(root, saying(tmp_path / "bin", OK))
+    worked(at, task)
+    for _ in range(3):
+        assert gate(root, task, PASSED) == []
+    assert not (root / "outputs").exists()
+
+
 def test_a_rejected_and_a_failed_task_are_blocked(root: Path, tmp_path: Path) -> None:
     body = "print('{\"status\": \"NOK\"}' if 'n = 1' in prompt else 'prose')"
     at, task = registered(root, program(tmp_path / "bin", body))

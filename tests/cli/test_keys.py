@@ -31,6 +31,16 @@ def test_alone_it_lists_and_says_what_to_do_first(tmp_path: Path) -> None:
     ]
 
 
+def test_a_new_key_says_how_it_begins_to_count(tmp_path: Path) -> None:
+    (tmp_path / "pass").write_text("correct horse\n")
+    made = start(tmp_path, "keys", "new", "me", "--passphrase-file", "pass").stdout.splitlines()[-1]
+    assert made == "next: agent-fox keys trust me --for ledger (it signs exports), or --for waiver (you waive with it)"
+    elsewhere = str(tmp_path / "away" / "ci")
+    made = start(tmp_path, "keys", "new", elsewhere, "--no-passphrase").stdout.splitlines()[-1]
+    assert made == f"next: agent-fox keys trust {elsewhere}.pub --for ledger"
+    assert start(tmp_path, *made.split()[2:]).returncode == 0
+
+
 def test_a_key_for_a_machine_has_no_passphrase_and_says_so(tmp_path: Path) -> None:
     assert start(tmp_path, "keys", "new", "ci", "--no-passphrase").returncode == 0
     assert "no passphrase" in start(tmp_path, "keys").stdout

@@ -155,6 +155,15 @@ def test_an_export_is_checked_on_another_machine_by_the_public_key(exported: Des
     assert "sound" in other.tell("ledger", "verify", "--export", "e.jsonl", "--key", "ledger.pub")
 
 
+def test_an_export_is_checked_by_the_name_of_a_key_that_is_here(exported: Desk) -> None:
+    assert exported.ask("ledger", "verify", "--export", str(exported.home / "e.jsonl"), "--key", "ledger")["is_sound"]
+
+
+def test_a_shortened_head_is_a_slip_of_the_hand_not_a_fault(exported: Desk) -> None:
+    file = str(exported.home / "e.jsonl")
+    assert "give all of its 64 hex digits" in exported.error("ledger", "verify", "--export", file, "--head", "06dc1dc7")
+
+
 def test_the_answer_of_the_gates_is_that_of_the_state_file(exported: Desk) -> None:
     here, there = (
         exported.ask("ledger", "verify", *options)

@@ -165,7 +165,16 @@ def test_checks_can_be_tried_on_the_checkout(root: Path, alice: Person) -> None:
     tried = alice.cli(root, "library", "check", "--file", FILE, "--json")
     assert tried.returncode == 2
     assert [one["status"] for one in json.loads(tried.stdout)] == ["FAIL"]
-    assert done(alice.cli(root, "library", "check")) == "nothing to check\n"
+    assert done(alice.cli(root, "library", "check")).startswith("nothing to check: what specifications.toml of a spec")
+
+
+def test_a_spec_s_own_file_can_be_tried_before_a_run_adopts_it(root: Path, alice: Person) -> None:
+    own = root / ".agent-fox/specs/01_cart/specifications.toml"
+    own.write_text(HOLDS.replace("01_cart/01-REQ", "01-REQ"))
+    (root / "cart.py").write_text(RIGHT)
+    tried = alice.cli(root, "library", "check", "--file", str(own.relative_to(root)))
+    assert (tried.returncode, tried.stderr) == (0, "")
+    assert "PASS     01_cart/empty-is-nothing (contract), proved" in tried.stdout
 
 
 def test_an_agent_in_its_workspace_can_check_what_its_spec_asks_for(tmp_path: Path, alice: Person) -> None:

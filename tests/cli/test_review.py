@@ -49,7 +49,8 @@ def _read(terminal: int) -> str:
 
 def test_tasks_are_listed_with_where_they_stand(at: Desk) -> None:
     root = at.here
-    assert start(root, "review", "tasks").returncode == 1
+    none = start(root, "review", "tasks")
+    assert (none.returncode, "no task was ever registered here" in said(none)) == (1, True)
     task = at.register(TASK, (), "")
     listed = start(root, "review", "tasks")
     assert listed.returncode == 2

@@ -38,6 +38,12 @@ def test_a_missing_judge_is_named() -> None:
     assert found.verdicts["a"] == Verdict("a", U, note="checks says PASS, model says nothing")
 
 
+def test_who_is_unclear_says_why() -> None:
+    why = Verdict("a", U, evidence="no-push (temporal property): no trace")
+    found = confer([opinion("checks", P), Opinion("library", Report({"a": why}))], ["a"]).verdicts["a"]
+    assert (found.word, found.evidence) == (U, "library: no-push (temporal property): no trace")
+
+
 def test_where_all_pass_the_first_speaks_and_all_are_named() -> None:
     found = confer([opinion("checks", P, said="pass", summary="3 ran"), opinion("model", P, summary="fine")], ["a"])
     words = "checks says pass, model says PASS"

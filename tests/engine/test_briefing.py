@@ -9,6 +9,18 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.specification import (
+    Check,
+    Checklist,
+    ChosenTests,
+    FunctionContract,
+    PropertyTests,
+    Specification,
+    SpecKind,
+    TheoremStatement,
+    TraceFormula,
+)
+from agent_fox.engine.bound import checked
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.docket import Docket
 from agent_fox.session.briefs import BriefFacts, Conflict, Since, brief_json, brief_markdown
@@ -35,14 +47,15 @@ def desk(tmp_path: Path) -> Desk:
 
 
 def facts(
-    desk: Desk, node_id: str, repo: Path | None = None, secrets: tuple[str, ...] = (), conflict: Conflict | None = None
-) -> BriefFacts:
+    desk: Desk, node_id: str, repo: Path | None = None, secrets: tuple[str, ...] = (),
+    conflict: Conflict | None = None, adopted: tuple[Specification, ...] = (),
+) -> BriefFacts:  # fmt: skip
     """What the awaited session of a node is told; its row is made as a launch would make it."""
     planned = desk.node(node_id)
     with transaction(desk.db):
         session = sessions.session_by_id(desk.db, desk.session(planned))
     file = desk.shelf.take(desk.db, SPEC)
-    return brief_facts(desk.db, planned, session, file, repo=repo, secrets=secrets, conflict=conflict)
+    return brief_facts(desk.db, planned, session, file, repo=repo, secrets=secrets, conflict=conflict, adopted=adopted)
 
 
 def landing(desk: Desk, node_id: str, base: str = "c0", landed: str = "c1") -> None:
@@ -207,3 +220,78 @@ def test_commits_that_are_gone_change_nothing(desk: Desk, tmp_path: Path) -> Non
     landing(desk, CODER, "0" * 40, "1" * 40)
     round_of(desk, a="FAIL", b="PASS", c="PASS")
     assert facts(desk, CODER, repo).changed == ()
+
+
+# What else binds
+
+ONE = FunctionContract(
+    "gate:delay", "(n: int) -> int", ("__return__ <= 5", "__return__ >= 0"), ("n >= 0",), ("OSError",)
+)
+
+
+def bound_to(name: str, *parts: str, check: Check = ONE, kind: SpecKind = SpecKind.CONTRACT) -> Specification:
+    return Specification(f"{SPEC}/{name}", kind, f"text of {name}", tuple(f"{SPEC}/{p}" for p in parts), check)
+
+
+def test_a_coder_is_told_what_binds_its_own_requirements_in_the_order_of_addresses(desk: Desk) -> None:
+    adopted = (bound_to("z", A), bound_to("b", C), bound_to("a", "all"), replace(bound_to("y", A), address="library/y"))
+    told = facts(desk, CODER, adopted=adopted)
+    assert [(one.address, one.requirements) for one in told.bound] == [
+        (f"{SPEC}/a", (A, B)), (f"{SPEC}/z", (A,)), ("library/y", (A,)),
+    ]  # fmt: skip
+    assert [one.address for one in facts(desk, OTHER, adopted=adopted).bound] == [f"{SPEC}/a", f"{SPEC}/b"]
+    assert facts(desk, CODER, adopted=adopted[::-1]) == told
+
+
+def test_what_is_about_another_spec_or_asked_of_reviewers_is_not_told_to_a_coder(desk: Desk) -> None:
+    elsewhere = replace(bound_to("it", A), requirements=(f"02_door/{A}",))
+    asked = bound_to("readable", "all", check=Checklist(("Is it?",)), kind=SpecKind.CHECKLIST)
+    assert facts(desk, CODER, adopted=(elsewhere, asked)) == facts(desk, CODER)
+
+
+def test_a_verifier_is_not_told_of_it_in_its_brief(desk: Desk) -> None:
+    round_of(desk, a="FAIL", b="PASS", c="PASS")
+    desk.end(CODER)
+    assert facts(desk, VERIFIER, adopted=(bound_to("it", "all"),)) == facts(desk, VERIFIER)
+
+
+def test_a_retry_is_told_what_binds_what_it_must_repair_in_the_place_of_another(desk: Desk) -> None:
+    """C is of the other group, and passed until this coder alone changed something."""
+    adopted = (bound_to("it", C),)
+    round_of(desk, a="FAIL", b="PASS", c="PASS")
+    assert facts(desk, CODER, adopted=adopted).bound == ()
+    round_of(desk, a="PASS", b="PASS", c="FAIL")
+    told = facts(desk, CODER, adopted=adopted)
+    assert [one.id for one in told.failing] == [C]
+    assert [one.requirements for one in told.bound] == [(C,)]
+
+
+def test_what_nobody_answers_for_says_why_and_secrets_are_masked(desk: Desk) -> None:
+    doubtful = replace(bound_to("it", A), text=f"keep {SECRET}", doubt="nobody signed it")
+    (told,) = facts(desk, CODER, adopted=(doubtful,)).bound
+    assert (told.text, told.doubt) == ("keep [redacted]", "nobody signed it")
+
+
+@pytest.mark.parametrize(
+    ("check", "told"),
+    [
+        (ChosenTests(("t.py::a", "t.py::b")), (("tests", "t.py::a"), ("tests", "t.py::b"))),
+        (ChosenTests(command="make it"), (("command", "make it"),)),
+        (PropertyTests(("t.py::a",), 50), (("tests", "t.py::a"), ("examples", "50"))),
+        (TraceFormula('never(call("x"))'), (("formula", 'never(call("x"))'),)),
+        (
+            ONE,
+            (
+                ("function", "gate:delay"), ("signature", "(n: int) -> int"), ("pre", "n >= 0"),
+                ("post", "__return__ <= 5"), ("post", "__return__ >= 0"), ("raises", "OSError"),
+            ),
+        ),
+        (TheoremStatement("(> n 0)", "(assert true)"), (("axioms", "(assert true)"), ("goal", "(> n 0)"))),
+        (Checklist(("Is it?",)), ()),
+        (None, ()),
+    ],
+)  # fmt: skip
+def test_what_a_program_checks_is_told_in_the_words_of_the_file(
+    check: Check | None, told: tuple[tuple[str, str], ...]
+) -> None:
+    assert checked(check) == told

@@ -223,18 +223,19 @@ def test_a_row_that_says_something_else_than_its_record_is_found(path: Path, sta
 
 BESIDE = {
     "UPDATE specifications SET text = 'less'": "row 1 of specifications and its record differ in body.text",
-    "UPDATE specifications SET state = 'withdrawn'": "row 1 of specifications and its record differ in result.status",
+    "UPDATE specifications SET state = 'adopted', envelope = '{}'": "and its record differ in result.status",
     "UPDATE specifications SET spec_name = ''": "row 1 of specifications and its record differ in spec_ref.address",
     "UPDATE specifications SET requirements = '[]'": "of specifications and its record differ in body.requirements",
     "UPDATE specifications SET lane = '{}'": "row 1 of specifications and its record differ in body.check",
     "DELETE FROM specifications": "there is no row any more for specification:1",
-    "UPDATE review_tasks SET description = 'easy'": f"row {TASK} of review_tasks and its record differ in spec_ref.version",
-    "UPDATE review_tasks SET repositories = '[1]'": f"row {TASK} of review_tasks and its record differ in body.repositories",
+    "UPDATE review_tasks SET description = 'easy'": f"row {TASK} of review_tasks and its record differ",
+    "UPDATE review_tasks SET repositories = '[1]'": "and its record differ in body.repositories",
     "UPDATE review_events SET kind = 'verified'": "row 1 of review_events and its record differ in result.status",
     "DELETE FROM review_events": f"there is no row any more for review:{TASK}:1",
     "UPDATE waiver_events SET subject = 'R9'": "row 1 of waiver_events and its record differ in body.subject",
     "DELETE FROM waiver_events": "there is no row any more for waiver:asked:1",
-    "INSERT INTO review_events SELECT 2, at, task_id, 'verified', data FROM review_events": "review_events has no record",
+    "INSERT INTO review_events SELECT 2, at, task_id, 'verified', data FROM review_events":
+        "row 2 of review_events has no record",
     "INSERT INTO waiver_events SELECT 2, at, waiver_id, kind, subject, decision_id, note FROM waiver_events":
         "row 2 of waiver_events has no record",
 }  # fmt: skip

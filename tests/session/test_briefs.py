@@ -18,6 +18,7 @@ from agent_fox.core.spec import Criterion
 from agent_fox.session.briefs import (
     FEWEST_TOKENS,
     LONGEST_BRIEF,
+    Bound,
     BriefFacts,
     Conflict,
     Failure,
@@ -85,6 +86,13 @@ CONFLICT = BriefFacts(
     conflict=Conflict(("src/gate.py",), ("04_gate:1: Read the card",), ("04_gate:2: Open the gate",)),
 )
 EVERYTHING = (FIRST, AGAIN, JUDGE, REVIEW, CONFLICT)
+DELAY = Bound(
+    "04_gate/opens-in-time",
+    "contract",
+    "It opens within five seconds.",
+    ("04-REQ-1.1",),
+    (("function", "gate.motor:delay"), ("post", "__return__ <= 5")),
+)
 
 
 def test_the_brief_of_a_first_attempt_has_the_tasks_and_no_failure() -> None:
@@ -157,6 +165,47 @@ def test_the_same_facts_give_the_same_keys_for_every_role() -> None:
     assert {tuple(brief_json(facts)) for facts in EVERYTHING} == {tuple(brief_json(FIRST))}
 
 
+def test_a_coder_is_told_what_else_must_hold_and_where_it_is_checked() -> None:
+    facts = replace(FIRST, bound=(DELAY,))
+    told = brief_markdown(facts).split("## What else must hold for these requirements\n\n")[1]
+    assert told.startswith(
+        "### 04_gate/opens-in-time (contract)\n\n> It opens within five seconds.\n\nFor 04-REQ-1.1.\n\n"
+        "```text\nfunction: gate.motor:delay\npost: __return__ <= 5\n```\n"
+    )
+    assert brief_json(facts)["bound"] == [
+        {
+            "address": "04_gate/opens-in-time",
+            "kind": "contract",
+            "text": "It opens within five seconds.",
+            "requirements": ["04-REQ-1.1"],
+            "checked": [
+                {"name": "function", "value": "gate.motor:delay"}, {"name": "post", "value": "__return__ <= 5"}
+            ],
+            "doubt": "",
+        }
+    ]  # fmt: skip
+
+
+def test_the_brief_of_work_that_nothing_else_binds_does_not_speak_of_it() -> None:
+    assert "What else must hold" not in brief_markdown(FIRST)
+    assert "bound" not in brief_json(FIRST)
+    assert {**brief_json(replace(FIRST, bound=(DELAY,))), "bound": []} == {**brief_json(FIRST), "bound": []}
+
+
+def test_what_binds_nothing_for_sure_says_why() -> None:
+    told = brief_markdown(replace(FIRST, bound=(replace(DELAY, doubt="nobody\nsigned it"),)))
+    assert "\n\nUnknown whatever is checked: nobody signed it.\n\n" in told
+
+
+def test_of_too_much_that_binds_every_address_is_told_and_the_rest_is_in_the_json() -> None:
+    many = tuple(replace(DELAY, address=f"04_gate/it-{number:03}", text="word " * 700) for number in range(150))
+    facts = replace(FIRST, bound=many)
+    text = brief_markdown(facts, 6_000)
+    assert len(text) <= 6_000 * 4
+    assert all(each.address in text for each in many)
+    assert "more, in full in the JSON form of this brief: 04_gate/it-" in text
+
+
 def test_a_verifiers_brief_names_what_to_judge_and_what_is_unclear() -> None:
     text = brief_markdown(JUDGE)
     assert "attempt 1, reading 2" in text
@@ -203,6 +252,7 @@ def too_much(archetype: Archetype, conflict: Conflict | None = None) -> BriefFac
         commands=((LONG, LONG),) * 100,
         expected=MANY,
         unclear=MANY,
+        bound=tuple(Bound(f"04_gate/{one}", "theorem", LONG, MANY, (("goal", LONG),) * 9, LONG) for one in MANY),
     )
 
 
@@ -278,6 +328,8 @@ def variants() -> list[BriefFacts]:
         *(replace(AGAIN, failing=(replace(AGAIN.failing[0], command=text),)) for text in middle),
         *(replace(AGAIN, tried=(Tried(1, text, "failed"),)) for text in middle),
         *(replace(AGAIN, must_stay_green=(*MANY, text)) for text in ("a", "b")),
+        *(replace(AGAIN, bound=(replace(DELAY, text=text),)) for text in middle),
+        *(replace(AGAIN, bound=(replace(DELAY, checked=(("goal", text),)),)) for text in middle),
         replace(AGAIN, failing=(replace(AGAIN.failing[0], standing=Since.STILL),)),
     ]
 
@@ -323,6 +375,7 @@ def test_no_secret_enters_wherever_it_is_planted() -> None:
         conflict=Conflict((planted,), (planted,), (planted,)),
         documents=(planted,),
         commands=((planted, planted),),
+        bound=(Bound("04_gate/it", "theorem", planted, ("A",), (("goal", planted),), planted),),
     )
     clean = without_secrets(facts, (KNOWN,))
     for shown in (clean, replace(clean, conflict=None)):
@@ -357,10 +410,12 @@ def test_nothing_untrusted_makes_a_heading_of_its_own(said: str) -> None:
         tried=(Tried(1, said, said),),
         changed=(said,),
         commands=((said, said),),
+        bound=(Bound("04_gate/it", "theorem", said, ("A",), (("goal", said),), said),),
     )
     text = brief_markdown(facts)
     outside = re.sub(r"^(`{3,})(?:text|markdown)\n.*?\n\1$", "", text, flags=re.DOTALL | re.MULTILINE)
     headings = re.findall(r"^ *#+ .*$", outside, re.MULTILINE)
     known = ("# 04_gate:2", "## Why", "## Failing", "### A (failing)", "## Fixed", "## Files", "## Must", "## Tried",
-             "## Forbidden", "## Tasks", "## Test commands", "## To read")  # fmt: skip
+             "## Forbidden", "## Tasks", "## Test commands", "## To read", "## What else",
+             "### 04_gate/it (theorem)")  # fmt: skip
     assert [line for line in headings if not line.startswith(known)] == []

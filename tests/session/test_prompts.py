@@ -42,6 +42,7 @@ from agent_fox.session.prompts import (
 )
 from agent_fox.session.template import CONDITIONS, NAMES, TemplateError, filled, problems
 from tests.session.write_golden import (
+    BOUND,
     CODER,
     CONFLICT,
     FINAL,
@@ -359,7 +360,7 @@ def test_the_documentation_has_every_placeholder_and_condition() -> None:
 
 
 def test_the_documentation_has_the_rank_of_every_section() -> None:
-    facts = [RETRY, LOST, CONFLICT, replace(CONFLICT, must_stay_green=("A",)), REREAD]
+    facts = [RETRY, LOST, BOUND, CONFLICT, replace(CONFLICT, must_stay_green=("A",)), REREAD]
     facts += [FINAL, *(review(mode, "04_gate:0:reviewer") for mode in Mode)]
     known = {section.heading: section.rank for each in facts for section in sections(each)}
     written = {heading: int(rank) for rank, headings in rows("Rank") for heading in headings.split("; ")}

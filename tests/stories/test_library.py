@@ -170,3 +170,19 @@ def test_the_judge_joins_by_itself_and_cannot_be_chosen(tmp_path: Path) -> None:
     root = world(tmp_path / "repo", {"1": {"cart.py": RIGHT}})
     configure(root, 'backend = "checks"', 'backend = ["checks", "library"]')
     assert "joins by itself" in run(root, ends=REFUSED).stderr
+
+
+def test_a_coder_is_told_of_the_contract_before_anything_fails_of_it(tmp_path: Path) -> None:
+    root = with_contract(tmp_path / "repo", "0 if price == 4277 else price", "price")
+    agent = tmp_path / "agent.py"
+    told = 'print(pathlib.Path(os.environ["AGENT_FOX_BRIEF"]).read_text())\n'
+    agent.write_text(agent.read_text() + told)
+    run(root, ends=PROVEN)
+    first, again = (
+        Path(str(log)).read_text()
+        for (log,) in rows(root, "SELECT log FROM sessions WHERE archetype = 'coder' ORDER BY id")
+    )
+    for brief in (first, again):
+        assert "### 01_cart/one-price (contract)\n\n> The sum of one price is that price.\n\nFor 01-REQ-1.1.\n" in brief
+        assert "function: cart:single\nsignature: (price: int) -> int\npost: __return__ == price\n" in brief
+    assert ("Failing" in first, "Failing" in again) == (False, True)

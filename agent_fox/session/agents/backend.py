@@ -160,10 +160,16 @@ def limits_of(agent: Agent, left_usd: float | None, most_idle: float) -> Limits:
 
 
 def verifier_argv(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
-    """The command that serves the verifier's tools for this launch's workspace."""
+    """The command that serves the verifier's tools for this launch's workspace.
+
+    A coder may read what is recorded as evidence; who judges is told nothing of what others judged.
+    """
     words = ["mcp", "verifier", "--http", "--port", "0", "--root", str(paths.workspace.resolve())]
     words += ["--artifacts", order.artifacts or str(paths.state / "artifacts"), "--run", order.launch]
     words += ["--attempt", str(order.attempt), "--sandbox", order.sandbox]
+    state = order.repo / ".agent-fox/state.db"
+    if order.writes and state.is_file():
+        words += ["--state", str(state)]
     return tuple(module_argv("agent_fox.cli.main", words))
 
 

@@ -11,10 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.core.ids import Archetype
+from agent_fox.session.agents.backend import verifier_argv
 from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.agents.verifier_server import NotServed, verifier_served
 from agent_fox.session.backends import module_argv
+from agent_fox.session.order import Paths
 from tests.session.agents.toy import make_task
+from tests.session.world import make_order, make_repo
 
 
 def offered(tmp_path: Path, *words: str) -> AgentTask:
@@ -55,3 +59,14 @@ def test_a_server_that_ends_at_once_says_why(tmp_path: Path) -> None:
     task = offered(tmp_path, sys.executable, "-c", "raise SystemExit('no such profile')")
     with pytest.raises(NotServed, match="no such profile"), verifier_served(task):
         raise AssertionError("nothing is served")
+
+
+def test_a_coder_may_read_the_recorded_evidence_and_who_judges_may_not(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "repo")
+    (repo / ".agent-fox" / "state.db").write_bytes(b"")
+    shown = ("--state", str(repo / ".agent-fox" / "state.db"))
+    for archetype, is_told in ((Archetype.CODER, True), (Archetype.REVIEWER, False), (Archetype.VERIFIER, False)):
+        order = make_order(repo, archetype=archetype)
+        words = verifier_argv(order, Paths(order.state))
+        assert (words[-2:] == shown) is is_told
+        assert is_told or "--state" not in words
