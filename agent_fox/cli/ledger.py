@@ -234,7 +234,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
 
 
 def refuse_unsound(db: Database, root: Path) -> None:
-    """What `ledger verify` finds faults in is not vouched for, though its records alone be whole. Raises LedgerFaulty."""
+    """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. Raises LedgerFaulty."""
     checked = verify(db, witness=_noted(root, Findings()), signers=(), now=clock.now())
     if checked.findings.faults:
         raise exporting.refusal(checked)

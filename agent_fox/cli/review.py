@@ -24,7 +24,9 @@ from agent_fox.store.state import NoState, read_state
 from agent_fox.system.git import GitError
 
 LONGEST_TITLE = 60
-NO_TASK_YET = "no task was ever registered here; an agent does that by todoWrite (`agent-fox hook install` gives it to it)"
+NO_TASK_YET = (
+    "no task was ever registered here; an agent does that by todoWrite (`agent-fox hook install` gives it to it)"
+)
 CHANGED = "changed"
 
 

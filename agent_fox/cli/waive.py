@@ -18,6 +18,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
+from agent_fox.cli.review_desk import prepare_state
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.cli.waiver_signing import signing_of
@@ -122,9 +123,17 @@ class Place:
         docket = Docket(db, clock.now(), policy_of(self.settings), SpecShelf(), open_run(db))
         return waiving.with_waivers(docket, self.grounds)
 
-    def write(self, act: Callable[[Database], Act]) -> Act:
+    def may_begin(self) -> bool:
+        """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
+        if (self.root / STATE).exists() or not (self.grounds().signers and self.grounds().repository):
+            return False
+        prepare_state(self.root)
+        return True
+
+    def write(self, act: Callable[[Database], Act], *, makes_state: bool = False) -> Act:
         """Do something to the state while no run is on, and note the ledger's new head outside of it."""
-        read_state(self.root / STATE).close()
+        if not makes_state:
+            read_state(self.root / STATE).close()
         with single_writer(self.root / LOCK), closing(open_state(self.root / STATE)) as db:
             done = act(db)
             try:
@@ -144,7 +153,8 @@ def granting_of(wanted: Wanted) -> Callable[[Place], Act]:
         if not wanted.words or not wanted.expires:
             what = "--expires: say how long it holds, such as 30d" if wanted.words else "name what is waived"
             raise click.UsageError(f"{what}; a waiver needs REQ, --reason, --expires and a key")
-        return place.write(lambda db: grant(place, db, wanted, reason))
+        makes_state = wanted.is_finding and place.may_begin()
+        return place.write(lambda db: grant(place, db, wanted, reason), makes_state=makes_state)
 
     return act
 
@@ -160,7 +170,10 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
     grounds, at = place.grounds(), clock.now()
     trouble = grounds.why_unusable(db)
     if trouble:
-        raise UserError(f"nothing can be waived here: {trouble}; `agent-fox keys trust NAME --for waiver` adds a signer")
+        remedy = (
+            "" if "nobody is trusted" not in trouble else "; `agent-fox keys trust NAME --for waiver` adds a signer"
+        )
+        raise UserError(f"nothing can be waived here: {trouble}{remedy}")
     now = waivers.time_of(db, at, grounds)
     subject = subject_of(place, db, wanted)
     signing = signing_of(wanted.key, wanted.ssh_key, wanted.passphrase_file, grounds)
@@ -175,7 +188,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
         told(statement),
         *moves_in_words(handled),
         f"id {held.waiver.id}",
-        "next: agent-fox run",
+        f"next: agent-fox gate --task-id {wanted.words[0]}" if wanted.is_finding else "next: agent-fox run",
     ]
 
 

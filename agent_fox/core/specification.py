@@ -172,9 +172,6 @@ class Specification:
         """Whether that requirement can only hold if this does."""
         return f"{spec_name}/{part}" in self.requirements or f"{spec_name}/{ALL}" in self.requirements
 
-    def bound_parts(self, spec_name: str, parts: Iterable[str]) -> tuple[str, ...]:
-        return tuple(part for part in parts if self.binds(spec_name, part))
-
 
 @dataclass(frozen=True, slots=True)
 class Author:

@@ -23,12 +23,13 @@ Named = tuple[tuple[str, str], ...]
 def bound_facts(facts: BriefFacts, objects: Iterable[Specification]) -> tuple[Bound, ...]:
     """What binds a requirement that this coder works on, by address."""
     parts = tuple(dict.fromkeys((*(part.id for part in facts.requirements), *(part.id for part in facts.failing))))
-    found = (bound_fact(one, one.bound_parts(facts.spec, parts)) for one in objects if one.has_lane)
+    found = (bound_fact(one, facts.spec, parts) for one in objects if one.has_lane)
     return tuple(sorted((one for one in found if one.requirements), key=lambda one: one.address))
 
 
-def bound_fact(one: Specification, parts: tuple[str, ...]) -> Bound:
-    return Bound(one.address, one.kind.value, one.text, parts, checked(one.check), one.doubt)
+def bound_fact(one: Specification, spec_name: str, parts: Iterable[str]) -> Bound:
+    bound = tuple(part for part in parts if one.binds(spec_name, part))
+    return Bound(one.address, one.kind.value, one.text, bound, checked(one.check), one.doubt)
 
 
 def checked(check: Check | None) -> Named:

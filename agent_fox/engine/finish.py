@@ -12,6 +12,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.engine.board import Board, Place
 from agent_fox.engine.ending import RunExit, Stop
+from agent_fox.engine.final_review import is_final
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts
 
@@ -95,5 +96,14 @@ def unproven(board: Board) -> list[PlannedNode]:
 
 
 def stalled(board: Board) -> list[PlannedNode]:
-    """Nodes that are pending although nothing runs: nothing will ever make them ready."""
-    return [place.planned for place in board.places() if place.standing.status is Status.PENDING]
+    """Nodes that are pending although nothing runs: nothing will ever make them ready.
+
+    Not so a final review that was asked for after its spec had ended without proof: it waits as the spec does.
+    """
+    ended = {
+        place.planned.node.spec_name
+        for place in verifiers(board)
+        if place.standing.status in (Status.COMPLETED, Status.BLOCKED) and not place.standing.is_proven
+    }
+    return [place.planned for place in board.places() if place.standing.status is Status.PENDING
+            and not (is_final(place.planned) and place.planned.node.spec_name in ended)]  # fmt: skip

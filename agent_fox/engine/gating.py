@@ -28,7 +28,7 @@ from agent_fox.review.close_out_change import base_commit, is_committed, touched
 from agent_fox.review.close_out_files import NAMES, Files, read_files, trouble
 from agent_fox.review.close_out_record import Damaged, edited, given_of, keep, task_in
 from agent_fox.review.close_out_report import Judged, document_of, file_name, only_judge, reports_of, write_report
-from agent_fox.review.task_gate import is_review_task, review_findings
+from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.reader import USUAL_PLACES
 from agent_fox.store.ledger import Kept
@@ -98,6 +98,7 @@ def close(asked: Asked) -> Answer:
         kept = task_in(db, asked.task_id) if db is not None else None
         folder = asked.where / (asked.output_dir or OUTPUTS)
         if is_review_task(asked.task_id):
+            _refuse_change(asked)
             folder = _hidden(asked, folder)
             return _judged(asked, db, asked.task_id, folder, lambda: _from_review(asked, db))
         if kept is None:
@@ -138,6 +139,14 @@ def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
         f"{asked.task_id}: no close-out of it is recorded; "
         + (f"the last of {name} is {last.address}" if last else f"no session of {name} came to its close-out yet")
     )
+
+
+def _refuse_change(asked: Asked) -> None:
+    """A review has its own base, and no files about it: to leave out what was said about them would mislead."""
+    given = {"--input-dir": asked.input_dir, "--base": asked.base}
+    named = ", ".join(option for option, value in given.items() if value is not None)
+    if named:
+        raise GateRefused(f"{asked.task_id} is a review task and is judged by what was reviewed; leave out {named}")
 
 
 def _refuse_files(asked: Asked, kept: Kept) -> None:
@@ -202,11 +211,26 @@ def _waivers(asked: Asked, db: Database | None, task_id: str) -> tuple[FindingWa
 
 
 def _from_review(asked: Asked, db: Database | None) -> Material:
-    """A review task has no files of its own: it is closed where a reviewer said OK to what is there now."""
+    """A review task has no files of its own: it is closed where a reviewer said OK to what is there now, and to what
+    the commit has, if one is named.
+    """
     found = tuple(review_findings(db, asked.root / STATE, asked.task_id))
-    return Material(
-        CloseOut(asked.task_id, contract=Contract(needs_feedback=False), troubles=found), limitation=ADVISORY
-    )
+    given = CloseOut(asked.task_id, contract=Contract(needs_feedback=False), troubles=found)
+    if found or db is None or asked.commit is None:
+        return Material(given, limitation=ADVISORY)
+    commit = _commit(asked.root, asked.commit)
+    if commit is None:
+        unknown = trouble(f"{asked.commit} names no commit; give --commit a branch, tag or commit that is here")
+        return Material(replace(given, troubles=(unknown,)), limitation=ADVISORY)
+    apart = tuple(commit_findings(db, asked.root, asked.task_id, commit))
+    return Material(replace(given, troubles=apart), git.tree_of(asked.root, commit), commit, ADVISORY)
+
+
+def _commit(root: Path, name: str) -> str | None:
+    try:
+        return git.commit_of(root, name)
+    except GitError:
+        return None
 
 
 def _from_record(kept: Kept) -> Material:

@@ -12,8 +12,13 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
+from agent_fox.core.close_out import Finding
 from agent_fox.core.evidence import Evidence, Kind, SpecRef
 from agent_fox.core.gates import Forbidden, Gate, Role, step
+from agent_fox.core.standing import TRANSITIONS as MOVES
+from agent_fox.core.standing import Outcome, Status, Step
+from agent_fox.core.waivers import AboutFinding, reference
+from agent_fox.evidence.close_outs import Covers, Damaged, judged_again, status_of
 from agent_fox.evidence.faults import Fault
 
 SHOWN_BY: dict[Role, dict[Gate, tuple[str, ...]]] = {
@@ -25,6 +30,21 @@ SHOWN_BY: dict[Role, dict[Gate, tuple[str, ...]]] = {
 }
 """The decisions that show a role, by what it moved a gate to. A person's waiver is shown by its own record."""
 
+S = Step
+DONE_BY: dict[tuple[Role, str], tuple[Step, ...]] = {
+    (Role.BUILDER, "Land"): (S.LAND, S.LAND_UNCHANGED),
+    (Role.EVALUATOR, "Accept"): (S.ACCEPT, S.WAIVE),
+    (Role.EVALUATOR, "Recode"): (S.RECODE,),
+    (Role.EVALUATOR, "Block"): (S.ESCALATE, S.BLOCK),
+    (Role.REVIEWER, "Accept"): (S.REVIEW,),
+    (Role.REVIEWER, "SendBack"): (S.RECODE, S.SEND_BACK),
+    (Role.REVIEWER, "Block"): (S.BLOCK,),
+    (Role.PERSON, "Reset"): (S.RESET, S.REOPEN),
+}
+"""What such a decision does to the node that it is about: one that did nothing of the kind shows no role. `Prove` moves
+no node: checks that passed show it."""
+
+FORMAL_KINDS = ("contract", "theorem")
 FINAL = "final-review"
 JUDGES = {
     Role.BUILDER: ("coder",),
@@ -39,6 +59,8 @@ PLANNED = "planned"
 GRANTED, OVER = "granted", ("expired", "revoked", "over")
 FORGED_VERDICT = "the verdict was written past the engine, or records of its decision were removed"
 FORGED = "the gate was moved past the engine, or records of its decision were removed"
+FORGED_STEP = "the decision was made up, or records of others were removed"
+FORGED_CLOSE_OUT = "the close-out was written past the gate, or changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,22 +93,37 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class CloseOut:
-    """The last judgement of a task."""
+    """The last judgement of a task. `judged_again`: what the rules give for what the record was made from; empty
+    where it does not hold that."""
 
     task: str
     status: str
     position: int
     at: str
+    judged_again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """A recorded decision, as far as it can show a role. `archetype` is empty where the record has none."""
+    """A recorded decision, as far as it can show a role: `did` to its own node. `archetype` is empty where the record
+    has none."""
 
     kind: str
     spec: str
     archetype: str
     at: str
+    did: frozenset[str] = frozenset()
+    is_proof: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """The last verdict that is recorded about a requirement."""
+
+    word: str = "UNKNOWN"
+    version: str = ""
+    decision: int | None = None
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +169,20 @@ class _Waiver(BaseModel):
     envelope: str = ""
 
 
-class _Archetype(BaseModel):
+class _Step(BaseModel):
     model_config = ConfigDict(strict=True)
+    uid: str
+    step: Annotated[Step, Strict(False)]
+
+
+class _Decision(BaseModel):
+    """The body of a record about a decision."""
+
+    model_config = ConfigDict(strict=True)
+    uid: str = ""
     archetype: Literal["coder", "reviewer", "verifier"] | None = None
     mode: str | None = None
+    steps: list[_Step] = []
 
 
 @dataclass(slots=True)
@@ -148,8 +195,10 @@ class Fold:
     close_outs: dict[str, CloseOut] = field(default_factory=dict)
     waivers: dict[str, Granted] = field(default_factory=dict)
     decisions: dict[int, Decided] = field(default_factory=dict)
-    verdicts: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Address of a requirement to its last PASS, FAIL or UNKNOWN, and the version of the text that was read."""
+    verdicts: dict[str, Read] = field(default_factory=dict)
+    """By the address of a requirement."""
+    nodes: dict[str, tuple[Status, Outcome | None]] = field(default_factory=dict)
+    """By uid: where the decisions that are recorded left a node. One that runs is pending here."""
 
     def add(self, position: int, record: Evidence) -> tuple[Fault, ...]:
         """Take one record, in the order of the chain; what is wrong with it."""
@@ -158,18 +207,21 @@ class Fold:
                 case Kind.GATE:
                     return tuple(self._move(position, record))
                 case Kind.DECISION:
-                    self._decide(record)
+                    return tuple(self._decide(position, record))
+                case Kind.CHECK:
+                    self._check(record)
                 case Kind.WAIVER:
                     self._waive(position, record)
                 case Kind.VERDICT:
-                    self.verdicts[record.about.address] = (record.outcome.status, record.about.version)
+                    self.verdicts[record.about.address] = Read(
+                        record.outcome.status, record.about.version, record.context.decision, record.artifact.tree
+                    )
                     return tuple(self._unread(position, record))
                 case Kind.SPECIFICATION if record.outcome.status == PLANNED:
                     plan = _Plan.model_validate(dict(record.body))
                     self.plans[plan.spec] = Planned(plan.parts, position, record.timestamp)
                 case Kind.CLOSE_OUT:
-                    task = record.about.address
-                    self.close_outs[task] = CloseOut(task, record.outcome.status, position, record.timestamp)
+                    return tuple(self._close(position, record))
                 case _:
                     pass
         except ValidationError as error:
@@ -197,13 +249,59 @@ class Fold:
             yield Fault(position, "no decision is recorded that this verdict was read for", FORGED_VERDICT)
         elif found.at != record.timestamp or found.spec != record.about.address.partition("/")[0]:
             yield Fault(position, "it was not read when its decision was made", FORGED_VERDICT)
+        elif found.archetype != "verifier" and record.outcome.status != "UNKNOWN":
+            yield Fault(position, "the decision that it was read for is not a verifier's", FORGED_VERDICT)
 
-    def _decide(self, record: Evidence) -> None:
-        if record.context.decision is not None:
-            body = _Archetype.model_validate(dict(record.body))
-            archetype = FINAL if body.mode == FINAL else body.archetype or ""
-            spec = record.about.address.partition(":")[0]
-            self.decisions[record.context.decision] = Decided(record.outcome.status, spec, archetype, record.timestamp)
+    def _decide(self, position: int, record: Evidence) -> Iterator[Fault]:
+        if record.context.decision is None:
+            return
+        body = _Decision.model_validate(dict(record.body))
+        archetype = FINAL if body.mode == FINAL else body.archetype or ""
+        spec = record.about.address.partition(":")[0]
+        did = frozenset(one.step.value for one in body.steps if one.uid == body.uid)
+        decided = Decided(record.outcome.status, spec, archetype, record.timestamp, did)
+        self.decisions[record.context.decision] = decided
+        for one in body.steps:
+            yield from (Fault(position, what, FORGED_STEP) for what in self._moved(one))
+
+    def _moved(self, one: _Step) -> Iterator[str]:
+        """A node goes on from where the last decision about it left it. Of one that has none, it is not known where."""
+        if one.step is Step.RENEW:
+            return
+        starts, end, outcome = MOVES[one.step]
+        stood = self.nodes.get(one.uid)
+        if stood is not None and stood[0] not in starts:
+            yield f"its step {one.step} cannot be: {one.uid} was {stood[1] or stood[0]}"
+        self.nodes[one.uid] = (end, outcome)
+
+    def _check(self, record: Evidence) -> None:
+        """What a decision `Prove` rests on."""
+        found = self.decisions.get(record.context.decision or 0)
+        if found and record.about.kind in FORMAL_KINDS and record.outcome.status == "PASS":
+            self.decisions[record.context.decision or 0] = replace(found, is_proof=True)
+
+    def _close(self, position: int, record: Evidence) -> Iterator[Fault]:
+        """A task's judgement is what the rules give for what it was made from, whoever wrote it down."""
+        task, said, again = record.about.address, record.outcome.status, ""
+        try:
+            again = status_of(judged_again(record, self._covers(record)))
+            if again != said:
+                yield Fault(position, f"it says {said}, and by the rules it is {again}", FORGED_CLOSE_OUT)
+        except Damaged as error:
+            yield Fault(position, f"it {error}", FORGED_CLOSE_OUT)
+        self.close_outs[task] = CloseOut(task, said, position, record.timestamp, again)
+
+    def _covers(self, record: Evidence) -> Covers:
+        """The waivers that are recorded by now. A session was judged while one held that may have ended since."""
+
+        def covers(name: str, task: str, finding: Finding) -> bool:
+            granted = self.waivers.get(name)
+            if granted is None or (granted.is_over and record.context.session is None):
+                return False
+            signed = AboutFinding(granted.about.address, finding.check.value, finding.detail_hash)
+            return granted.about == reference(signed) and signed.is_of(task)
+
+        return covers
 
     def _waive(self, position: int, record: Evidence) -> None:
         body = _Waiver.model_validate(dict(record.body))
@@ -247,8 +345,8 @@ class Fold:
 
     def _not_anew(self, last: FoldedGate | None, move: _Move) -> Iterator[str]:
         """A gate begins again where its text is new, or no verdict stands: its requirement had left the plan."""
-        verdict = self.verdicts.get(f"{move.spec}/{move.requirement}", ("UNKNOWN", ""))
-        stands = last is not None and last.version == move.version and verdict[0] != "UNKNOWN"
+        verdict = self.verdicts.get(f"{move.spec}/{move.requirement}", Read())
+        stands = last is not None and last.version == move.version and verdict.word != "UNKNOWN"
         if last is None or stands or (move.finish, move.role) != (Gate.PROPOSED, Role.ENGINE):
             yield "a gate began again where none can"
 
@@ -265,10 +363,12 @@ class Fold:
             yield f"no decision {' or '.join(wanted) or 'at all'} is recorded by which a {move.role} moves a gate there"
         elif found.at != record.timestamp:
             yield "it was not moved when its decision was made"
-        elif found.archetype and found.archetype not in _judges(move):
-            yield f"it was moved as a {move.role}'s, by a decision about a {found.archetype}"
-        if move.finish is Gate.TESTED and self.verdicts.get(record.about.address) != ("PASS", move.version):
-            yield "the last verdict that is recorded about it is no PASS of this version"
+        elif found.archetype not in _judges(move):
+            yield f"it was moved as a {move.role}'s, by a decision about {_about(found)}"
+        else:
+            yield from _undone(found, move)
+        if move.finish is Gate.TESTED:
+            yield from _unpassed(self.verdicts.get(record.about.address, Read()), record)
 
     def _unwaived(self, move: _Move) -> Iterator[str]:
         waiver = self.waivers.get(move.waiver or "")
@@ -285,6 +385,27 @@ class Fold:
 def _named(identity: str) -> str:
     """The waiver that a record is about, from `waiver:ID:granted`."""
     return identity.split(":")[1] if identity.count(":") else ""
+
+
+def _about(found: Decided) -> str:
+    return f"a {found.archetype}" if found.archetype else "nobody knows whom"
+
+
+def _undone(found: Decided, move: _Move) -> Iterator[str]:
+    """A decision shows a role by what it did: to its node, or with what it was proved."""
+    wanted = DONE_BY.get((move.role, found.kind), ())
+    if wanted and not found.did & {one.value for one in wanted}:
+        yield f"the decision {found.kind} by which it was moved did not {' or '.join(wanted)} its node"
+    if move.role is Role.FORMAL and move.finish is not Gate.REVIEWED and not found.is_proof:
+        yield "no contract or theorem is recorded as proved by the decision by which it was moved"
+
+
+def _unpassed(read: Read, record: Evidence) -> Iterator[str]:
+    """The PASS belongs to the decision, or it is an earlier one on the same files, about which a report was silent."""
+    if (read.word, read.version) != ("PASS", record.about.version):
+        yield "the last verdict that is recorded about it is no PASS of this version"
+    elif read.decision != record.context.decision and (not read.tree or read.tree != record.artifact.tree):
+        yield "the PASS that is recorded about it was read on other files, for another decision"
 
 
 def _judges(move: _Move) -> tuple[str, ...]:

@@ -99,9 +99,9 @@ class Trust:
     signers: Callable[[], tuple[Signer, ...]]
 
     def vouches(self, entry: Entry) -> bool:
-        """Whether an entry is a spec's, or is signed, as it stands, by a person who is trusted."""
+        """Whether an entry is its spec's own, or is signed, as it stands, by a person who is trusted."""
         if entry.author.who is Who.SPEC:
-            return True
+            return bool(entry.author.name) and entry.author.name == stored.spec_of(entry.specification.address)
         try:
             said = statement_in(entry.envelope, self.signers())
         except KeyTrouble:

@@ -30,7 +30,7 @@ from agent_fox.store.plan import load_parts
 from agent_fox.store.values import storable
 
 NAME_BYTES = 16
-STEPS = frozenset(step.value for step in Step)
+STEPS = frozenset(step.value for step in TRANSITIONS)
 CUT = "records were cut off or rewritten, and the chain was made anew"
 ROW_CHANGED = "the row or the record was changed past the engine"
 ROW_GONE = "the row was removed past the engine"
@@ -150,7 +150,7 @@ def _plan(db: Database, fold: Fold) -> Iterator[Fault]:
             yield Fault(
                 plan.position, f"the plan has {part.spec_name}/{part.id} otherwise than was recorded", ROW_CHANGED
             )
-    for spec in {spec for spec, _ in seen} & fold.plans.keys():
+    for spec in sorted(({spec for spec, _ in seen} | audit.planned_specs(db)) & fold.plans.keys()):
         for part_id in sorted(fold.plans[spec].parts.keys() - {part for owner, part in seen if owner == spec}):
             yield Fault(fold.plans[spec].position, f"the plan has not {spec}/{part_id} any more", ROW_GONE)
 
@@ -233,14 +233,22 @@ def _rows_gone(db: Database) -> Iterator[Fault]:
 
 
 def _standings(db: Database) -> Iterator[Fault]:
-    """What counts now is what was recorded last: a node that is done, and the verdict of a requirement."""
-    for one in audit.ended_nodes(db):
-        said = TRANSITIONS[Step(one.step)][2] if one.step in STEPS else None
-        if one.outcome != said:
-            what = f"the plan has {one.node} as {one.outcome}, and its last decision made it {said or 'nothing'}"
-            yield Fault(0, what, ROW_CHANGED)
+    """What counts now is what was recorded last: where a node stands, and the verdict of a requirement."""
+    for one in audit.node_rows(db):
+        said = _stands(one)
+        stands = one.outcome or ("pending" if one.status == "running" else one.status)
+        if stands != said:
+            yield Fault(0, f"the plan has {one.node} as {stands}, and its last decision made it {said}", ROW_CHANGED)
     for number, address in audit.overtaken(db):
         yield Fault(0, f"row {number} of verification_results counts for {address}, and is not the last", ROW_CHANGED)
+
+
+def _stands(row: audit.NodeRow) -> str:
+    """Where the last step that a decision made of it left a node; one that had none entered the plan so."""
+    if row.step in STEPS:
+        _, end, outcome = TRANSITIONS[Step(row.step)]
+        return outcome or end
+    return "ticked" if row.outcome == "ticked" else "pending"
 
 
 def check_waivers(checked: Checked, signers: tuple[Signer, ...]) -> None:

@@ -16,7 +16,6 @@ from typing import Annotated, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlite_utils import Database
 
-from agent_fox.core.close_out import FindingWaiver
 from agent_fox.core.evidence import canonical
 from agent_fox.core.waivers import (
     FORMAT,
@@ -306,17 +305,6 @@ def is_about(row: WaiverRow, task: str) -> bool:
     return AboutFinding(row.columns.address, row.columns.check_name, row.columns.detail_hash).is_of(task)
 
 
-def valid_finding_waivers(db: Database, task: str, grounds: Grounds, at: str) -> set[tuple[str, str]]:
-    """The findings of a task that a waiver counts for now: (check, hash of the detail)."""
-    return set(finding_waivers(db, grounds, at, task))
-
-
 def detail_hash(detail: str) -> str:
     """The hash that a finding is waived by."""
     return hashlib.sha256(detail.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def close_out_waivers(db: Database, grounds: Grounds, at: str, task: str) -> tuple[FindingWaiver, ...]:
-    """The same as the close-out gate takes them."""
-    found = finding_waivers(db, grounds, at, task)
-    return tuple(FindingWaiver(check, digest, one.id, one.signer, one.reason) for (check, digest), one in found.items())

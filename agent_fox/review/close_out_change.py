@@ -43,13 +43,29 @@ def _link(path: Path) -> str:
 
 
 def base_commit(root: Path, said: str, commit: str | None) -> str:
-    """The commit that a change is counted from: where it left `said`. Raises GitError."""
-    base, tip = git.commit_of(root, said), git.commit_of(root, commit or "HEAD")
-    if base is None:
-        raise GitError(f"{said!r} names no commit; give --base a branch, tag or commit that is fetched")
+    """The commit that a change is counted from: where it left `said`, or the empty tree if `said` is its id.
+
+    Raises GitError, also where a commit would be compared with itself: who looks at nothing can find nothing.
+    """
+    tip = git.commit_of(root, commit or "HEAD")
     if tip is None:
         raise GitError(f"{commit or 'HEAD'} names no commit; commit first")
+    if said == _empty_tree(root):
+        return said
+    base = git.commit_of(root, said)
+    if base is None:
+        raise GitError(f"{said!r} names no commit; give --base a branch, tag or commit that is fetched")
     left = git.merge_base(root, base, tip)
     if left is None:
         raise GitError(f"{said} and {commit or 'HEAD'} share no commit here; fetch their whole history")
+    if commit is not None and left == tip:
+        raise GitError(
+            f"{commit} has nothing that {said} has not, and a gate that looked at nothing is no pass; "
+            "give --base a commit from before the work"
+        )
     return left
+
+
+def _empty_tree(root: Path) -> str:
+    """The id of a tree without files: what a first commit is compared with."""
+    return git.call(root, "hash-object", "-t", "tree", "--stdin").text

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
 from sqlite_utils import Database
 
 from agent_fox.core.close_out import Check, CloseOut, Finding, Severity, Verification, judge
@@ -24,6 +23,7 @@ from agent_fox.core.evidence import (
     SpecRef,
     record_id,
 )
+from agent_fox.evidence.close_outs import Damaged, given_in, status_of
 from agent_fox.review.close_out_report import Judged, document_of, file_name, read_report
 from agent_fox.store import ledger
 from agent_fox.store.ledger import Kept
@@ -32,12 +32,6 @@ GATE = "close-out gate 1"
 TASK = "task"
 OURS = "kind = 'close-out' AND address = ?"
 OF_A_SESSION = f"{OURS} AND session_id IS NOT NULL"
-
-_CLOSE_OUT = TypeAdapter(CloseOut)
-
-
-class Damaged(ValueError):
-    """A record of the ledger that does not hold what it was made from."""
 
 
 def identity_of(db: Database, task_id: str) -> str:
@@ -63,7 +57,7 @@ def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext
         kind=Kind.CLOSE_OUT,
         identity=identity_of(db, found.task_id),
         timestamp=judged.timestamp,
-        outcome=Outcome("passed" if found.passed else "blocked", counterexample=_first(found)),
+        outcome=Outcome(status_of(found), counterexample=_first(found)),
         about=SpecRef(TASK, found.task_id),
         context=replace(context, verifier=GATE),
         artifact=Artifact(judged.tree, judged.commit),
@@ -109,9 +103,9 @@ def given_of(kept: Kept) -> CloseOut:
     """What a record was made from. Raises Damaged where it is not that, or does not come to what the record says."""
     body = kept.document["body"]
     try:
-        given = _CLOSE_OUT.validate_python(body["given"] if isinstance(body, dict) else None)
-    except (ValidationError, KeyError) as error:
-        raise Damaged(f"record {kept.link.record_id} of the ledger does not hold what it was made from") from error
+        given = given_in(body if isinstance(body, dict) else {})
+    except Damaged as error:
+        raise Damaged(f"record {kept.link.record_id} of the ledger {error}") from error
     if record_id(kept.content) != kept.link.record_id or given.task_id != kept.address:
         raise Damaged(f"record {kept.link.record_id} of the ledger was changed; see `agent-fox ledger verify`")
     found = document_of(Judged(judge(given), kept.at))["findings"]

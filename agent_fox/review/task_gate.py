@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from agent_fox.core.close_out import Check, Finding, Severity
+from agent_fox.review.changes import Limits
 from agent_fox.review.recheck import changed_since
+from agent_fox.review.repositories import read_registered
+from agent_fox.review.task_commit import apart
 from agent_fox.review.tasks import DIGITS, PREFIX, Word, standing
+from agent_fox.store.reviews import task_row
 from agent_fox.store.state import StateError
 from agent_fox.system.git import GitError
+
+MOST_PATHS = 5
 
 _TASK = re.compile(rf"{PREFIX}[0-9a-f]{{{DIGITS}}}")
 
@@ -48,6 +54,32 @@ def review_findings(db: Database | None, state: Path, task_id: str) -> Iterator[
     if changed:
         said = f"changed since it was verified: {', '.join(changed)}; have it reviewed again by todoCompleteAndVerify"
         yield _block(Check.REVIEW_CHANGED, said)
+
+
+def commit_findings(db: Database, root: Path, task_id: str, commit: str) -> Iterator[Finding]:
+    """Why a verified task says nothing about a commit; nothing where the files that were reviewed are the commit's."""
+    row, new_file = task_row(db, task_id), standing(db, task_id).data.get("new_file")
+    repos = {repo.path: repo for repo in read_registered(row.repositories)} if row else {}
+    path = str(root.resolve())
+    if path not in repos:
+        yield _block(Check.REVIEW_CHANGED, f"the review is about {', '.join(repos)}, not about {path}; ask there")
+        return
+    limits = Limits(new_file=new_file) if isinstance(new_file, int) else Limits()
+    try:
+        found = apart(repos, path, commit, limits)
+    except (GitError, OSError) as error:
+        yield _block(Check.REVIEW_CHANGED, f"it cannot be told whether {commit} holds what was verified: {error}")
+        return
+    if found:
+        yield _block(Check.REVIEW_CHANGED, _apart(found, commit))
+
+
+def _apart(paths: Sequence[str], commit: str) -> str:
+    more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
+    return (
+        f"the files that were verified are not those of {commit}: {', '.join(paths[:MOST_PATHS])}{more}; commit what was "
+        "verified, or check that commit out and have it reviewed by todoCompleteAndVerify"
+    )
 
 
 def _block(check: Check, detail: str) -> Finding:

@@ -141,8 +141,8 @@ def _decision(row: Row) -> Evidence:
         RunContext(ticket=_ticket(row), run=row["run_id"], session=row["session_id"], decision=number),
         Artifact(commit=row["commit_id"] or ""),
         body={
-            "archetype": row["archetype"], "mode": row["mode"], "cause": row["cause"], "note": quoted(row["note"]),
-            "steps": json.loads(row["steps"]),
+            "uid": row["node_uid"], "archetype": row["archetype"], "mode": row["mode"], "cause": row["cause"],
+            "note": quoted(row["note"]), "steps": json.loads(row["steps"]),
             "facts_sha256": digest(row["facts"]),
         },
     )  # fmt: skip

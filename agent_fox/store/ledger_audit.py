@@ -16,6 +16,7 @@ from sqlite_utils import Database
 from agent_fox.core.evidence import Json, Link
 from agent_fox.core.gates import TRANSITIONS
 from agent_fox.core.spec import text_version
+from agent_fox.core.standing import Step
 from agent_fox.store.evidence import digest, quoted
 from agent_fox.store.ledger import Kept
 from agent_fox.store.schema import MIGRATIONS
@@ -40,7 +41,7 @@ DECISIONS = """
 SELECT t.id, t.at, l.position, l.content, t.kind AS 'result.status', t.node_id AS 'spec_ref.address',
     t.session_id AS 'run_context.session', t.run_id AS 'run_context.run',
     coalesce(t.commit_id, '') AS 'artifact.commit', t.cause AS 'body.cause', t.note AS 'body.note|quoted',
-    t.steps AS 'body.steps|json', t.facts AS 'body.facts_sha256|digest'
+    t.steps AS 'body.steps|json', t.facts AS 'body.facts_sha256|digest', t.node_uid AS 'body.uid'
 FROM decisions AS t LEFT JOIN ledger AS l ON l.identity = 'decision:' || t.id ORDER BY t.id
 """
 VERDICTS = """
@@ -169,33 +170,43 @@ def _fact(name: str, value: Json) -> tuple[str, Json]:
     return path, FORMS[form](value) if form and isinstance(value, str) else value
 
 
-NODES = "SELECT uid, id, status, outcome FROM plan_nodes WHERE status = 'completed' AND outcome IS NOT 'ticked'"
+NODES = "SELECT uid, id, status, outcome FROM plan_nodes ORDER BY position, uid"
 
 OVERTAKEN = """
 SELECT t.id, t.spec_name || '/' || t.requirement_id FROM verification_results AS t WHERE t.superseded_by IS NULL AND
     EXISTS (SELECT 1 FROM verification_results AS later WHERE later.spec_name = t.spec_name
-        AND later.requirement_id = t.requirement_id AND later.id > t.id AND later.superseded_by IS NOT t.id)
+        AND later.requirement_id = t.requirement_id AND later.id > t.id
+        AND NOT (t.verdict = 'FAIL' AND later.verdict = 'UNKNOWN' AND later.superseded_by IS t.id))
 ORDER BY t.id
 """
-"""Verdicts that count as the present ones, although one that was written later does not give way to them."""
+"""Verdicts that count as the present ones, although a later one was written; only a FAIL outlives an UNKNOWN."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
-    """A node of the plan that is done, as its row has it. `step`: the last that a decision made of it, if any."""
+class NodeRow:
+    """A node of the plan, as its row has it. `step`: the last that a decision made of it, if any."""
 
     node: str
+    status: str
     outcome: str | None
     step: str | None
 
 
-def ended_nodes(db: Database) -> Iterator[Ended]:
-    """Every node that is done, but for those that entered the plan so."""
+def node_rows(db: Database) -> Iterator[NodeRow]:
+    """Every node that ever was in the plan."""
     last: dict[str, str] = {}
     for (steps,) in db.execute("SELECT steps FROM decisions ORDER BY id"):
-        last.update((one["uid"], one["step"]) for one in json.loads(steps))
-    for uid, node, _, outcome in db.execute(NODES):
-        yield Ended(node, outcome, last.get(uid))
+        last.update((one["uid"], one["step"]) for one in json.loads(steps) if one["step"] != Step.RENEW)
+    for uid, node, status, outcome in db.execute(NODES):
+        yield NodeRow(node, status, outcome, last.get(uid))
+
+
+def planned_specs(db: Database) -> frozenset[str]:
+    """The specs that are in the plan, and could be read."""
+    return frozenset(name for (name,) in db.execute(SPECS))
+
+
+SPECS = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 AND problem = ''"
 
 
 def overtaken(db: Database) -> Iterator[tuple[int, str]]:

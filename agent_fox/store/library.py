@@ -99,12 +99,6 @@ def record_of(number: int, change: Change, at: str) -> Evidence:
     )  # fmt: skip
 
 
-def requirement_addresses(db: Database, spec_name: str | None = None) -> frozenset[str]:
-    """The addresses of everything that the plan expects."""
-    sql = "SELECT spec_name, id FROM plan_parts WHERE ? IS NULL OR spec_name = ?"
-    return frozenset(f"{spec}/{part}" for spec, part in db.execute(sql, [spec_name, spec_name]))
-
-
 def requirements(db: Database, spec_name: str | None = None) -> Iterable[Specification]:
     """The first kind: the requirements of the plan, which their specs adopted by having them."""
     sql = "SELECT spec_name, id, text FROM plan_parts WHERE ? IS NULL OR spec_name = ? ORDER BY spec_name, position"

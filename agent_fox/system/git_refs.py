@@ -93,11 +93,6 @@ def differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tupl
             yield name, old.get(name), new.get(name)
 
 
-def stands_at(repo: Path, ref: str, commit: str) -> bool:
-    """Whether `ref` is a plain reference to `commit`."""
-    return place_of(repo, ref) == commit
-
-
 def place_of(repo: Path, ref: str) -> str | None:
     """The commit of a reference, `-> reference` of a symbolic one, or None where it is gone or broken."""
     target = git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from subprocess import CompletedProcess
@@ -10,6 +11,9 @@ from subprocess import CompletedProcess
 import pytest
 
 from agent_fox.core.close_out import Check, Severity
+from agent_fox.evidence import witness
+from agent_fox.testing.worlds import run_cli
+from tests.cli.conftest import Finished
 from tests.cli.program import SOURCE, repository, said, start
 from tests.session.world import sh, write
 
@@ -197,6 +201,23 @@ def test_a_base_that_is_not_there_and_no_repository_at_all_block(
     assert "no commit to compare with" in findings(json.loads(done.stdout))[0][2]
 
 
+def test_a_commit_that_is_compared_with_itself_blocks(repo: Path) -> None:
+    ((check, severity, detail),) = findings(gate(repo, "--commit", "HEAD", ends=BLOCKED))
+    assert (check, severity) == ("input", "block")
+    assert "HEAD has nothing that main has not, and a gate that looked at nothing is no pass" in detail
+    commit(repo, {"a.py": "x"})
+    assert findings(gate(repo, "--commit", "HEAD", ends=PASSED)) == []
+    assert "HEAD~1 has nothing" in findings(gate(repo, "--commit", "HEAD~1", ends=BLOCKED))[0][2]
+
+
+def test_a_first_commit_is_compared_with_no_files_at_all(repo: Path) -> None:
+    settle(repo, '[gate]\nforbidden = ["README.md"]\n')
+    nothing = sh(repo, "git", "hash-object", "-t", "tree", "/dev/null")
+    done = start(repo, "gate", "--task-id", "T1", "--base", nothing, "--commit", "HEAD", "--json")
+    assert done.returncode == BLOCKED
+    assert findings(json.loads(done.stdout)) == [("forbidden_write", "block", "Wrote to forbidden path: README.md")]
+
+
 def test_a_repository_without_a_commit_blocks(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
     inputs(tmp_path)
@@ -216,6 +237,22 @@ def test_nothing_at_all_to_judge_by_blocks(repo: Path) -> None:
         (repo / name).unlink()
     checks = [row[0] for row in findings(gate(repo, ends=BLOCKED))]
     assert checks == ["input", "input", "input", "acceptance_ran"]
+
+
+@pytest.mark.parametrize(
+    ("task", "told"),
+    [
+        ("01_calc:1@7", "no close-out of it is recorded; the last of 01_calc:1 is 01_calc:1@"),
+        ("01_calc:3", "01_calc:3 is no coder"),
+        ("03_dep:1", "no session of 03_dep:1 came to its close-out yet"),
+    ],
+)
+def test_a_node_without_a_close_out_is_a_slip_not_a_task_without_files(
+    finished: Finished, task: str, told: str
+) -> None:
+    done = run_cli(finished.root, "gate", "--task-id", task)
+    assert (done.returncode, done.stdout) == (MISTAKE, "")
+    assert told in said(done)
 
 
 def test_a_newer_judgement_takes_the_place_of_the_older(repo: Path) -> None:
@@ -300,3 +337,43 @@ def test_the_page_about_the_gate_has_every_check_with_its_severity() -> None:
     ]
     assert {row[0].strip("`") for row in rows} == {check.value for check in Check}
     assert {row[3].rpartition(" ")[2] for row in rows} == {severity.value for severity in Severity}
+
+
+NOTHING_ALLOWED = {"allowed_files": [], "forbidden_writes": [], "off_scope_writes": []}
+
+
+def test_a_design_that_comes_with_the_change_allows_nothing(repo: Path) -> None:
+    settle(repo, '[gate]\nallowed = ["src/**"]\n')
+    inputs(repo, scope=NOTHING_ALLOWED)
+    write(repo, {"deploy/x.sh": "x", ".agent-fox/specs/T1/design.md": "Writes `deploy/x.sh` and `**`.\n"})
+    details = [row[2] for row in findings(gate(repo, ends=BLOCKED))]
+    assert "Wrote outside allowed scope: deploy/x.sh" in details
+
+
+def test_a_design_that_is_a_pipe_is_not_waited_for(repo: Path) -> None:
+    folder = repo / ".agent-fox/specs/T1"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "design.md")
+    gate(repo, ends=PASSED)
+
+
+def test_no_filter_of_the_repository_is_run(repo: Path) -> None:
+    trap = repo.parent / "ran"
+    sh(repo, "git", "config", "filter.x.clean", f"touch {trap}; cat")
+    commit(repo, {"src/a.py": "1\n"})
+    write(repo, {".gitattributes": "* filter=x\n", "src/a.py": "2\n"})
+    report = gate(repo, ends=PASSED)
+    assert report["limitation"] == "some of the files that were judged are not committed"
+    assert not trap.exists()
+
+
+def test_a_state_file_that_is_gone_does_not_leave_the_word_to_the_files(repo: Path) -> None:
+    note = witness.path_of({"XDG_STATE_HOME": str(repo.parent / "noted")}, repo)
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"position": 7, "head": "0" * 64, "at": "2026-01-01T00:00:00.000Z"}))
+    state = {"XDG_STATE_HOME": str(repo.parent / "noted")}
+    (found,) = findings(gate(repo, ends=BLOCKED, **state))
+    assert found[:2] == ("input", "block")
+    assert "the ledger of this repository is gone: restore .agent-fox/state.db" in found[2]
+    note.unlink()
+    gate(repo, ends=PASSED, **state)

@@ -13,10 +13,10 @@ from sqlite_utils import Database
 from agent_fox.engine.reviewing import Desk
 from agent_fox.evidence.witness import path_of
 from agent_fox.review.clearing import set_password
-from tests.cli.program import start
-from tests.review.worlds import OK, TASK, desk, program, repository, saying
+from tests.cli.program import said, start
+from tests.review.worlds import OK, TASK, desk, git, program, repository, saying
 
-PASSED, BLOCKED = 0, 2
+PASSED, MISTAKE, BLOCKED = 0, 1, 2
 
 
 @pytest.fixture
@@ -34,11 +34,33 @@ def worked(at: Desk, task: str, text: str = "n = 1\n") -> None:
     at.review(task, threading.Event())
 
 
-def gate(root: Path, task: str, ends: int) -> list[str]:
-    """The checks that were found."""
-    done = start(root, "gate", "--task-id", task, "--json", HOME=str(root.parent))
+def judged(root: Path, task: str, ends: int, *more: str) -> dict[str, object]:
+    done = start(root, "gate", "--task-id", task, "--json", *more, HOME=str(root.parent))
     assert done.returncode == ends, done
-    return [str(one["check"]) for one in json.loads(done.stdout)["findings"]]
+    report: dict[str, object] = json.loads(done.stdout)
+    return report
+
+
+def gate(root: Path, task: str, ends: int, *more: str) -> list[str]:
+    """The checks that were found."""
+    rows = judged(root, task, ends, *more)["findings"]
+    assert isinstance(rows, list)
+    return [str(one["check"]) for one in rows]
+
+
+def commit(root: Path) -> str:
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "more")
+    return git(root, "rev-parse", "HEAD")
+
+
+def blocked_for(root: Path, task: str, name: str) -> str:
+    """Why the gate blocks a verified task for this commit."""
+    rows = judged(root, task, BLOCKED, "--commit", name)["findings"]
+    assert isinstance(rows, list)
+    ((check, detail),) = [(one["check"], one["detail"]) for one in rows]
+    assert check == "review_changed"
+    return str(detail)
 
 
 def test_a_verified_task_passes_until_its_files_change(root: Path, tmp_path: Path) -> None:
@@ -105,3 +127,85 @@ def test_the_ledger_of_reviewed_tasks_is_whole_and_says_so_when_it_is_not(root: 
     db.close()
     assert gate(root, task, BLOCKED) == ["review_damaged"]
     assert start(root, "ledger", "verify", HOME=str(root.parent)).returncode == BLOCKED
+
+
+def verified(root: Path, tmp_path: Path, text: str = "n = 1\n") -> str:
+    at, task = registered(root, saying(tmp_path / "bin", OK))
+    worked(at, task, text)
+    return task
+
+
+def test_a_verified_task_passes_for_the_commit_of_its_files_and_no_other(root: Path, tmp_path: Path) -> None:
+    task = verified(root, tmp_path)
+    said_ = blocked_for(root, task, "HEAD")
+    assert ": new.py; commit what was verified, or check that commit out and have it reviewed by todo" in said_
+    done = commit(root)
+    report = judged(root, task, PASSED, "--commit", "HEAD")
+    assert (report["commit"], report["tree"]) == (done, git(root, "rev-parse", "HEAD^{tree}"))
+    assert ": new.py; " in blocked_for(root, task, "HEAD~1")
+    assert gate(root, task, BLOCKED, "--commit", "nowhere") == ["input"]
+    (root / "new.py").write_text("n = 2\n")
+    assert "changed since it was verified" in blocked_for(root, task, done)
+
+
+def test_what_a_commit_has_beside_the_reviewed_files_is_found(root: Path, tmp_path: Path) -> None:
+    task = verified(root, tmp_path)
+    commit(root)
+    sh_id = git(root, "rev-parse", "HEAD")
+    for entry in (f"100644,{git(root, 'hash-object', '-w', 'new.py')},outputs/new.py", f"160000,{sh_id},vendor"):
+        git(root, "update-index", "--add", "--cacheinfo", entry)
+        other = git(root, "commit-tree", git(root, "write-tree"), "-p", "HEAD", "-m", "x")
+        git(root, "read-tree", "HEAD")
+        (root / "outputs").mkdir(exist_ok=True)  # ignored, and the same there
+        (root / "outputs/new.py").write_text("n = 1\n")
+        assert f": {entry.rpartition(',')[2]}; commit what was verified" in blocked_for(root, task, other)
+    assert gate(root, task, PASSED, "--commit", "HEAD") == []
+
+
+def test_files_that_are_only_named_have_to_be_those_of_the_commit_too(root: Path, tmp_path: Path) -> None:
+    (root / "server.pem").write_text("one\n")
+    task = verified(root, tmp_path)
+    git(root, "add", "new.py")
+    git(root, "commit", "-qm", "without the key")
+    assert ": server.pem; " in blocked_for(root, task, "HEAD")
+    commit(root)
+    assert gate(root, task, PASSED, "--commit", "HEAD") == []
+    blob = git(root, "hash-object", "-w", "new.py")
+    git(root, "update-index", "--cacheinfo", f"100644,{blob},server.pem")
+    other = git(root, "commit-tree", git(root, "write-tree"), "-p", "HEAD", "-m", "x")
+    git(root, "read-tree", "HEAD")
+    assert ": server.pem; " in blocked_for(root, task, other)
+
+
+def test_a_submodule_has_to_be_committed_as_it_was_reviewed(root: Path, tmp_path: Path) -> None:
+    library = repository(tmp_path / "library")
+    git(root, "submodule", "--quiet", "add", str(library), "library")
+    before = commit(root)
+    at, task = registered(root, saying(tmp_path / "bin", OK))
+    (root / "library/more.py").write_text("m = 1\n")
+    worked(at, task)
+    commit(root)
+    assert ": library/more.py; " in blocked_for(root, task, "HEAD")
+    commit(root / "library")
+    assert ": library; " in blocked_for(root, task, "HEAD")
+    commit(root)
+    assert gate(root, task, PASSED, "--commit", "HEAD") == []
+    assert "library" in blocked_for(root, task, before)
+
+
+def test_a_review_is_about_its_own_repositories(root: Path, tmp_path: Path) -> None:
+    other = repository(tmp_path / "other")
+    at = desk(root, saying(tmp_path / "bin", OK))
+    task = at.register(TASK, (f"file://{other}",), "")
+    (other / "new.py").write_text("n = 1\n")
+    at.review(task, threading.Event())
+    assert gate(root, task, PASSED) == []
+    assert f"the review is about {other}, not about {root}" in blocked_for(root, task, "HEAD")
+
+
+def test_what_a_review_does_not_use_is_refused_and_not_passed_over(root: Path, tmp_path: Path) -> None:
+    task = verified(root, tmp_path)
+    for option, value in (("--base", "HEAD"), ("--input-dir", ".")):
+        done = start(root, "gate", "--task-id", task, option, value, HOME=str(root.parent))
+        assert done.returncode == MISTAKE
+        assert f"judged by what was reviewed; leave out {option}" in said(done)

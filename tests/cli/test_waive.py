@@ -237,6 +237,30 @@ def test_nothing_is_waived_while_a_run_is_on(tmp_path: Path, alice: Person) -> N
     assert running.wait(120) == 0
 
 
+def test_a_finding_of_a_task_without_any_run_is_waived_and_the_state_begins_there(
+    tmp_path: Path, alice: Person
+) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "new")
+    told = alice.waive(root, "--finding", "T-17", "rule_block", "0123456789abcdef").splitlines()
+    assert told[0].startswith("T-17 rule_block 0123456789abcdef waived by alice until 20")
+    assert told[-1] == "next: agent-fox gate --task-id T-17"
+    (held,) = json.loads(alice.cli(root, "waive", "--list", "--json").stdout)["waivers"]
+    assert held["in_force"]
+
+
+def test_who_is_not_trusted_begins_no_state(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "new")
+    somebody = Person(tmp_path / "somebody", "somebody")
+    done = somebody.cli(root, "waive", "--finding", "T-17", "rule_block", "0123456789abcdef", *WHY)
+    refused(done, "there is no state yet")
+    assert not (root / ".agent-fox" / "state.db").exists()
+
+
+def test_a_review_asked_for_after_a_spec_ended_unproven_stalls_nothing(root: Path, alice: Person) -> None:
+    again = alice.cli(root, "run", AGENT_FOX__POLICY__REQUIRED_STATE="reviewed")
+    assert (again.returncode, "stalled" in again.stdout + again.stderr) == (2, False), again
+
+
 def test_the_hash_of_a_finding_is_looked_up_and_the_gate_takes_the_waiver(root: Path, alice: Person) -> None:
     inputs = root / "outputs"
     inputs.mkdir()

@@ -75,7 +75,7 @@ def test_only_contracts_and_theorems_are_formal_and_only_checklists_have_no_lane
 
 
 def test_it_binds_what_it_names_and_all_of_a_spec_where_it_says_so() -> None:
-    assert ONE.bound_parts("04_gateway", ["04-REQ-1.1", "04-REQ-1.2"]) == ("04-REQ-1.1",)
+    assert [part for part in ("04-REQ-1.1", "04-REQ-1.2") if ONE.binds("04_gateway", part)] == ["04-REQ-1.1"]
     assert not ONE.binds("05_other", "04-REQ-1.1")
     whole = replace(ONE, requirements=("04_gateway/all",))
     assert whole.binds("04_gateway", "04-REQ-9.9")

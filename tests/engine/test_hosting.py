@@ -17,9 +17,11 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec
 from agent_fox.core.verdict import Report, Verdict, Word
 from agent_fox.engine import hosting
-from agent_fox.engine.docket import Handled
+from agent_fox.engine.docket import Docket, Handled, SpecShelf
 from agent_fox.engine.hosting import HostError
+from agent_fox.engine.library import read_files, sync_library
 from agent_fox.specs.planner import PlanShape, plan_of
+from agent_fox.store.hosted import guest
 from agent_fox.store.state import StateError
 from agent_fox.trackers.local import LocalTracker
 
@@ -263,3 +265,53 @@ def test_an_end_without_a_launch_or_of_another_archetype_is_refused(db: sqlite3.
         hosting.coder_ended(db, ticket, landed="c2", at=AT)
     with pytest.raises(HostError, match="never launched"):
         handed_in(db, replace(ticket, attempt=5), Word.PASS)
+
+
+# Gates and the library
+
+LIBRARY = """
+[[specification]]
+name = "opens"
+kind = "assertion"
+text = "It opens."
+requirements = ["all"]
+tests = ["tests/test_gate.py::test_opens"]
+"""
+
+
+def test_a_host_moves_gates_by_handing_in(db: sqlite3.Connection) -> None:
+    ticket = waiting_for_a_verdict(db)
+    assert db.execute("SELECT state FROM gates").fetchall() == [("proposed",)]
+    handed_in(db, ticket, Word.PASS)
+    assert db.execute("SELECT state FROM gates").fetchall() == [("tested",)]
+
+
+def brought_in_line(db: sqlite3.Connection, root: Path, *, end: str) -> tuple[str, ...]:
+    """What changed of the library when the host brought it in line with the files, in a transaction that ends so."""
+    folder = root / "specs/01_gate"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "specifications.toml").write_text(LIBRARY)
+    db.execute("BEGIN")
+    with guest(db) as ours:
+        lines = sync_library(Docket(ours, AT, hosting.USUAL, SpecShelf()), read_files(plan().specs, root))
+    db.execute(end)
+    return lines
+
+
+def test_a_host_brings_the_library_in_line_with_files_in_its_own_transaction(
+    db: sqlite3.Connection, tmp_path: Path
+) -> None:
+    adopted(db)
+    for end in ("ROLLBACK", "COMMIT"):
+        assert brought_in_line(db, tmp_path, end=end) == ("01_gate/opens (assertion) is adopted",)
+    assert db.execute("SELECT address, state FROM specifications").fetchall() == [("01_gate/opens", "adopted")]
+
+
+def test_what_a_host_adopted_holds_nothing_back_by_itself(db: sqlite3.Connection, tmp_path: Path) -> None:
+    adopted(db)
+    brought_in_line(db, tmp_path, end="COMMIT")
+    coder = launched(db, "01_gate:1", "base")
+    assert "bound" not in hosting.brief(db, coder).document
+    with begun(db):
+        hosting.coder_ended(db, coder, landed="c1", at=AT)
+    assert isinstance(handed_in(db, launched(db, "01_gate:2"), Word.PASS).decision, Accept)

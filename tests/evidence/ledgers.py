@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Artifact, Evidence, Feedback, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.close_out import CloseOut, FeedbackRecord, judge
+from agent_fox.core.evidence import RunContext
 from agent_fox.core.gates import Gate, Role
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Ticket
 from agent_fox.core.spec import Requirement, Spec, text_version
+from agent_fox.core.standing import Step, evolve
 from agent_fox.core.verdict import Word
 from agent_fox.evidence.keys import Signer
 from agent_fox.evidence.verify import Checked, verify
 from agent_fox.evidence.witness import Witness
-from agent_fox.store import evidence, ledger, plan, records, sessions
+from agent_fox.review import close_out_record
+from agent_fox.review.close_out_report import Judged
+from agent_fox.store import evidence, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import StoredPart
-from agent_fox.store.records import NewDecision, VerdictOrigin
+from agent_fox.store.records import NewDecision, StepRow, VerdictOrigin
 from agent_fox.store.state import open_state, read_state, transaction
 from tests.store.world import CODER, REVIEWER, SPEC, VERIFIER, add_nodes, add_session, counted
 
@@ -65,41 +69,44 @@ def begin(db: Database) -> int:
 
 def land(db: Database, run: int, moment: int) -> None:
     """A coder's session landed; what was rejected is proposed again."""
-    number = decided(db, run, moment, CODER, "Land")
-    close = Evidence(
-        Kind.CLOSE_OUT, f"close-out:{CODER.id}@{moment}:1", at(moment), Outcome("passed"),
-        SpecRef("task", f"{CODER.id}@{moment}"), RunContext(command="make test", environment="e" * 16, run=run),
-        Artifact(tree(moment), tree(moment)), Feedback(kind="close-out"), body={"findings": [], "share": 0.25},
-    )  # fmt: skip
-    ledger.append(db, [close], SPEC)
+    number = decided(db, run, moment, CODER, "Land", {CODER: Step.LAND})
+    given = CloseOut(f"{CODER.id}@{moment}", (FeedbackRecord("make test", 0),))
+    context = RunContext(command="make test", environment="e" * 16, run=run)
+    close_out_record.keep(db, given, Judged(judge(given), at(moment), tree(moment), tree(moment)), context)
     if moment > len(HAPPENINGS):
         move(db, moment, number, Gate.REJECTED, Gate.PROPOSED, Role.BUILDER)
 
 
 def prove(db: Database, run: int, moment: int) -> None:
     """Everything passes."""
-    number = decided(db, run, moment, VERIFIER, "Accept", Word.PASS)
+    number = decided(db, run, moment, VERIFIER, "Accept", {VERIFIER: Step.ACCEPT}, Word.PASS)
     move(db, moment, number, Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR)
 
 
 def refute(db: Database, run: int, moment: int) -> None:
     """Everything fails."""
-    number = decided(db, run, moment, VERIFIER, "Recode", Word.FAIL)
+    steps = {VERIFIER: Step.RECODE, CODER: Step.RECODE}
+    number = decided(db, run, moment, VERIFIER, "Recode", steps, Word.FAIL)
     move(db, moment, number, Gate.TESTED, Gate.REJECTED, Role.EVALUATOR)
 
 
 HAPPENINGS: tuple[Callable[[Database, int, int], None], ...] = (refute, land, prove)
 
 
-def decided(db: Database, run: int, moment: int, node: Node, kind: str, word: Word | None = None) -> int:
+def decided(
+    db: Database, run: int, moment: int, node: Node, kind: str, steps: Mapping[Node, Step], word: Word | None = None
+) -> int:
     """A session ended, and what was decided; with the verdicts of a verifier. The decision's number."""
     session = add_session(db, run, node, attempt=moment)
     end = {"status": "completed", "end_kind": "ended", "tree": tree(moment), "ended_at": at(moment)}
     sessions.set_session(db, session, end)
     evidence.record_session(db, session, at(moment))
     ticket = Ticket(node.uid, moment, 1)
-    new = NewDecision(node.uid, node.id, SPEC, kind, ticket, (), session_id=session, facts={"round": moment})
+    rows: list[StepRow] = [{"uid": moved.uid, "step": step.value, "rung": None} for moved, step in steps.items()]
+    new = NewDecision(node.uid, node.id, SPEC, kind, ticket, tuple(rows), session_id=session, facts={"round": moment})
     number = records.record_decision(db, at(moment), run, new)
+    for moved, step in steps.items():
+        plan.move_node(db, evolve(plan.node_by_uid(db, moved.uid).standing, step), number)
     if word:
         origin = VerdictOrigin(SPEC, node.uid, session, number, ticket, tree(moment), tree(moment), at(moment))
         versions = dict.fromkeys(PARTS, VERSION)

@@ -440,3 +440,20 @@ def test_another_spelling_of_a_record_is_not_the_record() -> None:
 def test_a_path_that_leads_nowhere_finds_nothing() -> None:
     assert at_path(document('{"a": {"b": 1}}'), ("a", "b")) == 1
     assert at_path(document('{"a": 1}'), ("a", "b")) is None
+
+
+BEHIND_THE_ENGINE = {
+    "a node is done that no decision ended": "UPDATE plan_nodes SET status = 'completed', outcome = 'verified'",
+    "an old verdict counts again": (
+        "UPDATE verification_results SET superseded_by = NULL WHERE id = (SELECT min(id) FROM verification_results)"
+    ),
+    "every requirement of a spec is gone": "DELETE FROM plan_parts",
+    "what a session was judged with": "UPDATE sessions SET environment = 'another', verifier = 'another'",
+}
+
+
+@pytest.mark.parametrize("what", BEHIND_THE_ENGINE)
+def test_a_table_that_says_more_than_was_recorded_is_found(path: Path, what: str) -> None:
+    gives_way = "DROP INDEX verification_results_current"
+    without_guards(path, gives_way, BEHIND_THE_ENGINE[what])
+    assert faults(path)

@@ -299,7 +299,8 @@ def test_finding_waivers_hold_for_the_attempts_of_their_task(db: Database, groun
     said = draw_up(db, grounds, alice, subject=AboutFinding(f"{SPEC}:1", "rule_block", digest), dependencies=())
     with transaction(db):
         granting.keep(db, grounds, NOW, granting.sign_with_key(said, private(alice)))
-    assert waivers.valid_finding_waivers(db, f"{SPEC}:1@3", again(grounds), NOW) == {("rule_block", digest)}
-    assert waivers.valid_finding_waivers(db, f"{SPEC}:2@1", again(grounds), NOW) == set()
-    (found,) = waivers.close_out_waivers(db, again(grounds), NOW, f"{SPEC}:1@1")
-    assert (found.check, found.signer, found.reason) == ("rule_block", "alice", "a reason")
+    found = waivers.finding_waivers(db, again(grounds), NOW, f"{SPEC}:1@3")
+    assert [(key, one.signer, one.reason) for key, one in found.items()] == [
+        (("rule_block", digest), "alice", "a reason")
+    ]
+    assert waivers.finding_waivers(db, again(grounds), NOW, f"{SPEC}:2@1") == {}

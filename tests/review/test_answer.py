@@ -89,3 +89,13 @@ def test_an_ok_alone_counts_whatever_the_change_holds() -> None:
 
 def test_an_escaped_ok_in_the_change_is_one_too() -> None:
     assert isinstance(read_answer(f"It says:\n{OK}", '+"{\\"status\\": \\"OK\\"}"', MARK), Unreadable)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [f"<{'a' * 250_000}", f"{NOK}\n{OK}" + "\n" * 250_000 + "x", "<a " * 80_000],
+    ids=["a fence that never closes", "a void behind the answer", "many fences"],
+)
+def test_output_that_is_made_to_be_slow_to_read_is_no_answer(output: str) -> None:
+    """With a pattern that tries every way there is, each of these takes longer than anybody waits."""
+    assert isinstance(read_answer(output, "", MARK), Unreadable)

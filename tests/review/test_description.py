@@ -57,3 +57,8 @@ def test_a_description_without_criteria_is_refused_with_what_to_write(name: str)
 
 def test_a_description_that_is_too_long_is_refused_and_never_cut() -> None:
     assert "register several tasks" in what_is_missing(SEED + "x" * LONGEST)
+
+
+def test_a_line_that_is_made_to_be_slow_to_read_is_judged_like_any_other() -> None:
+    """With a pattern that tries every way there is, this takes longer than anybody waits."""
+    assert what_is_missing("a\nb\n" + " " * 16_000 + ": " * 7_990 + "x")

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -425,3 +426,27 @@ def test_a_task_that_is_rejected_while_the_hook_waits_is_not_verified(tmp_path: 
         held = made.stop()
     assert held.returncode == 2
     assert f"Call todoCompleteAndVerify for: {ONE}" in held.stderr
+
+
+ENDLESS = """
+CREATE VIEW review_tasks AS WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+    SELECT 'a' AS id, 'd' AS description, '[]' AS repositories, '' AS client FROM n WHERE x < 0;
+CREATE TABLE review_events (id, task_id, kind);
+"""
+
+
+@pytest.mark.parametrize("plant", ["a pipe", "a question without end"])
+def test_a_state_that_keeps_sqlite_busy_for_ever_is_a_block_in_time(tmp_path: Path, plant: str) -> None:
+    """A client lets a chat go whose hook it had to stop; while SQLite works, no signal is heard."""
+    made = chat(tmp_path)
+    path = made.project / ".agent-fox/state.db"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    if plant == "a pipe":
+        os.mkfifo(path)
+    else:
+        with closing(sqlite3.connect(path)) as db:
+            db.executescript(ENDLESS)
+    done = made.stop("--seconds", "1")
+    assert done.returncode == 2
+    assert "ended by signal" in done.stderr

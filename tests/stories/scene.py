@@ -7,8 +7,12 @@ import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 
+from agent_fox.evidence.verify import verify
+from agent_fox.store.state import read_state
+from agent_fox.system import clock
 from agent_fox.testing.worlds import environment, log, program, rows
 
 PROVEN, REFUSED, NOT_PROVEN, CEILING, CANNOT_GO_ON, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -25,7 +29,15 @@ def run(root: Path, *options: str, ends: int, **variables: str) -> subprocess.Co
     assert done.returncode == ends, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     if (root / ".agent-fox" / "state.db").exists() and ends != REFUSED:
         gates_and_standings_agree(root)
+        ledger_is_whole(root)
     return done
+
+
+def ledger_is_whole(root: Path) -> None:
+    """Nothing that the engine wrote is taken for a forgery, whatever happened to it."""
+    with closing(read_state(root / ".agent-fox" / "state.db")) as db, db.conn:
+        found = verify(db, witness=None, signers=(), now=clock.now(), asks_witness=False)
+    assert found.findings.faults == []
 
 
 UNPROVEN = {"proposed", "rejected", "waived"}

@@ -152,6 +152,29 @@ def test_the_action_without_the_history_it_needs_fails(repo: Path) -> None:
     assert "'origin/main' names no commit" in done.stdout
 
 
+def test_on_a_push_the_action_counts_from_what_the_branch_was_before_it(repo: Path) -> None:
+    before = sh(repo, "git", "rev-parse", "main")
+    sh(repo, "git", "checkout", "-q", "main")
+    sh(repo, "git", "merge", "-q", "--ff-only", "work")
+    for unknown in ({}, {"GATE_BEFORE": ""}, {"GATE_BEFORE": "0" * 40}):
+        done = action(repo, **unknown)
+        assert done.returncode == BLOCKED, done
+        assert "a gate that looked at nothing is no pass" in done.stdout
+    assert action(repo, GATE_BEFORE=before).returncode == PASSED
+    write(repo, {"deploy/prod.yml": "x"})
+    sh(repo, "git", "add", "-f", "deploy")
+    sh(repo, "git", "commit", "-qm", "deploy")
+    done = action(repo, GATE_BEFORE=before)
+    assert (done.returncode, "forbidden_write" in done.stdout) == (BLOCKED, True)
+    assert "GATE_BEFORE: ${{ github.event.before }}" in (ACTION / "action.yml").read_text()
+
+
+def test_the_action_gives_a_review_task_no_base_of_its_own_choice(repo: Path) -> None:
+    done = action(repo, "afx-0123456789ab", GITHUB_BASE_REF="main", GATE_BEFORE="main")
+    assert (done.returncode, "review_unknown" in done.stdout) == (BLOCKED, True)
+    assert action(repo, "afx-0123456789ab", GATE_BASE="main").returncode == 1
+
+
 def push(repo: Path, *more: str) -> subprocess.CompletedProcess[str]:
     return installed(repo, "git", "push", "-q", "origin", *more)
 
@@ -194,6 +217,55 @@ def test_the_hook_judges_what_is_pushed_and_not_what_is_checked_out(repo: Path, 
     sh(repo, "git", "config", "agent-fox.task", "T9")
     assert push(repo, "work").returncode == 0
     assert (repo / "outputs/verification/T9.json").exists()
+
+
+def tags(remote: Path) -> list[str]:
+    return sh(remote, "git", "for-each-ref", "--format=%(refname)", "refs/tags", "refs/other").splitlines()
+
+
+@pytest.mark.parametrize("ref", ["refs/tags/v1", "refs/other/v1"])
+def test_the_hook_judges_what_a_tag_or_any_other_reference_brings_along(repo: Path, remote: Path, ref: str) -> None:
+    sh(repo, "git", "-c", "user.name=a", "-c", "user.email=a@b", "tag", "-a", "-m", "one", "mine", "work")
+    inputs(repo, record={**RECORD, "exit_code": 1, "stderr": "2 failed"})
+    done = push(repo, f"mine:{ref}")
+    assert (done.returncode, tags(remote)) == (1, [])
+    assert "1 finding in the way" in done.stderr
+    inputs(repo)
+    assert (push(repo, f"mine:{ref}").returncode, tags(remote)) == (0, [ref])
+    assert push(repo, "--delete", ref).returncode == 0
+
+
+def test_a_tag_or_branch_of_what_the_remote_has_brings_nothing_and_goes_through(repo: Path, remote: Path) -> None:
+    inputs(repo, record={**RECORD, "exit_code": 1})
+    sh(repo, "git", "tag", "v0", "main")
+    assert push(repo, "v0", "main:again").returncode == 0
+    assert (tags(remote), branches(remote)) == (["refs/tags/v0"], ["again", "main"])
+    sh(repo, "git", "tag", "files", "work^{tree}")
+    done = push(repo, "files")
+    assert (done.returncode, "refs/tags/files is no commit" in done.stderr) == (1, True)
+
+
+def test_of_a_first_push_to_an_empty_remote_every_file_is_judged(repo: Path) -> None:
+    other = repo.parent / "empty.git"
+    sh(repo.parent, "git", "init", "-q", "--bare", "-b", "main", str(other))
+    sh(repo, "git", "remote", "add", "origin", str(other))
+    sh(repo, "git", "checkout", "-q", "--orphan", "first")
+    write(repo, {"deploy/prod.yml": "x"})
+    sh(repo, "git", "add", "-f", "deploy")
+    sh(repo, "git", "commit", "-qm", "first")
+    assert installed(repo, "agent-fox", "gate", "--install-hook").returncode == PASSED
+    done = push(repo, "first")
+    assert (done.returncode, branches(other)) == (1, [])
+    assert "forbidden_write: Wrote to forbidden path: deploy/prod.yml" in done.stderr
+    assert (push(repo, "main").returncode, branches(other)) == (0, ["main"])
+    assert (push(repo, "work").returncode, branches(other)) == (0, ["main", "work"])
+
+
+def test_the_hook_asks_about_a_review_task_by_the_commit_that_is_pushed(repo: Path, remote: Path) -> None:
+    sh(repo, "git", "config", "agent-fox.task", "afx-0123456789ab")
+    done = push(repo, "work")
+    assert (done.returncode, branches(remote)) == (1, ["main"])
+    assert "review_unknown" in done.stderr
 
 
 def test_the_hook_holds_back_where_agent_fox_is_not_there(repo: Path, remote: Path) -> None:

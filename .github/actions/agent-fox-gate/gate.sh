@@ -5,8 +5,12 @@
 set -uo pipefail
 
 base=${GATE_BASE:-}
-if [ -z "$base" ] && [ -n "${GITHUB_BASE_REF:-}" ]; then
-	base=origin/$GITHUB_BASE_REF
+if [[ -z $base && ! ${GATE_TASK_ID:?} =~ ^afx-[0-9a-f]{12}$ ]]; then # a review task has a base of its own
+	if [ -n "${GITHUB_BASE_REF:-}" ]; then
+		base=origin/$GITHUB_BASE_REF
+	elif [[ ${GATE_BEFORE:-} =~ [1-9a-f] ]]; then # zeros: the branch is new
+		base=$GATE_BEFORE
+	fi
 fi
 
 code=0

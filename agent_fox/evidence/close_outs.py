@@ -1,0 +1,92 @@
+"""Close-outs judged again from their records alone: what each was made from, and what the rules give for that.
+
+Nothing is read here but a record; where records are kept, and the report for people, are in `review`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from agent_fox.core.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
+from agent_fox.core.evidence import Evidence, Json
+
+PASSED, BLOCKED = "passed", "blocked"
+
+_CLOSE_OUT = TypeAdapter(CloseOut)
+
+Covers = Callable[[str, str, Finding], bool]
+"""Whether the waiver with this id, as far as it is recorded, is about this task's finding."""
+
+
+class Damaged(ValueError):
+    """A record that does not hold what it was made from, or does not come to what it says. Says which of the two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a record's report says of one finding."""
+
+    check: str
+    severity: str
+    detail: str
+    waiver: str | None
+
+
+def given_in(body: Mapping[str, Json]) -> CloseOut:
+    """What a judgement was made from. Raises Damaged."""
+    try:
+        return _CLOSE_OUT.validate_python(body.get("given"))
+    except ValidationError as error:
+        raise Damaged("does not hold what it was made from") from error
+
+
+def told_in(body: Mapping[str, Json]) -> list[Told]:
+    """The findings that its report names. Raises Damaged."""
+    report = body.get("report")
+    found = report.get("findings") if isinstance(report, dict) else None
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise Damaged("does not name its findings")
+    return [_told(one) for one in found if isinstance(one, dict)]
+
+
+def _told(one: Mapping[str, Json]) -> Told:
+    waiver = one.get("waived_by")
+    return Told(
+        str(one.get("check")), str(one.get("severity")), str(one.get("detail")), None if waiver is None else str(waiver)
+    )
+
+
+def judged_again(record: Evidence, covers: Covers) -> Verification:
+    """The judgement made again, with those of the waivers that it names which are recorded.
+
+    Raises Damaged where the record holds something else than it was made from, or names other findings.
+    """
+    given, told = given_in(record.body), told_in(record.body)
+    if given.task_id != record.about.address:
+        raise Damaged("was made from what is about another task")
+    plain = judge(given)
+    if [(one.check, one.severity, one.detail) for one in told] != [
+        (one.check.value, one.severity.value, one.detail) for one in plain.findings
+    ]:
+        raise Damaged("does not come to the findings it names")
+    return judge(given, [one for one in _waivers(plain, told) if covers(one.id, given.task_id, _of(plain, one))])
+
+
+def _waivers(plain: Verification, told: list[Told]) -> list[FindingWaiver]:
+    return [
+        FindingWaiver(finding.check.value, finding.detail_hash, said.waiver, "", "")
+        for finding, said in zip(plain.findings, told, strict=True)
+        if said.waiver is not None
+    ]
+
+
+def _of(found: Verification, waiver: FindingWaiver) -> Finding:
+    return next(finding for finding in found.findings if waiver.covers(finding))
+
+
+def status_of(found: Verification) -> str:
+    """The word of a record that says this."""
+    return PASSED if found.passed else BLOCKED

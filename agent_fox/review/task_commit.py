@@ -1,0 +1,98 @@
+"""Whether a commit holds what a reviewer said OK to: the files that were reviewed, whole, and nothing beside them.
+
+What is compared is what a review sees, so that an ignored file or a moved submodule in the commit is found too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_fox.review.changes import Limits, shown
+from agent_fox.review.looking import look
+from agent_fox.review.repositories import Registered
+from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
+from agent_fox.review.unshown import Unshown, Why
+from agent_fox.system import git
+from agent_fox.system.git_objects import ABSENT, GITLINK
+
+REGULAR = "100"
+"""How the modes of files begin."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """The files of a repository as a review sees them, beside a commit: its entries (path to mode and object id), and
+    where the files hold something else (`old` is the commit's side).
+    """
+
+    root: Path
+    files: Snapshot
+    commit: Mapping[str, tuple[str, str]]
+    differing: tuple[Changed, ...]
+
+
+def apart(repos: Mapping[str, Registered], path: str, commit: str, limits: Limits) -> tuple[str, ...]:
+    """Paths at which the reviewed files of the repository at `path` are not as `commit` has them, submodules included.
+
+    Raises GitError and OSError where it cannot be told.
+    """
+    repo = repos[path]
+    seen = _seen(repo, commit, limits)
+    found = [*_differing(seen, repo.nested), *_not_committed(seen)]
+    for nested in repo.nested:
+        mode, link = seen.commit.get(nested, ("", ""))
+        below = str(seen.root / nested)
+        if mode == GITLINK and below in repos and nested not in found:
+            moved = git.head(Path(below)) != link
+            found += [nested] if moved else [f"{nested}/{one}" for one in apart(repos, below, link, limits)]
+    return tuple(dict.fromkeys(shown(one) for one in found))
+
+
+def _seen(repo: Registered, commit: str, limits: Limits) -> Seen:
+    root = Path(repo.path)
+    tree = git.tree_of(root, commit)
+    with look(root) as our_look:
+        files = snapshot(our_look, repo.base, limits.new_file, frozenset(repo.nested))
+        differing = tuple(changes(our_look, tree, files.tree))
+    records = (record.split("\t", 1) for record in git.call(root, "ls-tree", "-r", "-z", "--full-tree", tree).records)
+    entries = {path: (facts.split(" ")[0], facts.split(" ")[2]) for facts, path in records}
+    return Seen(root, files, entries, differing)
+
+
+def _differing(seen: Seen, nested: Collection[str]) -> Iterator[str]:
+    aside = {one.path.rstrip("/"): one for one in seen.files.unshown}
+    for one in seen.differing:
+        if not _is_explained(seen, one, aside.get(one.path), one.path in nested):
+            yield one.path
+
+
+def _is_explained(seen: Seen, one: Changed, aside: Unshown | None, is_nested: bool) -> bool:
+    """Whether a difference is only one of how a review looks: submodules stay as they were, some files are set aside."""
+    if one.old_mode == GITLINK:
+        return (is_nested or aside is not None) and _head(seen.root / one.path) == one.old_id
+    if one.new_mode == GITLINK:
+        return one.old_mode == ABSENT and not (seen.root / one.path / ".git").exists()
+    if aside is None or one.new_mode != ABSENT or not one.old_mode.startswith(REGULAR):
+        return False
+    return _digest(seen.root, one.old_id) == aside.mark
+
+
+def _not_committed(seen: Seen) -> Iterator[str]:
+    """What was set aside and is not in the commit, or is there as another commit of a submodule."""
+    for one in seen.files.unshown:
+        path = one.path.rstrip("/")
+        if path not in seen.commit or (one.why is Why.REPOSITORY and seen.commit[path] != (GITLINK, one.mark)):
+            yield path
+
+
+def _head(folder: Path) -> str | None:
+    """The commit that is checked out in a submodule; None where none is there."""
+    is_there = not folder.is_symlink() and (folder / ".git").exists()
+    return git.head(folder) if is_there else None
+
+
+def _digest(root: Path, blob: str) -> str:
+    return hashlib.sha256(git.call(root, "cat-file", "blob", blob).out).hexdigest()
