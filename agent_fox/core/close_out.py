@@ -80,7 +80,12 @@ class Finding:
     @property
     def detail_hash(self) -> str:
         """What a waiver of this finding is bound to."""
-        return hashlib.sha256(self.detail.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+        return detail_hash(self.detail)
+
+
+def detail_hash(detail: str) -> str:
+    """The hash of a finding's detail: 16 hex digits."""
+    return hashlib.sha256(detail.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)

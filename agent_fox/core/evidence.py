@@ -25,6 +25,7 @@ class Kind(StrEnum):
     RUN = "run"
     SESSION = "session"
     DECISION = "decision"
+    BLOCK = "block"
     VERDICT = "verdict"
     CHECK = "check"
     GATE = "gate"

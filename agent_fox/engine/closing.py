@@ -13,13 +13,14 @@ from agent_fox.core.close_out import Contract, FindingWaiver, Severity, Verifica
 from agent_fox.core.close_out_scope import Boundary, paths_named
 from agent_fox.core.evidence import RunContext
 from agent_fox.core.spec import Spec
+from agent_fox.evidence.granting import note_use
 from agent_fox.evidence.waivers import Grounds, finding_waivers
 from agent_fox.review.close_out_record import keep, newest, report_of
 from agent_fox.review.close_out_report import Judged, ReportTrouble, only_judge, write_report
 from agent_fox.session.order import ClosedOut, Closing
 from agent_fox.session.regular_files import read_regular
 from agent_fox.store.sessions import SessionRow
-from agent_fox.store.waivers import events_of, record_waiver_event
+from agent_fox.store.waivers import events_of
 from agent_fox.system import git
 
 REPORTS = Path(".agent-fox") / "verification"
@@ -78,7 +79,7 @@ def note_used(db: Database, found: Verification, at: str) -> None:
     for waiver in found.waivers:
         served = (event.kind == "used" and event.subject == found.task_id for event in events_of(db, waiver.id))
         if not any(served):
-            record_waiver_event(db, at, "used", waiver.id, subject=found.task_id)
+            note_use(db, at, waiver.id, found.task_id)
 
 
 def record_close_out(db: Database, session: SessionRow, closed: ClosedOut, at: str) -> Judged:

@@ -221,9 +221,7 @@ def note_use(docket: Docket, spec_name: str, waived: Iterable[str], decision_id:
     for gate in gates_of(docket.db, spec_name):
         if gate.requirement_id in parts and gate.state is Gate.WAIVED and gate.waiver_id:
             subject = f"{spec_name}/{gate.requirement_id}"
-            stored.record_waiver_event(
-                docket.db, docket.at, "used", gate.waiver_id, subject=subject, decision_id=decision_id
-            )
+            granting.note_use(docket.db, docket.at, gate.waiver_id, subject, decision_id)
 
 
 def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: Reading) -> tuple[str, ...]:

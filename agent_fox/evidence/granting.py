@@ -13,7 +13,7 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
 from agent_fox.core.waivers import (
     LONGEST_REASON,
     NAMESPACE,
@@ -198,6 +198,18 @@ def end(db: Database, at: str, row: WaiverRow, kind: str, note: str) -> None:
         reviewer_decision=ReviewerDecision.REJECTED, limitation=note, body={**body},
     )  # fmt: skip
     ledger.append(db, [record], row.columns.spec_name or None)
+
+
+def note_use(db: Database, at: str, waiver_id: str, subject: str, decision_id: int | None = None) -> None:
+    """Note what rested on a waiver: an accepted spec's requirement, or a task whose finding it covers."""
+    number = stored.record_waiver_event(db, at, "used", waiver_id, subject=subject, decision_id=decision_id)
+    spec_name = subject.partition("/")[0] if "/" in subject else None
+    record = Evidence(
+        Kind.WAIVER, f"{stored.identity(waiver_id, 'used')}:{number}", at, Outcome("used"),
+        SpecRef("requirement" if spec_name else "task", subject), RunContext(decision=decision_id),
+        reviewer_decision=ReviewerDecision.WAIVED, body={"waiver": waiver_id, "subject": subject},
+    )  # fmt: skip
+    ledger.append(db, [record], spec_name)
 
 
 def to_revoke(db: Database, name: str) -> WaiverRow:

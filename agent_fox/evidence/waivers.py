@@ -16,6 +16,7 @@ from typing import Annotated, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from sqlite_utils import Database
 
+from agent_fox.core import close_out
 from agent_fox.core.evidence import canonical
 from agent_fox.core.waivers import (
     FORMAT,
@@ -307,4 +308,4 @@ def is_about(row: WaiverRow, task: str) -> bool:
 
 def detail_hash(detail: str) -> str:
     """The hash that a finding is waived by."""
-    return hashlib.sha256(detail.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return close_out.detail_hash(detail)

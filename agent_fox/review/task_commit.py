@@ -70,7 +70,7 @@ def _differing(seen: Seen, nested: Collection[str]) -> Iterator[str]:
 
 
 def _is_explained(seen: Seen, one: Changed, aside: Unshown | None, is_nested: bool) -> bool:
-    """Whether a difference is only one of how a review looks: submodules stay as they were, some files are set aside."""
+    """Whether only a review's way to look differs: submodules stay as they were in it, some files are set aside."""
     if one.old_mode == GITLINK:
         return (is_nested or aside is not None) and _head(seen.root / one.path) == one.old_id
     if one.new_mode == GITLINK:

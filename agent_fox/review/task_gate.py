@@ -77,8 +77,8 @@ def commit_findings(db: Database, root: Path, task_id: str, commit: str) -> Iter
 def _apart(paths: Sequence[str], commit: str) -> str:
     more = f" and {len(paths) - MOST_PATHS} more" if len(paths) > MOST_PATHS else ""
     return (
-        f"the files that were verified are not those of {commit}: {', '.join(paths[:MOST_PATHS])}{more}; commit what was "
-        "verified, or check that commit out and have it reviewed by todoCompleteAndVerify"
+        f"the files that were verified are not those of {commit}: {', '.join(paths[:MOST_PATHS])}{more}; commit what "
+        "was verified, or check that commit out and have it reviewed by todoCompleteAndVerify"
     )
 
 

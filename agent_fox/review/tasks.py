@@ -17,6 +17,7 @@ from sqlite_utils import Database
 from agent_fox.core.evidence import (
     Artifact,
     Evidence,
+    Feedback,
     Json,
     Kind,
     Outcome,
@@ -112,10 +113,19 @@ def _evidence(task: TaskRow, row: EventRow, event: Event, more: Mapping[str, Jso
         about=SpecRef("task", task.id, text_version(task.description)),
         context=RunContext(command=event.command),
         artifact=event.artifact,
+        feedback=_feedback(task, str(reason), digest),
         reviewer_decision=DECISIONS.get(event.word, ReviewerDecision.PENDING),
         limitation=CLEARED if event.word is Word.CLEARED else ADVISORY,
         body={"task": task.id, "event": row.id, "data": dict(row.data), **more},
     )
+
+
+def _feedback(task: TaskRow, reason: object, prompt: object) -> Feedback:
+    """What the reviewer told the agent, for what may once be learned from it."""
+    if not reason:
+        return Feedback()
+    payload = f"sha256:{hashlib.sha256(str(reason).encode('utf-8', 'surrogatepass')).hexdigest()}"
+    return Feedback("review", payload, f"sha256:{prompt}" if prompt else "", f"task {task.id}")
 
 
 def standing(db: Database, task_id: str) -> Standing:

@@ -12,9 +12,20 @@ from typing import Any
 
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
+from agent_fox.core.evidence import (
+    Artifact,
+    Evidence,
+    Feedback,
+    Json,
+    Kind,
+    Outcome,
+    ReviewerDecision,
+    RunContext,
+    SpecRef,
+)
 from agent_fox.core.gates import Gate
 from agent_fox.core.spec import Spec, text_version
+from agent_fox.core.verdict import Word
 from agent_fox.store import ledger
 
 LONGEST_TEXT = 4000
@@ -46,8 +57,8 @@ def address(spec_name: str, part: str) -> str:
 def record_decision(db: Database, number: int) -> None:
     """The decision with this number."""
     sql = (
-        "SELECT d.*, n.archetype, n.mode FROM decisions AS d LEFT JOIN plan_nodes AS n ON n.uid = d.node_uid "
-        "WHERE d.id = ?"
+        "SELECT d.*, n.archetype, n.mode, s.environment, s.verifier FROM decisions AS d "
+        "LEFT JOIN plan_nodes AS n ON n.uid = d.node_uid LEFT JOIN sessions AS s ON s.id = d.session_id WHERE d.id = ?"
     )
     _append(db, _rows(db, sql, number), _decision)
 
@@ -70,7 +81,8 @@ def record_session(db: Database, number: int, at: str) -> None:
 def record_gates(db: Database, first: int) -> None:
     """Every change of a gate from the row with this number on."""
     sql = (
-        "SELECT g.*, d.run_id, d.session_id FROM gate_history AS g LEFT JOIN decisions AS d ON d.id = g.decision_id "
+        "SELECT g.*, d.run_id, d.session_id, s.environment, s.verifier FROM gate_history AS g "
+        "LEFT JOIN decisions AS d ON d.id = g.decision_id LEFT JOIN sessions AS s ON s.id = d.session_id "
         "WHERE g.id >= ? ORDER BY g.id"
     )
     _append(db, _rows(db, sql, first), _gate)
@@ -98,6 +110,11 @@ def _plan(spec: Spec, at: str, tip: int) -> Evidence:
     body: dict[str, Json] = {"spec": spec.name, "added_by": "spec", "parts": dict(parts.items())}
     about = SpecRef("spec", spec.name, version)
     return Evidence(Kind.SPECIFICATION, f"plan:{spec.name}:{version}:{tip}", at, Outcome("planned"), about, body=body)
+
+
+def record_block(db: Database, number: int) -> None:
+    """A row of the blocking history."""
+    _append(db, _rows(db, "SELECT * FROM blocking_history WHERE id = ?", number), _block)
 
 
 def record_run(db: Database, number: int, at: str, status: str, body: dict[str, Json]) -> None:
@@ -138,12 +155,26 @@ def _decision(row: Row) -> Evidence:
     number = row["id"]
     return Evidence(
         Kind.DECISION, f"decision:{number}", row["at"], Outcome(row["kind"]), SpecRef("node", row["node_id"]),
-        RunContext(ticket=_ticket(row), run=row["run_id"], session=row["session_id"], decision=number),
+        RunContext(
+            environment=row["environment"] or "", verifier=row["verifier"] or "", ticket=_ticket(row),
+            run=row["run_id"], session=row["session_id"], decision=number,
+        ),
         Artifact(commit=row["commit_id"] or ""),
         body={
             "uid": row["node_uid"], "archetype": row["archetype"], "mode": row["mode"], "cause": row["cause"],
             "note": quoted(row["note"]), "steps": json.loads(row["steps"]),
             "facts_sha256": digest(row["facts"]),
+        },
+    )  # fmt: skip
+
+
+def _block(row: Row) -> Evidence:
+    return Evidence(
+        Kind.BLOCK, f"block:{row['id']}", row["at"], Outcome("blocked"), SpecRef("node", row["node_id"]),
+        RunContext(run=row["run_id"], decision=row["decision_id"]),
+        body={
+            "archetype": row["archetype"], "cause": row["cause"], "reason": quoted(row["reason"]),
+            "root": row["root_node"], "requirements": json.loads(row["requirements"]),
         },
     )  # fmt: skip
 
@@ -158,6 +189,7 @@ def _verdict(row: Row) -> Evidence:
         Outcome(row["verdict"], counterexample=row["first_error"] or "", log_ref=log_name(row["log"])),
         SpecRef("requirement", address(row["spec_name"], row["requirement_id"]), row["text_version"]), context,
         Artifact(row["tree"] or "", row["commit_id"] or ""),
+        _feedback(row),
         body={
             "read_as": row["read_as"], "said": row["said"], "note": quoted(row["note"]),
             "evidence": quoted(row["evidence"]), "evidence_sha256": digest(row["evidence"]),
@@ -166,11 +198,22 @@ def _verdict(row: Row) -> Evidence:
     )  # fmt: skip
 
 
+def _feedback(row: Row) -> Feedback:
+    """What a verdict that is no PASS told those who work on: the evidence, with the session's log around it."""
+    if row["verdict"] == Word.PASS or not row["evidence"]:
+        return Feedback()
+    return Feedback("verdict", f"sha256:{digest(row['evidence'])}", log_name(row["log"]), _ticket(row))
+
+
 def _session(row: Row) -> Evidence:
     landed = row["landed_commit"]
     identity = f"session:{row['id']}:{row['status']}" + (f":{landed}" if landed else "")
     return Evidence(
-        Kind.SESSION, identity, row["at"], Outcome(row["end_kind"] or row["status"], log_ref=log_name(row["log"])),
+        Kind.SESSION, identity, row["at"],
+        Outcome(
+            row["end_kind"] or row["status"], diff_ref=f"{row['base_commit']}..{landed}" if landed else "",
+            log_ref=log_name(row["log"]),
+        ),
         SpecRef("node", row["node_id"]),
         RunContext(
             environment=row["environment"], verifier=row["verifier"], ticket=_ticket(row), run=row["run_id"],
@@ -201,7 +244,10 @@ def _gate(row: Row) -> Evidence:
     return Evidence(
         Kind.GATE, f"gate:{row['id']}", row["at"], Outcome(finish),
         SpecRef("requirement", address(row["spec_name"], row["requirement_id"]), row["version"]),
-        RunContext(run=row["run_id"], session=row["session_id"], decision=row["decision_id"]),
+        RunContext(
+            environment=row["environment"] or "", verifier=row["verifier"] or "", run=row["run_id"],
+            session=row["session_id"], decision=row["decision_id"],
+        ),
         Artifact(row["tree"], row["commit_id"]),
         reviewer_decision=DECISIONS.get(finish, ReviewerDecision.PENDING),
         limitation=UNPROVEN if finish is Gate.WAIVED else "",

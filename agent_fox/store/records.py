@@ -232,7 +232,8 @@ def record_block(
 ) -> None:  # fmt: skip
     """One row of the blocking history. `node` has `archetype`, `node_id`, `node_uid`, `spec_name`."""
     row = {"at": at, "run_id": run_id, "decision_id": decision_id, **node, "cause": cause, "reason": reason}
-    insert(db, "blocking_history", {**row, "root_node": root_node, "requirements": to_json(list(requirements))})
+    whole = {**row, "root_node": root_node, "requirements": to_json(list(requirements))}
+    evidence.record_block(db, insert(db, "blocking_history", whole))
 
 
 def record_event(

@@ -49,7 +49,7 @@ def gate(root: Path, task: str, ends: int, *more: str) -> list[str]:
 
 
 def commit(root: Path) -> str:
-    git(root, "add", "-A")
+    git(root, "add", "-A", "--", ".", ":!.agent-fox")
     git(root, "commit", "-qm", "more")
     return git(root, "rev-parse", "HEAD")
 
@@ -151,13 +151,13 @@ def test_a_verified_task_passes_for_the_commit_of_its_files_and_no_other(root: P
 def test_what_a_commit_has_beside_the_reviewed_files_is_found(root: Path, tmp_path: Path) -> None:
     task = verified(root, tmp_path)
     commit(root)
-    sh_id = git(root, "rev-parse", "HEAD")
-    for entry in (f"100644,{git(root, 'hash-object', '-w', 'new.py')},outputs/new.py", f"160000,{sh_id},vendor"):
+    head = git(root, "rev-parse", "HEAD")
+    (root / "outputs").mkdir()  # ignored, and the same there as in the commit
+    (root / "outputs/new.py").write_text("n = 1\n")
+    for entry in (f"100644,{git(root, 'hash-object', '-w', 'new.py')},outputs/new.py", f"160000,{head},vendor"):
         git(root, "update-index", "--add", "--cacheinfo", entry)
         other = git(root, "commit-tree", git(root, "write-tree"), "-p", "HEAD", "-m", "x")
         git(root, "read-tree", "HEAD")
-        (root / "outputs").mkdir(exist_ok=True)  # ignored, and the same there
-        (root / "outputs/new.py").write_text("n = 1\n")
         assert f": {entry.rpartition(',')[2]}; commit what was verified" in blocked_for(root, task, other)
     assert gate(root, task, PASSED, "--commit", "HEAD") == []
 

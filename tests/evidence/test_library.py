@@ -289,3 +289,16 @@ def test_the_documentation_shows_a_file_that_can_be_used() -> None:
     found = read(example)
     assert {one.kind for one in found} == set(SpecKind) - {SpecKind.REQUIREMENT}
     assert [kind for kind in SpecKind if f"`{kind}`" not in page] == []
+
+
+@pytest.mark.parametrize("name", ["", "05_other"])
+def test_a_withdrawal_in_the_name_of_another_spec_takes_nothing_back(db: Database, name: str) -> None:
+    """A row that is written past the engine may have this: only the spec above an address speaks for it."""
+    with transaction(db):
+        library.sync(db, AT, "04_gateway", [ONE])
+        db.execute(
+            "INSERT INTO specifications SELECT id + 1, address, version, kind, text, 'withdrawn', 'spec:' || ?, ?, "
+            "requirements, lane, note, envelope, at FROM specifications",
+            [name, name],
+        )
+    assert library.adopted(stored.entries(db), TRUST) == (ONE,)

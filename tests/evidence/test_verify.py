@@ -355,7 +355,7 @@ def test_a_row_that_claims_to_be_older_than_the_ledger_is_found(path: Path) -> N
         "INSERT INTO decisions SELECT 1000, '2020-01-01T00:00:00.000Z', run_id, node_uid, node_id, spec_name, kind, "
         "cause, attempt, reading, session_id, commit_id, steps, facts, note FROM decisions WHERE id = 1",
     )
-    assert faults(path) == ["row 1000 of decisions has no record"]
+    assert "row 1000 of decisions has no record" in faults(path)
 
 
 def test_an_event_that_is_recorded_twice_is_found(path: Path) -> None:
