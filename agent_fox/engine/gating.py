@@ -23,10 +23,11 @@ from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, rep
 from agent_fox.engine.verifying import base_of
 from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence import witness
+from agent_fox.evidence.close_outs import Damaged
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.review.close_out_change import base_commit, is_committed, touched_since
 from agent_fox.review.close_out_files import NAMES, Files, read_files, trouble
-from agent_fox.review.close_out_record import Damaged, edited, given_of, keep, task_in
+from agent_fox.review.close_out_record import edited, given_of, keep, task_in
 from agent_fox.review.close_out_report import Judged, document_of, file_name, only_judge, reports_of, write_report
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY

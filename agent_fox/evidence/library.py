@@ -173,7 +173,8 @@ def of_person(db: Database, entry: Entry, state: State, at: str, envelope: str, 
     said = statement_in(envelope, trust.signers())
     address = entry.specification.address
     if said is None:
-        raise NotAllowed(f"{address}: this is signed by nobody who is trusted; `agent-fox keys trust NAME --for waiver` adds one")
+        remedy = "`agent-fox keys trust NAME --for waiver` adds one"
+        raise NotAllowed(f"{address}: this is signed by nobody who is trusted; {remedy}")
     change = Change(entry.specification, state, Author(Who.PERSON, said.signer), note, envelope)
     now = present(stored.entries(db, address))
     if not trust.vouches(replace(entry, state=state, author=change.author, envelope=envelope)):

@@ -339,7 +339,7 @@ def test_the_page_about_the_gate_has_every_check_with_its_severity() -> None:
     assert {row[3].rpartition(" ")[2] for row in rows} == {severity.value for severity in Severity}
 
 
-NOTHING_ALLOWED = {"allowed_files": [], "forbidden_writes": [], "off_scope_writes": []}
+NOTHING_ALLOWED: dict[str, list[str]] = {"allowed_files": [], "forbidden_writes": [], "off_scope_writes": []}
 
 
 def test_a_design_that_comes_with_the_change_allows_nothing(repo: Path) -> None:
