@@ -56,7 +56,7 @@ def why_not(chain: Chain) -> str:
         return "no verdict stands"
     if current.status != "PASS":
         return f"its verdict is {current.status}"
-    return "; ".join(current.why_stale)
+    return "; ".join(current.why_stale) or "its spec is escalated"
 
 
 def _section(name: str, lines: Sequence[str]) -> Iterator[str]:

@@ -277,6 +277,8 @@ def _specs(
         is_proven = standing in PROVEN
         # A gate moves with the verdict on its whole spec: until then a PASS on the tip is all there can be.
         lacking = short.get(name, frozenset()) if is_proven or required is not Gate.TESTED else frozenset()
+        if standing == "escalated" and all(word == "PASS" for _, word, _ in parts.get(name, [])):
+            tree = None  # no report that passes everything escalates its verifier: these PASSes are not believed
         lists = _sorted(parts.get(name, []), tree, waived, lacking, is_proven=is_proven)
         yield SpecAccount(
             name=name,

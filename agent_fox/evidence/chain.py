@@ -128,7 +128,8 @@ class ReviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Everything. `is_proven_now`: the current verdict is PASS and its record counts as things stand.
+    """Everything. `is_proven_now`: the current verdict is PASS, its record counts as things stand, and its
+    spec is not escalated.
 
     `proofs` are oldest first, the newest `MOST_RECORDS` of them (`left_out` counts the others). `check` are commands
     that show it again, on any machine with the repository; `head` is the ledger's.
@@ -173,7 +174,10 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
         requirement=part.id,
         text=part.text[:LONGEST_TEXT],
         version=part.version,
-        is_proven_now=last is not None and last.status == "PASS" and not last.why_stale,
+        is_proven_now=last is not None
+        and last.status == "PASS"
+        and not last.why_stale
+        and not is_escalated(db, part.spec_name),
         promotion=promotion_state(ground, part),
         proofs=proofs[-MOST_RECORDS:],
         left_out=max(0, len(proofs) - MOST_RECORDS),
@@ -185,6 +189,12 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
         check=tuple(how_to_check(last)),
         head=tip_of(db),
     )
+
+
+def is_escalated(db: Database, spec_name: str) -> bool:
+    """Whether a verifier of the spec waits for a person: then nothing of it counts as proven."""
+    sql = "SELECT 1 FROM plan_nodes WHERE spec_name = ? AND archetype = 'verifier' AND outcome = 'escalated'"
+    return db.execute(sql, [spec_name]).fetchone() is not None
 
 
 def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found]:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.close_out import CloseOut, FeedbackRecord, judge
+from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef
 from agent_fox.core.gates import TRANSITIONS, Gate, Role
 from agent_fox.core.waivers import NAMESPACE, AboutRequirement, Statement, columns_of
 from agent_fox.evidence import export, granting, keys
 from agent_fox.evidence.fold import SHOWN_BY, Fold
 from agent_fox.evidence.keys import Signer
 from agent_fox.evidence.verify_export import verify_export
+from agent_fox.review.close_out_report import Judged, document_of
 from agent_fox.store import ledger, waivers
 from agent_fox.store.evidence_tables import SHOWN
 from agent_fox.store.gates import GateMove, record_moves
@@ -169,8 +172,11 @@ def test_a_reviewer_of_tests_moves_no_gate_forward() -> None:
     ]
 
 
-def decision(number: int, archetype: str, mode: str | None = None) -> Evidence:
-    body: dict[str, Json] = {"archetype": archetype, "mode": mode}
+def decision(number: int, archetype: str, mode: str | None = None, step: str | None = "") -> Evidence:
+    """Accepted, with the step that belongs to that, with another one, or (None) with none."""
+    word = step or ("review" if archetype == "reviewer" else "accept")
+    steps: list[Json] = [] if step is None else [{"uid": archetype, "step": word, "rung": None}]
+    body: dict[str, Json] = {"uid": archetype, "archetype": archetype, "mode": mode, "steps": steps}
     context = RunContext(decision=number)
     return Evidence(
         Kind.DECISION, f"decision:{number}", NOW, Outcome("Accept"), SpecRef("node", f"{SPEC}:2"), context, body=body
@@ -209,3 +215,65 @@ def test_roles_are_shown_by_the_decisions_that_the_database_asks_for() -> None:
         said = " ".join(rule for rule in SHOWN if f"NEW.role = '{role}'" in rule)
         for kinds in ways.values():
             assert all(f"'{kind}'" in said for kind in kinds), role
+
+
+@pytest.mark.parametrize("step", [None, "reread"])
+def test_a_decision_that_did_nothing_to_its_node_shows_no_role(step: str | None) -> None:
+    tested = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1)
+    assert folded(planned(R1=VERSION), decision(1, "verifier", step=step), verdict("PASS"), tested) == [
+        "the decision Accept by which it was moved did not accept or waive its node"
+    ]
+
+
+def test_a_decision_about_nobody_knows_whom_shows_no_role() -> None:
+    made = decision(1, "verifier")
+    nobody = replace(made, body={key: value for key, value in made.body.items() if key != "archetype"})
+    tested = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 1)
+    found = folded(planned(R1=VERSION), nobody, verdict("PASS"), tested)
+    assert "it was moved as a evaluator's, by a decision about nobody knows whom" in found
+
+
+def test_a_node_that_is_escalated_is_not_accepted() -> None:
+    escalated = decision(1, "verifier", step="escalate")
+    assert folded(escalated, decision(2, "verifier")) == ["its step accept cannot be: verifier was escalated"]
+
+
+def test_a_pass_of_another_decision_counts_on_the_same_files_alone() -> None:
+    read = replace(verdict("PASS"), artifact=Artifact("t" * 40))
+    first, second = decision(1, "verifier", step="reread"), decision(2, "verifier")
+    gate = moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, 2)
+    same = replace(gate, artifact=Artifact("t" * 40))
+    assert folded(planned(R1=VERSION), first, read, second, same) == []
+    assert folded(planned(R1=VERSION), first, read, second, gate) == [
+        "the PASS that is recorded about it was read on other files, for another decision"
+    ]
+
+
+def closed(status: str, exit_code: int) -> Evidence:
+    """A close-out whose report names what its material comes to, with this word on it."""
+    given = CloseOut("bell:1@1", (FeedbackRecord("make", exit_code),))
+    report = document_of(Judged(judge(given), NOW))
+    body: dict[str, Json] = json.loads(json.dumps({"given": asdict(given), "report": report}))
+    about = SpecRef("task", given.task_id)
+    return Evidence(Kind.CLOSE_OUT, "close-out:1", NOW, Outcome(status), about, body=body)
+
+
+def test_a_close_out_is_judged_again_from_its_record() -> None:
+    assert folded(closed("passed", 0)) == folded(closed("blocked", 1)) == []
+    assert folded(closed("passed", 1)) == ["it says passed, and by the rules it is blocked"]
+    assert folded(replace(closed("passed", 0), body={})) == ["it does not hold what it was made from"]
+    mixed = replace(closed("passed", 0), body={**closed("passed", 0).body, "given": closed("passed", 1).body["given"]})
+    assert folded(mixed) == ["it does not come to the findings it names"]
+    fold = Fold()
+    fold.add(1, closed("passed", 1))
+    assert (fold.close_outs["bell:1@1"].status, fold.close_outs["bell:1@1"].judged_again) == ("passed", "blocked")
+
+
+def test_a_waiver_that_is_not_recorded_covers_no_finding() -> None:
+    made = closed("passed", 1)
+    report = made.body["report"]
+    assert isinstance(report, dict)
+    assert isinstance(report["findings"], list)
+    findings: list[Json] = [{**one, "waived_by": ID} for one in report["findings"] if isinstance(one, dict)]
+    signed = replace(made, body={**made.body, "report": {**report, "findings": findings}})
+    assert folded(signed) == ["it says passed, and by the rules it is blocked"]

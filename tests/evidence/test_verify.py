@@ -13,8 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_fox.core.evidence import Evidence, Json, Kind, Link, Outcome, canonical, content_of, head_after, record_id
-from agent_fox.core.gates import Gate
+from agent_fox.core.gates import Gate, Role
+from agent_fox.core.ids import Ticket
 from agent_fox.core.specification import Author, Change, ChosenTests, Specification, SpecKind, State, Who
+from agent_fox.core.verdict import Word
 from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.faults import MOST_FAULTS, Fault, Findings
 from agent_fox.evidence.granting import petition
@@ -24,10 +26,11 @@ from agent_fox.evidence.witness import Witness
 from agent_fox.review.tasks import register
 from agent_fox.store import ledger, library
 from agent_fox.store.gates import gates_of
+from agent_fox.store.records import NewDecision, StepRow, record_decision
 from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import transaction
-from tests.evidence.ledgers import HAPPENINGS, NOW, VERSION, at, check, grown, opened
-from tests.store.world import SPEC
+from tests.evidence.ledgers import HAPPENINGS, NOW, VERSION, at, check, decided, grown, move, opened
+from tests.store.world import SPEC, VERIFIER
 
 MOMENTS = 12
 TASK = "afx-0123456789ab"
@@ -457,3 +460,20 @@ def test_a_table_that_says_more_than_was_recorded_is_found(path: Path, what: str
     gives_way = "DROP INDEX verification_results_current"
     without_guards(path, gives_way, BEHIND_THE_ENGINE[what])
     assert faults(path)
+
+
+def test_a_verdict_and_a_gate_that_our_own_functions_wrote_past_the_engine_are_found(tmp_path: Path) -> None:
+    path = grown(tmp_path, 1)
+    with opened(path) as db, transaction(db):
+        number = decided(db, 1, 2, VERIFIER, "Accept", {}, Word.PASS)
+        move(db, 2, number, Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR)
+    assert "the decision Accept by which it was moved did not accept or waive its node" in faults(path)
+
+
+def test_a_decision_that_says_a_step_which_the_plan_has_not_is_found(tmp_path: Path) -> None:
+    path = grown(tmp_path, 1)
+    with opened(path) as db, transaction(db):
+        step: StepRow = {"uid": VERIFIER.uid, "step": "accept", "rung": None}
+        new = NewDecision(VERIFIER.uid, VERIFIER.id, SPEC, "Accept", Ticket(VERIFIER.uid, 1, 1), (step,))
+        record_decision(db, at(2), 1, new)
+    assert f"the plan has {VERIFIER.id} as pending, and its last decision made it verified" in faults(path)

@@ -13,7 +13,8 @@ from sqlite_utils import Database
 from agent_fox.core.close_out import CloseOut, Contract, FeedbackRecord, RuleReport, Severity, judge
 from agent_fox.core.close_out_scope import Boundary, ScopeReport
 from agent_fox.core.evidence import RunContext
-from agent_fox.review.close_out_record import Damaged, edited, given_of, keep, task_in
+from agent_fox.evidence.close_outs import Damaged
+from agent_fox.review.close_out_record import edited, given_of, keep, task_in
 from agent_fox.review.close_out_report import Judged, document_of, write_report
 from agent_fox.store import ledger
 from agent_fox.store.ledger import Kept
