@@ -85,13 +85,23 @@ SELECT t.id, t.granted_at, l.position, l.content, t.envelope AS 'body.envelope',
     t.expires_at AS 'body.expires_at'
 FROM waivers AS t LEFT JOIN ledger AS l ON l.identity = 'waiver:' || t.id || ':granted' ORDER BY l.position
 """
-WAIVER_EVENTS = """
+EVENT = (
+    "CASE kind WHEN 'asked' THEN 'waiver:asked:' || id WHEN 'used' THEN 'waiver:' || waiver_id || ':used:' || id "
+    "ELSE 'waiver:' || waiver_id || ':' || kind END"
+)
+"""The identity of the record of a waiver's event."""
+
+WAIVER_EVENTS = f"""
 SELECT t.id, t.at, l.position, l.content, t.kind AS 'result.status', t.waiver_id AS 'body.waiver',
     t.subject AS 'body.subject'
-FROM waiver_events AS t LEFT JOIN ledger AS l ON l.identity = CASE t.kind WHEN 'asked' THEN 'waiver:asked:' || t.id
-    ELSE 'waiver:' || t.waiver_id || ':' || t.kind END WHERE t.kind <> 'used' ORDER BY t.id
+FROM (SELECT *, {EVENT} AS name FROM waiver_events) AS t LEFT JOIN ledger AS l ON l.identity = t.name ORDER BY t.id
 """
-"""That a waiver was used is told by the records of what it was used for: a gate, a decision, a close-out."""
+BLOCKS = """
+SELECT t.id, t.at, l.position, l.content, t.node_id AS 'spec_ref.address', t.run_id AS 'run_context.run',
+    t.decision_id AS 'run_context.decision', t.archetype AS 'body.archetype', t.cause AS 'body.cause',
+    t.reason AS 'body.reason|quoted', t.root_node AS 'body.root', t.requirements AS 'body.requirements|json'
+FROM blocking_history AS t LEFT JOIN ledger AS l ON l.identity = 'block:' || t.id ORDER BY t.id
+"""
 
 SPECIFICATIONS = """
 SELECT t.id, t.at, l.position, l.content, t.state AS 'result.status', t.kind AS 'spec_ref.kind',
@@ -121,6 +131,7 @@ TABLES = {
     "runs": RUNS,
     "waivers": WAIVERS,
     "waiver_events": WAIVER_EVENTS,
+    "blocking_history": BLOCKS,
     "specifications": SPECIFICATIONS,
     "review_tasks": REVIEW_TASKS,
     "review_events": REVIEW_EVENTS,
@@ -131,7 +142,7 @@ FORMS: dict[str, Callable[[str], Json]] = {
     "quoted": quoted, "digest": digest, "json": json.loads, "version": text_version,
 }  # fmt: skip
 
-GONE = """
+GONE = f"""
 SELECT position, identity FROM ledger WHERE kind = 'decision' AND decision_id NOT IN (SELECT id FROM decisions)
 UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'verdict' AND CAST(substr(identity, 9) AS INTEGER) NOT IN (SELECT id FROM verification_results)
@@ -141,11 +152,12 @@ UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'session' AND session_id NOT IN (SELECT id FROM sessions)
 UNION ALL SELECT position, identity FROM ledger
     WHERE kind = 'run' AND CAST(address AS INTEGER) NOT IN (SELECT id FROM runs)
+UNION ALL SELECT position, identity FROM ledger
+    WHERE kind = 'block' AND identity NOT IN (SELECT 'block:' || id FROM blocking_history)
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity LIKE 'waiver:%:granted'
     AND substr(identity, 8, length(identity) - 15) NOT IN (SELECT id FROM waivers)
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'waiver' AND identity NOT IN (
-    SELECT CASE kind WHEN 'asked' THEN 'waiver:asked:' || id ELSE 'waiver:' || waiver_id || ':' || kind END
-    FROM waiver_events
+    SELECT {EVENT} FROM waiver_events
 )
 UNION ALL SELECT position, identity FROM ledger WHERE kind = 'specification' AND identity LIKE 'specification:%'
     AND identity NOT IN (SELECT 'specification:' || id FROM specifications)

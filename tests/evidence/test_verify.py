@@ -26,7 +26,7 @@ from agent_fox.evidence.witness import Witness
 from agent_fox.review.tasks import register
 from agent_fox.store import ledger, library
 from agent_fox.store.gates import gates_of
-from agent_fox.store.records import NewDecision, StepRow, record_decision
+from agent_fox.store.records import NewDecision, StepRow, record_block, record_decision
 from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import transaction
 from tests.evidence.ledgers import HAPPENINGS, NOW, VERSION, at, check, decided, grown, move, opened
@@ -237,6 +237,8 @@ BESIDE = {
     "DELETE FROM review_events": f"there is no row any more for review:{TASK}:1",
     "UPDATE waiver_events SET subject = 'R9'": "row 1 of waiver_events and its record differ in body.subject",
     "DELETE FROM waiver_events": "there is no row any more for waiver:asked:1",
+    "UPDATE blocking_history SET reason = ''": "row 1 of blocking_history and its record differ in body.reason",
+    "DELETE FROM blocking_history": "there is no row any more for block:1",
     "INSERT INTO review_events SELECT 2, at, task_id, 'verified', data FROM review_events":
         "row 2 of review_events has no record",
     "INSERT INTO waiver_events SELECT 2, at, waiver_id, kind, subject, decision_id, note FROM waiver_events":
@@ -246,7 +248,7 @@ BESIDE = {
 
 @pytest.fixture
 def beside(path: Path) -> Path:
-    """The same, with something proposed for the library, a review task, and a petition."""
+    """The same, with something proposed for the library, a review task, a petition, and a block."""
     tests = Specification(
         f"{SPEC}/rings", SpecKind.ASSERTION, "It rings.", (f"{SPEC}/R1",), ChosenTests(("test_a.py",))
     )
@@ -254,6 +256,8 @@ def beside(path: Path) -> Path:
         library.add(db, NOW, [Change(tests, State.PROPOSED, Author(Who.AGENT, "somebody"))])
         register(db, NOW, TaskRow(TASK, NOW, "A task", "[]"), [])
         petition(db, NOW, f"{SPEC}/R1", "it is hard")
+        node = {"archetype": "verifier", "node_id": VERIFIER.id, "node_uid": VERIFIER.uid, "spec_name": SPEC}
+        record_block(db, NOW, None, 1, node, "attempts spent", "it fails", VERIFIER.id, ["R1"])
     assert faults(path) == []
     return path
 

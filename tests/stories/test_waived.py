@@ -53,8 +53,9 @@ def test_gate_and_ledger_tell_the_same_story(root: Path, alice: Person) -> None:
     gates = rows(root, "SELECT requirement_id, state, role FROM gates WHERE spec_name = '01_calc' ORDER BY 1")
     assert gates == [("01-REQ-1.1", "waived", "person"), ("01-REQ-1.2", "tested", "evaluator")]
     kinds = rows(root, "SELECT kind, status, address FROM ledger WHERE kind = 'waiver'")
-    assert kinds == [("waiver", "granted", "01_calc/01-REQ-1.1")]
-    (limitation,) = rows(root, "SELECT json_extract(content, '$.limitation') FROM ledger WHERE kind = 'waiver'")
+    assert kinds == [("waiver", status, "01_calc/01-REQ-1.1") for status in ("granted", "used")]
+    granted = "SELECT json_extract(content, '$.limitation') FROM ledger WHERE kind = 'waiver' AND status = 'granted'"
+    (limitation,) = rows(root, granted)
     assert "accepted without evidence by alice" in str(limitation[0])
     alice.run(root, PROVEN)
     checked = alice.cli(root, "ledger", "verify")
