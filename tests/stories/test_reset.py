@@ -66,9 +66,12 @@ def test_a_node_that_does_not_exist_is_named_and_nothing_changes(tmp_path: Path)
 
 
 def test_nothing_is_reset_while_a_run_is_on(tmp_path: Path) -> None:
-    root = World({"01_calc": [Req("01-REQ-1.1", 1)]}, seconds=1).build(tmp_path)
+    go_on = tmp_path / "go on"
+    world = World({"01_calc": [Req("01-REQ-1.1", 1)]}, coder_does={"01_calc:1/1": f"wait {go_on}"})
+    root = world.build(tmp_path)
     running = begin(root)
     wait_for_sessions(root, 1)
     done = run_cli(root, "reset", "01_calc:1")
+    go_on.touch()
     assert (done.returncode, "Traceback" in done.stderr) == (CANNOT_GO_ON, False)
     assert running.wait(60) == PROVEN
