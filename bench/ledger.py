@@ -24,7 +24,7 @@ from bench.worlds import temporary_folder
 
 ROUNDS = 3
 A_REPORT = 40
-"""Records that are appended in one transaction: the verdicts of one report."""
+"""Records that are appended in one transaction: the checks of one report."""
 
 AT = "2026-03-01T12:00:00.000Z"
 APPEND, VERIFY, SIGNED = Aim(ratio=4.0), Aim(limit=0.5e-3), Aim(limit=2e-3)
@@ -60,9 +60,9 @@ def per_record(name: str, took: float, floor: float, records: int, beside: str, 
 
 
 def record(number: int) -> Evidence:
-    """A verdict, as long as they are."""
+    """A check, as long as they are."""
     return Evidence(
-        Kind.VERDICT, f"verdict:{number}", AT, Outcome("PASS"), SpecRef("requirement", f"01_bell/{number}", "v" * 16),
+        Kind.CHECK, f"check:{number}", AT, Outcome("PASS"), SpecRef("requirement", f"01_bell/{number}", "v" * 16),
         RunContext("make test", "e" * 16, "1 checks", "01_bell:2@1.1", 1), Artifact("a" * 40, "c" * 40),
         body={"evidence": "passed: tests/test_bell.py::test_it_rings " * 4, "said": "PASS", "note": ""},
     )  # fmt: skip

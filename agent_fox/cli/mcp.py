@@ -12,7 +12,6 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.late_verifier import LateVerifier
-from agent_fox.cli.review_desk import DeskWish, desk_of, undecided_desk
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.verifier_options import VerifierOptions, context_of, verifier_options
 from agent_fox.cli.version import installed
@@ -103,6 +102,12 @@ def review(
     `agent-fox mcp review -- claude --print --model sonnet`, or by `command` in the table `[review]` of your own
     review.toml. What was changed is sent to it. With --json, print what clients are told of the server, and leave.
     """
+    from agent_fox.cli.review_desk import (  # noqa: PLC0415 - brings the engine, which the verifier has no use for
+        DeskWish,
+        desk_of,
+        undecided_desk,
+    )
+
     with _the_extra():
         from agent_fox.mcp import review_server  # noqa: PLC0415 - the extra `mcp` may not be installed
     if as_json:
