@@ -112,13 +112,17 @@ class GoTestReader:
         if self._panic is not None:
             return at
         last = None
-        while (found := _PASSED.match(block, at)) and found[1] not in self._tests:
+        while (found := _PASSED.match(block, at)) and not self._is_known(found[1]):
             self._passed.add(found[1])
             last, at = found, found.end()
         if last is not None:
             self.has_verbose = self._is_streamed = True
             self._current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])
         return at
+
+    def _is_known(self, name: str) -> bool:
+        """Whether a later line may be about an earlier test of this name."""
+        return name in self._tests or name in self._before.unfinished
 
     def feed(self, line: str) -> bool:
         """Whether the line was about a test."""

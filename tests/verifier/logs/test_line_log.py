@@ -174,3 +174,12 @@ def test_real_logs_say_the_same_in_blocks_and_in_lines(sample: Sample) -> None:
     for path in paths:
         log = "".join(f"{line}\n" for line in lines(io.BytesIO(path.read_bytes())))
         assert in_blocks(sample.parser, log, 10_000) == taken(sample.parser, log)
+
+
+def test_a_go_test_that_passes_after_one_of_its_name_never_ended_is_read_line_by_line() -> None:
+    log = (
+        "=== RUN   TestA1\nexit status 3\nFAIL\texample.com/lw/sub\t0.003s\nFAIL\n"
+        "=== RUN   TestA1\n--- PASS: TestA1 (0.00s)\n--- PASS: TestA1 (0.00s)\n"
+    )
+    (go,) = (sample for sample in SAMPLES if isinstance(sample.parser, GoLog))
+    assert in_blocks(go.parser, log, 2) == taken(go.parser, log)
