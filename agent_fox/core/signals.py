@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 LONGEST_LINE = 200
+ESCAPE = "\x1b"
 
 _ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 _UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
@@ -33,7 +34,7 @@ def normalise_line(text: str) -> str:
     Normalising twice changes nothing. Two failures with the same result and the same failing command are
     taken to have one cause. The result has at most LONGEST_LINE characters; it is empty where the text is.
     """
-    line = _first_line(_ANSI.sub("", text))
+    line = _first_line(_ANSI.sub("", text).replace(ESCAPE, ""))
     for pattern, word in _REPLACEMENTS:
         line = pattern.sub(word, line)
     return " ".join(line.split())[:LONGEST_LINE].rstrip()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_fox.core.signals import LONGEST_LINE, normalise_line
@@ -57,6 +57,7 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
     assert len(once) <= LONGEST_LINE
 
 
+@example("\x1b\x1bTT")
 @given(st.text(alphabet="0af-:/.\\ x~#<T\x1b[m", max_size=60))
 def test_normalising_twice_changes_nothing_in_lines_of_signs(text: str) -> None:
     once = normalise_line(text)
