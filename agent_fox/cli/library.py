@@ -213,7 +213,8 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
         print_json([asdict(result) for result in results])
     else:
         click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or NOTHING)
-    return Exit.DONE if all(result.status is Word.PASS for result in results) else Exit.UNPROVEN
+    is_shown = bool(results) and all(result.status is Word.PASS for result in results)
+    return Exit.DONE if is_shown else Exit.UNPROVEN
 
 
 def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequence[Specification]:
@@ -221,7 +222,12 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
     if own is not None:
         return of_spec(own, root)
     if file is None and not (root / STATE).exists():
-        return [one for one in of_files(root) if not addresses or one.address in addresses]
+        known = {one.address: one for one in of_files(root)}
+        for address in addresses:
+            if address not in known:
+                there = ", ".join(known) or "none"
+                raise UserError(f"{address}: no specifications.toml here has it; there are: {there}")
+        return [known[address] for address in addresses or known]
     with reading(root) as db:
         if file is not None:
             specifications, problems = read_library(file.absolute(), root, Owner(LIBRARY, known_parts(db)))

@@ -165,7 +165,18 @@ def test_checks_can_be_tried_on_the_checkout(root: Path, alice: Person) -> None:
     tried = alice.cli(root, "library", "check", "--file", FILE, "--json")
     assert tried.returncode == 2
     assert [one["status"] for one in json.loads(tried.stdout)] == ["FAIL"]
-    assert done(alice.cli(root, "library", "check")).startswith("nothing to check: what specifications.toml of a spec")
+    nothing = alice.cli(root, "library", "check")
+    assert nothing.returncode == 2  # who looked at nothing has shown nothing
+    assert nothing.stdout.startswith("nothing to check: what specifications.toml of a spec")
+
+
+def test_an_address_that_no_file_has_is_named_where_there_is_no_state(tmp_path: Path, alice: Person) -> None:
+    (tmp_path / "bare" / ".git").mkdir(parents=True)
+    spec = tmp_path / "bare" / ".agent-fox" / "specs" / "01_cart"
+    spec.mkdir(parents=True)
+    (spec / "tasks.md").write_text("## Tasks\n- [ ] 1. Build it\n")
+    wrong = alice.cli(tmp_path / "bare", "library", "check", "01_cart/nothing")
+    assert (wrong.returncode, "01_cart/nothing: no specifications.toml here has it" in wrong.stderr) == (1, True), wrong
 
 
 def test_a_spec_s_own_file_can_be_tried_before_a_run_adopts_it(root: Path, alice: Person) -> None:
