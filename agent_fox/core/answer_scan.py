@@ -49,7 +49,7 @@ def _key(words: tuple[str, ...]) -> re.Pattern[str]:
 
 
 _START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?i:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
-_TOKEN = re.compile(r'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_TOKEN = re.compile(r'"(?>(?:[^"\\]++|\\(?:.|\Z))*)(?:"|\Z)|[\[\]{}]', re.DOTALL)
 _FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
 _STUB = re.compile(r"[\[{\s]*(?:[\"']?(?P<word>\w*))?[\"']?\s*:?\s*")
 _QUOTES = ('"', "'", "”", "’")

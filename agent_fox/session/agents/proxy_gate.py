@@ -37,7 +37,7 @@ _LISTS = {
     Provider.OPENAI: re.compile(rf"(?:/v1)?/models(?:/{_NAME})?"),
     Provider.GEMINI: re.compile(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
 }
-_QUERY = re.compile(r"[\w.~:@!$'()*+,;=&%/-]*", re.ASCII)
+_QUERY = re.compile(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
 _QUERY_CREDENTIALS = frozenset({"key", "api_key", "api-key", "access_token", "oauth_token"})

@@ -33,8 +33,8 @@ def _dull_lines(*severities: str) -> re.Pattern[str]:
     """Lines without a place, and problems of `severities` in the format stylish."""
     problems = "".join(rf"|[ ]+\d+:\d+[ ]+{severity}[ ][^\n]*+\n" for severity in severities)
     return re.compile(
-        rf"""(?:\n{problems}
-           |(?![\sEO])[^\n,\[)]*+(?:(?:,(?![ ]col[ ])|\[(?!Error|Warning)|\)(?!:[ ]))[^\n,\[)]*+)*+\n)*+""",
+        rf"""(?>(?:\n{problems}
+           |(?![\sEO])[^\n,\[)]*+(?>(?:(?:,(?![ ]col[ ])|\[(?!Error|Warning)|\)(?!:[ ]))[^\n,\[)]*+)*)\n)*)""",
         re.VERBOSE,
     )
 

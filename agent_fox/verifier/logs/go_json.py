@@ -29,8 +29,8 @@ _FRAMING = re.compile(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP
 _TIME = r'\{(?:"Time":"[^"\\]*+",)?"Action":'
 _PASSED = re.compile(  # all events of a test that passed, with none of another's between them
     rf"""{_TIME}"run","Package":"(?P<package>[^"\\]++)","Test":"(?P<test>[^"\\]++)"\}}\n
-        (?:{_TIME}"output","Package":"(?P=package)","Test":"(?P=test)",
-           "Output":"[^"\\\n]*+(?:\\[^\n][^"\\\n]*+)*+"(?:,"OutputType":"[\w-]*+")?\}}\n)*+
+        (?>(?:{_TIME}"output","Package":"(?P=package)","Test":"(?P=test)",
+           "Output":"[^"\\\n]*+(?>(?:\\[^\n][^"\\\n]*+)*)"(?:,"OutputType":"[\w-]*+")?\}}\n)*)
         {_TIME}"pass","Package":"(?P=package)","Test":"(?P=test)"(?:,"Elapsed":[\d.e+-]++)?\}}\n""",
     re.VERBOSE,
 )

@@ -22,7 +22,7 @@ _MORE = re.compile(r" {8,}|\t")
 _EXITED = re.compile(r"(?:exit status \d+|signal: .+)$")
 _PASSED = re.compile(  # a test without sub-tests, and what it logged
     r"""===[ ]RUN[ ]{3}([^\s/]++)\n
-        ((?:[ ]{4}[^\n-]*+(?:-(?!--[ ])[^\n-]*+)*+\n)*+)
+        ((?>(?:[ ]{4}[^\n-]*+(?>(?:-(?!--[ ])[^\n-]*+)*)\n)*))
         ---[ ]PASS:[ ]\1[ ]\([\d.]++s\)\n(?![ \t])""",
     re.VERBOSE,
 )

@@ -28,9 +28,9 @@ _CHECK = re.compile(r"\[ant:checkstyle\] \[(?P<level>ERROR|WARN|WARNING|INFO)\] 
 _PMD = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<rule>\w+):\t(?P<message>.*)")
 _SOURCE = re.compile(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
 _DULL_LINES = re.compile(  # blank, what a test printed (but no place in a source), a test that did not fail
-    r"""(?:\n
-       |[ ]{4}[^\n.]*+(?:\.(?!a?j)[^\n.]*+)*+\n
-       |[\w.$]++[ ]>[ ][^\n:]*[ ](?:PASSED|SKIPPED|STARTED|STANDARD_OUT|STANDARD_ERROR)\n)*+""",
+    r"""(?>(?:\n
+       |[ ]{4}[^\n.]*+(?>(?:\.(?!a?j)[^\n.]*+)*)\n
+       |[\w.$]++[ ]>[ ][^\n:]*[ ](?:PASSED|SKIPPED|STARTED|STANDARD_OUT|STANDARD_ERROR)\n)*)""",
     re.VERBOSE,
 )
 

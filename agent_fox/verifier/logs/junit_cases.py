@@ -235,7 +235,7 @@ def _passed_tests(names: tuple[str, ...]) -> re.Pattern[bytes] | None:
     if "status" in names:
         return None
     attributes = b"".join(rb'\s++%s="[^"<&\xef]*+"' % re.escape(name.encode()) for name in names)
-    return re.compile(rb"(?:<testcase%s\s*+(?:/>|>\s*+</testcase>)\s*+)*+" % attributes)
+    return re.compile(rb"(?>(?:<testcase%s\s*+(?:/>|>\s*+</testcase>)\s*+)*)" % attributes)
 
 
 def _rank(ending: Ending) -> int:

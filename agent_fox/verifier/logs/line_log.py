@@ -69,6 +69,9 @@ def read_block(block: str, reader: SkippingReader) -> None:
     at = skip(block, 0)
     while at < size:
         end = find("\n", at)
+        if end < 0:  # a block ends with its last line: a reader stopped within it
+            take(block[at:])
+            return
         take(block[at:end])
         at = skip(block, end + 1)
 

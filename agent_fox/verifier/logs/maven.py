@@ -43,11 +43,11 @@ _PLAIN = re.compile(
 )
 _CRASHED = re.compile(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
 _SAID = r"""(?:[^\n\[\]<TR]*+  # a line of a running test, without anything that Maven marks its own lines with
-    (?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
-    [^\n\[\]<TR]*+)*+\n)"""
-_SAID_LINES = re.compile(f"{_SAID}*+", re.VERBOSE)
+    (?>(?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
+    [^\n\[\]<TR]*+)*)\n)"""
+_SAID_LINES = re.compile(f"(?>{_SAID}*)", re.VERBOSE)
 _PASSED_CLASS = re.compile(
-    rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n {_SAID}*+
+    rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n (?>{_SAID}*)
          \[INFO\][ ]Tests[ ]run:[ ](?P<tests>\d++),[ ]Failures:[ ]0,[ ]Errors:[ ]0,[ ]Skipped:[ ](?P<skipped>\d++),
          [ ](?:Flakes:[ ]\d++,[ ])?Time[ ]elapsed:[ ][\d.,]++[ ]s(?:ec)?[ ]--?[ ]in[ ](?P=name)\n""",
     re.VERBOSE,

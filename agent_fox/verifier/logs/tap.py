@@ -28,10 +28,10 @@ _PLANNED = re.compile(r"^1\.\.\d", re.MULTILINE)
 _PLAN = re.compile(r"^1\.\.(\d+)")
 _BAIL = re.compile(r"^\s*Bail out!\s*(.*)$")
 _PASSED = re.compile(  # with its YAML block, or before another test: whatever else follows belongs to it
-    r"""(?P<indent>(?:[ ]{4})*+)
+    r"""(?P<indent>(?>(?:[ ]{4})*))
         (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
         ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n
-        (?:(?P=indent)[ ]{2}---\n (?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*+ (?P=indent)[ ]{2}\.\.\.\n
+        (?:(?P=indent)[ ]{2}---\n (?>(?:(?P=indent)[ ]{2}(?!\.\.\.)[^\n]*+\n)*) (?P=indent)[ ]{2}\.\.\.\n
           |(?=(?P=indent)(?:\#[ ]Subtest|(?:not[ ])?ok[ ])))""",
     re.VERBOSE,
 )
