@@ -6,6 +6,7 @@ PYTHON := $(BIN)/python
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 FAULT_ROUNDS ?= 50
+TRACKER ?= local
 AGENTS  ?= claude codex gemini opencode mini
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
@@ -15,8 +16,12 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-run: $(READY) ## the main job, from nothing: a whole plan over several specs of a small project
+# With TRACKER=github: `agent-fox run --tracker github` against a stand-in for GitHub, through the whole life of an issue.
+run: $(READY) ## the main job, from nothing: a whole plan over several specs of a small project (TRACKER=github)
 	@rm -rf $(DEMO) build/state && mkdir -p build
+ifeq ($(TRACKER),github)
+	@XDG_STATE_HOME="$(CURDIR)/build/state" $(PYTHON) -m agent_fox.testing.life $(DEMO)
+else
 	@$(PYTHON) -m agent_fox.testing.demo $(DEMO)
 	@export PATH="$(CURDIR)/$(BIN):$$PATH" XDG_STATE_HOME="$(CURDIR)/build/state"; \
 	cd $(DEMO) && code=0 && { agent-fox run --parallel 3 || code=$$?; } && \
@@ -26,8 +31,10 @@ run: $(READY) ## the main job, from nothing: a whole plan over several specs of 
 	else \
 		echo "make run: agent-fox exited with $$code, but the demonstration ends with 2" >&2; exit 1; \
 	fi
+endif
 
 test: $(READY) ## the tests, from nothing
+	@$(PYTHON) -m tools.github_description || [ $$? -eq 75 ] # where it cannot be had, its tests are skipped and say so
 	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
 
 test-agents: $(READY) ## the real agents' programs (AGENTS="claude codex ...", fetched once) against a scripted model

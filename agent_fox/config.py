@@ -394,7 +394,46 @@ class TrackerSettings(Table):
     """Where issues go."""
 
     kind: Text = Field(
-        default="local", description="`local`: Markdown files in `.agent-fox/issues`; or a plugin's name."
+        default="local",
+        description="`local`: Markdown files in `.agent-fox/issues`; `github`: issues there; or a plugin's name.",
+    )
+    repository: Text | None = Field(
+        default=None, description="`OWNER/NAME` that issues are filed in. Unset: the one that `remote` names."
+    )
+    remote: Text = Field(default="origin", description="The git remote that tells repository and host.")
+    base_url: Text | None = Field(
+        default=None,
+        description="Address of the REST interface, such as `https://HOST/api/v3` of GitHub Enterprise. Unset: by the "
+        "remote's host.",
+    )
+    credentials: Literal["auto", "environment", "gh", "keyring", "app"] = Field(
+        default="auto",
+        description="Where the token comes from. `auto`: a GitHub App if `app_id` is set, else the environment "
+        "(AGENT_FOX_GITHUB_TOKEN, GH_TOKEN, GITHUB_TOKEN), else `gh auth token`, else the keyring.",
+    )
+    app_id: int | None = Field(default=None, ge=1, description="Number of the GitHub App that files.")
+    app_key: Text | None = Field(default=None, description="File with the App's private key (PEM).")
+    installation: int | None = Field(
+        default=None, ge=1, description="Number of the App's installation. Unset: the repository's own."
+    )
+    login: Text | None = Field(
+        default=None, description="Who files, where the token cannot tell (such as `github-actions[bot]`)."
+    )
+    labels: list[Text] = Field(default=["agent-fox"], description="Labels of filed issues; made where that is allowed.")
+    sub_issues: bool = Field(default=False, description="One more issue for each requirement, below the issue.")
+    template: Text | None = Field(
+        default=None, description="File with the text of an issue, instead of the built-in one; see docs/github.md."
+    )
+    reopen_days: int = Field(
+        default=30, ge=0, description="An issue closed for longer is not opened again: a new one is filed."
+    )
+    grace_minutes: float = Field(
+        default=15.0, ge=0, description="How long a filing in doubt is looked for before it is sent again."
+    )
+    writes_per_minute: int = Field(default=30, ge=1, le=80, description="Writes to the tracker in any minute.")
+    writes_per_hour: int = Field(default=400, ge=1, le=500, description="Writes to the tracker in any hour.")
+    finish_seconds: float = Field(
+        default=20.0, ge=0, description="How long the end of a run waits for what can be delivered at once."
     )
 
 

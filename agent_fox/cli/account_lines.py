@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from agent_fox.cli.issues_lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
 from agent_fox.cli.words import counted, listed
@@ -36,6 +37,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "blocked": [asdict(one) for one in account.blocked],
         "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
         "undelivered": [asdict(one) for one in account.undelivered],
+        "issue_counts": counts_document(account.overview),
         "waivers": [asdict(one) for one in account.waivers],
         "asked_for_waivers": [asdict(one) for one in account.asked],
         "gates": account.gates,
@@ -103,7 +105,7 @@ def cost_words(account: RunAccount) -> str:
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
-    """What needs a person: waivers in force, blocked nodes, open issues, effects not delivered."""
+    """What needs a person: waivers in force, blocked nodes, open issues, and one line on all issues together."""
     yield from (plain(one.line) for one in account.waivers)
     yield from (plain(asked_line(one)) for one in account.asked)
     for blocked in account.blocked:
@@ -113,5 +115,6 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     for issue in account.issues:
         if issue.state == "open":
             yield plain(f"issue: {near(root, issue.where) or 'not delivered yet'}  {issue.title}")
-    for effect in account.undelivered:
-        yield plain(f"not delivered: {effect.kind} {effect.title}: {effect.note or effect.state}")
+    told = overview_line(account.overview)
+    if told:
+        yield plain(told)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.health_agents import agents_apart
+from agent_fox.cli.health_tracker import tracker_check
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
@@ -43,6 +44,7 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
         yield _workspace(root, settings)
     yield _sandbox(SandboxMode(settings.verify.sandbox))
     yield _specs(root, settings, dialects)
+    yield tracker_check(root, settings, plugins, os.environ)
     yield from _agents(root, settings, backends)
     yield from agents_apart(root, settings)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib import import_module
 from pathlib import Path
 
 import click
 
 from agent_fox.cli.exits import Exit
+from agent_fox.cli.issues_lines import waits_told
+from agent_fox.cli.issues_place import in_words, with_tracker
 from agent_fox.cli.names import specs as spec_names
 from agent_fox.cli.notify import notify
+from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.cli.screens import JsonLines, Lines, Screen, is_live, print_line
@@ -25,14 +28,15 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine.account import read_account
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.forecast import Forecast, forecast
+from agent_fox.engine.issue_view import read_overview
 from agent_fox.engine.planning import with_dependencies
 from agent_fox.engine.run import STATE, Engine, RunOptions
 from agent_fox.engine.scheduler import Orders
 from agent_fox.engine.waiving import notes_in_force
 from agent_fox.engine.watch import unwatched
-from agent_fox.plugins import load_plugins
+from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.agents.registry import NAMES
-from agent_fox.store.state import read_state
+from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock, git
 from agent_fox.system.sandbox import why_missing
 
@@ -54,10 +58,13 @@ SHOWN_CHANGES = 5
 @click.option("--new-run", is_flag=True, help="Start a new account instead of continuing a paused run.")
 @click.option("--redo", is_flag=True, help="Launch groups that are ticked in the spec, too.")
 @click.option("--dry-run", is_flag=True, help="Tell what would run, in which order, and what it may cost; do nothing.")
+@click.option(
+    "--tracker", metavar="KIND", help="Where issues go, instead of [tracker] kind: local, github, a plugin's."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last one is the summary.")
 def command(
     specs: tuple[str, ...], parallel: int | None, max_cost: float | None, skip_broken: bool, new_run: bool,
-    redo: bool, dry_run: bool, as_json: bool,
+    redo: bool, dry_run: bool, tracker: str | None, as_json: bool,
 ) -> Exit:  # fmt: skip
     """Run the plan until everything is proven, or nothing more can be done. Work lands on the integration branch;
     your checkout stays as it is. A run that was paused, interrupted or killed goes on.
@@ -65,14 +72,17 @@ def command(
     Ctrl-C waits for the sessions that run; a second one ends them.
     """
     root = here()
-    settings = with_ceiling(load(root, os.environ), max_cost)
+    plugins = load_plugins()
+    settings = with_tracker(with_ceiling(load(root, os.environ), max_cost), tracker, plugins)
     options = RunOptions(specs, parallel, skip_broken, new_run, redo)
     if dry_run:
-        return show_forecast(forecast(Engine(root, settings, load_plugins(), unwatched), options), as_json=as_json)
+        return show_forecast(forecast(Engine(root, settings, plugins, unwatched), options), as_json=as_json)
     warn_of_changes(root)
     warn_of_open_agents(settings)
     screen = screen_for(root, settings, as_json=as_json)
-    engine, orders = Engine(root, settings, load_plugins(), screen.show), Orders()
+    engine, orders = Engine(root, settings, plugins, screen.show), Orders()
+    if not as_json:
+        tell_where_issues_go(engine)
     with listening(orders, screen.notice), screen.on():
         stop = engine.run(options, orders)
     summary = summary_of(engine, options, stop)
@@ -119,6 +129,17 @@ def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:
     # rich takes time to import, and most runs that nobody watches do not need it.
     live: Screen = import_module("agent_fox.cli.live").LiveScreen(story, settings.limits.cost_usd)
     return live
+
+
+def tell_where_issues_go(engine: Engine) -> None:
+    """Said where it is not the folder that everybody has, or where something waits from earlier."""
+    waiting = ""
+    with suppress(StateError), reading(engine.root) as db:  # a state that cannot be read is the run's to tell
+        waiting = waits_told(read_overview(db, clock.now()).waiting)
+    with suppress(PluginError):  # the same
+        place = in_words(engine.extensions()[1])
+        if engine.settings.tracker.kind != "local" or waiting:
+            click.echo(plain("; ".join(filter(None, (f"issues go to {place}", waiting)))))
 
 
 def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:

@@ -24,6 +24,11 @@ def fingerprint_of(signal: Signal | None, spec_name: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
+def part_fingerprint(cause: str, spec_name: str, requirement_id: str) -> str:
+    """16 hex digits that name one requirement's part of a cause."""
+    return hashlib.sha256("\0".join(("part", cause, spec_name, requirement_id)).encode()).hexdigest()[:16]
+
+
 def clusters(verdicts: Iterable[Verdict], spec_name: str) -> tuple[Cluster, ...]:
     """Group failing verdicts of one spec by cause, in order of first appearance."""
     found: dict[str, tuple[Signal | None, list[str]]] = {}

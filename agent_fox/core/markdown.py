@@ -33,6 +33,18 @@ def cut(text: str, limit: int) -> str:
     return f"{text[:limit].rstrip()}\n… ({len(text) - limit:,} more characters)"
 
 
+def cut_middle(text: str, limit: int) -> str:
+    """The start and the end of `text`, with a word on how much was left out between where it is longer than `limit`.
+
+    Of a test's output both matter: what was asked, and what came of it.
+    """
+    if len(text) <= limit:
+        return text
+    head, tail = limit * 2 // 5, limit - limit * 2 // 5
+    left_out = f"… ({len(text) - limit:,} characters left out here) …"
+    return f"{text[:head].rstrip()}\n{left_out}\n{text[len(text) - tail :].lstrip()}"
+
+
 def one_line(text: str, limit: int) -> str:
     """`text` as one line of at most `limit` characters."""
     line = " ".join(printable(text).split())
@@ -41,14 +53,22 @@ def one_line(text: str, limit: int) -> str:
 
 def fenced(text: str, info: str = "text") -> str:
     """A code block that `text` cannot end: its fence is longer than any run of backticks inside."""
-    body = printable(text).strip("\n")
+    return in_fence(printable(text).strip("\n"), info)
+
+
+def in_fence(body: str, info: str = "text") -> str:
+    """A code block around what is clean already."""
     fence = "`" * (max(SHORTEST_FENCE - 1, _longest_run(body)) + 1)
     return f"{fence}{info}\n{body}\n{fence}"
 
 
 def code(text: str, limit: int = 200) -> str:
     """`text` as a code span on one line."""
-    line = one_line(text, limit)
+    return in_span(one_line(text, limit))
+
+
+def in_span(line: str) -> str:
+    """A code span around one line that is clean already; nothing around nothing."""
     ticks = "`" * (_longest_run(line) + 1)
     pad = " " if line.startswith("`") or line.endswith("`") else ""
     return f"{ticks}{pad}{line}{pad}{ticks}" if line else ""

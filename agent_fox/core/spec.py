@@ -125,13 +125,28 @@ class Dependency:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceIssue:
+    """The issue that a spec says it came from. `repository` (`OWNER/NAME`) and `host` are empty where it names none."""
+
+    number: int
+    repository: str = ""
+    host: str = ""
+
+    def is_in(self, place: str) -> bool:
+        """Whether it is an issue of `place` (`HOST/OWNER/NAME`). What is not named is the place's own."""
+        host, _, repository = place.lower().partition("/")
+        is_there = self.host.lower().removeprefix("www.") in ("", host)
+        return is_there and self.repository.lower() in ("", repository)
+
+
+@dataclass(frozen=True, slots=True)
 class Spec:
     """One spec folder, read. `name` is the folder's name; `path` is relative to the repository's root.
 
     `test_commands` maps a label (`spec_tests`, `all_tests`, `linter`, or the words of the file) to a
     command line. `withdrawn` names requirement ids that the spec itself took back; they are not expected. A
     spec that was taken back as a whole `is_withdrawn`: nothing of it is planned. `documents` maps a file's
-    name to its path, relative to the repository's root.
+    name to its path, relative to the repository's root. `source` is the issue that it came from, if it names one.
     """
 
     name: str
@@ -146,6 +161,7 @@ class Spec:
     withdrawn: tuple[str, ...] = ()
     documents: dict[str, str] = field(default_factory=dict)
     is_withdrawn: bool = False
+    source: SourceIssue | None = None
 
     @property
     def parts(self) -> tuple[Criterion, ...]:

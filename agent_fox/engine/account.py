@@ -14,8 +14,10 @@ from sqlite_utils import Database
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.engine.activity import Activity, activity_in
+from agent_fox.engine.issue_view import Overview, read_overview
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked
+from agent_fox.system import clock
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
@@ -163,6 +165,7 @@ class RunAccount:
     asked: tuple[Asked, ...] = ()
     gates: dict[str, int] = field(default_factory=dict)
     ledger: Tip = field(default_factory=Tip)
+    overview: Overview = field(default_factory=Overview)
 
     @property
     def proven(self) -> int:
@@ -218,7 +221,14 @@ def read_account(
         asked=tuple(asked(db)),
         gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
         ledger=tip_of(db),
+        overview=read_overview(db, clock.now()),
     )
+
+
+def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | None = None) -> SpecAccount | None:
+    """One spec alone; None where it is not in the plan. `waived` are its ids with a waiver that counts now."""
+    notes = tuple(WaiverNote("", name, part, "", "", "", "") for part in waived)
+    return next(_specs(db, tip_tree, frozenset([name]), notes), None)
 
 
 def _count(db: Database, sql: str, run_id: int | None) -> int:
@@ -257,15 +267,15 @@ class _Verifier:
 def _specs(
     db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...]
 ) -> Iterator[SpecAccount]:
+    where, values = _among("name", only)
     sql = (
-        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs WHERE is_withdrawn = 0 "
-        "ORDER BY position, name"
+        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
+        f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
     )
-    parts, nodes, verifiers = _unplanned_parts(db) | _parts(db), _nodes(db), _verifiers(db)
-    required, short = _short(db)
-    for name, commit, problem, is_read in db.execute(sql).fetchall():
-        if only is not None and name not in only:
-            continue
+    parts = _unplanned_parts(db, only) | _parts(db, only)
+    nodes, verifiers = _nodes(db, only), _verifiers(db, only)
+    required, short = _short(db, only)
+    for name, commit, problem, is_read in db.execute(sql, values).fetchall():
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
         standing = "left out" if problem else _standing(verifier, statuses)
@@ -299,44 +309,55 @@ def _specs(
         )
 
 
-def _parts(db: Database) -> dict[str, list[tuple[str, str, str | None]]]:
+def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
+    """A condition that a column names a spec in scope, and its value."""
+    return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
+
+
+def _parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
     """Expected ids by spec, each with its current verdict and the tree it was given on."""
+    where, values = _among("p.spec_name", only)
     sql = (
         "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree FROM plan_parts AS p "
         "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
-        "AND v.superseded_by IS NULL ORDER BY p.position"
+        f"AND v.superseded_by IS NULL WHERE {where} ORDER BY p.position"
     )
     found: dict[str, list[tuple[str, str, str | None]]] = {}
-    for spec, part, word, tree in db.execute(sql):
+    for spec, part, word, tree in db.execute(sql, values):
         found.setdefault(spec, []).append((part, word, tree))
     return found
 
 
-def _unplanned_parts(db: Database) -> dict[str, list[tuple[str, str, str | None]]]:
+def _unplanned_parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
     """Expected ids of specs that were left out, as `_parts` has them of the planned ones."""
+    where, values = _among("name", only)
+    sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
     found: dict[str, list[tuple[str, str, str | None]]] = {}
-    for name, snapshot in db.execute("SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> ''"):
+    for name, snapshot in db.execute(sql, values):
         requirements = json.loads(snapshot)["requirements"]
         parts = [part for one in requirements for part in one["criteria"] + one["edge_cases"] or [one]]
         found[name] = [(part["id"], "unread", None) for part in parts]
     return found
 
 
-def _nodes(db: Database) -> dict[str, tuple[int, int, frozenset[str]]]:
+def _nodes(db: Database, only: frozenset[str] | None) -> dict[str, tuple[int, int, frozenset[str]]]:
     """By spec: how many nodes are completed, how many there are, which statuses occur."""
+    where, values = _among("spec_name", only)
     sql = (
         "SELECT spec_name, sum(status = 'completed'), count(*), group_concat(DISTINCT status) FROM plan_nodes "
-        "WHERE status <> 'withdrawn' GROUP BY spec_name"
+        f"WHERE status <> 'withdrawn' AND {where} GROUP BY spec_name"
     )
-    return {name: (done, count, frozenset(statuses.split(","))) for name, done, count, statuses in db.execute(sql)}
+    rows = db.execute(sql, values)
+    return {name: (done, count, frozenset(statuses.split(","))) for name, done, count, statuses in rows}
 
 
-def _verifiers(db: Database) -> dict[str, _Verifier]:
+def _verifiers(db: Database, only: frozenset[str] | None) -> dict[str, _Verifier]:
+    where, values = _among("spec_name", only)
     sql = (
         "SELECT spec_name, id, status, outcome, uid FROM plan_nodes "
-        "WHERE archetype = 'verifier' AND status <> 'withdrawn'"
+        f"WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {where}"
     )
-    return {spec: _Verifier(*rest) for spec, *rest in db.execute(sql)}
+    return {spec: _Verifier(*rest) for spec, *rest in db.execute(sql, values)}
 
 
 def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
@@ -347,12 +368,14 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
     return next((status for status in ("blocked", "running") if status in statuses), "waiting")
 
 
-def _short(db: Database) -> tuple[Gate, dict[str, frozenset[str]]]:
+def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:
     """The gate that the last run asked for, and by spec the ids whose gate is not that."""
     row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
     required = Gate(row[0]) if row else Gate.TESTED
     found: dict[str, set[str]] = {}
-    for spec, part, state, proved in db.execute("SELECT spec_name, requirement_id, state, was_proved FROM gates"):
+    where, values = _among("spec_name", only)
+    sql = f"SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {where}"
+    for spec, part, state, proved in db.execute(sql, values):
         if not is_enough(required, Gate(state), was_proved=bool(proved)):
             found.setdefault(spec, set()).add(part)
     return required, {spec: frozenset(ids) for spec, ids in found.items()}

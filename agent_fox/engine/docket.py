@@ -104,7 +104,7 @@ class Docket:
     """The open transaction `db` and all that a handler may know besides the result.
 
     `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
-    `waiver_lines` those waivers in words.
+    `waiver_lines` those waivers in words. `sub_issues`: an issue for each requirement, too.
     `ceiling` says which ceiling of a spec or node is reached, if one is.
     """
 
@@ -116,6 +116,7 @@ class Docket:
     waived: Callable[[str], frozenset[str]] = field(default=lambda spec_name: frozenset())
     ceiling: Callable[[str, str], str | None] = no_ceiling
     waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
+    sub_issues: bool = False
 
     def file_of(self, spec_name: str) -> SpecFile:
         return self.shelf.take(self.db, spec_name)

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 
-from agent_fox.core.clusters import Cluster, clusters, fingerprint_of
+from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.decision import Cause
+from agent_fox.core.filing import Says
 from agent_fox.core.judgement import Judged
-from agent_fox.core.markdown import one_line
+from agent_fox.core.markdown import cut_middle
 from agent_fox.core.standing import Status
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket, Transition
+from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import current_verdicts, failing_after
-from agent_fox.trackers.protocol import EffectKind, StateReason
-from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text
+from agent_fox.trackers.protocol import EffectKind
+from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text, places_in
 
-WHOLE_SPEC = ""
-LONGEST_WAIVER = 2_400
+LONGEST_TOLD = 40_000
+"""Characters of evidence about one requirement that go to a tracker; all of it is in the state."""
 
 
 def file_issues(
@@ -32,16 +36,13 @@ def file_issues(
     failing = [judged.counted[part].verdict for part in judged.failing]
     found = clusters(failing, spec_name) or (Cluster(fingerprint_of(None, spec_name), None, judged.unknown),)
     blocked = held_ids(planned, moved)
-    return tuple(
-        _file(
-            docket,
-            planned,
-            decision_id,
-            cluster,
-            facts_of(docket, planned, cause, judged, cluster, commit, blocked),
-        )
-        for cluster in found
-    )
+    repaired = repair(docket, spec_name, judged)
+    filed: list[str] = []
+    for cluster in found:
+        facts = facts_of(docket, planned, cause, judged, cluster, commit, blocked)
+        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()))
+        filed += _file(docket, planned, decision_id, cluster, facts)
+    return (*filed, *settle_repaired(docket, planned, decision_id, commit, repaired))
 
 
 def file_node_issue(
@@ -55,7 +56,31 @@ def file_node_issue(
         run=str(docket.run_id or ""), commit=commit or "", attempts=attempt_rows(docket, planned),
         blocked=held_ids(planned, moved), reason=reason,
     )  # fmt: skip
-    return (_file(docket, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts),)
+    return _file(docket, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts)
+
+
+def file_again(
+    docket: Docket, planned: PlannedNode, decision_id: int, cause: Cause, reason: str, parts: tuple[str, ...],
+    moved: Iterable[Transition],
+) -> tuple[str, ...]:  # fmt: skip
+    """What a waiver does not hold any more: the issues that these parts were in, else the one of the spec."""
+    spec_name, blocked = planned.node.spec_name, held_ids(planned, moved)
+    found: dict[str, list[str]] = {}
+    for part in parts:
+        known = outbox.issues_about(docket.db, spec_name, part)
+        found.setdefault(known[0] if known else fingerprint_of(None, spec_name), []).append(part)
+    filed: list[str] = []
+    for fingerprint, members in found.items():
+        cluster = Cluster(fingerprint, None, tuple(members))
+        facts = IssueFacts(
+            title=f"{spec_name}: {named((spec_name, part) for part in members)} not proven: no waiver counts",
+            spec=spec_name, node=planned.node.id, cause=cause.value, run=str(docket.run_id or ""),
+            unknown=tuple(members), attempts=attempt_rows(docket, planned), blocked=blocked, reason=reason,
+            exhibits=exhibits(docket, spec_name, members), ledger=ledger_end(docket),
+            waivers=docket.waiver_lines(spec_name),
+        )  # fmt: skip
+        filed += _file(docket, planned, decision_id, cluster, facts)
+    return tuple(filed)
 
 
 def held_ids(root: PlannedNode, moved: Iterable[Transition]) -> tuple[str, ...]:
@@ -68,6 +93,7 @@ def facts_of(
 ) -> IssueFacts:  # fmt: skip
     spec_name = planned.node.spec_name
     members = cluster.members if judged.failing else ()
+    failing = tuple(unproven(docket, spec_name, judged, part) for part in members)
     return IssueFacts(
         title=title_of(spec_name, cause, judged, cluster),
         spec=spec_name,
@@ -75,13 +101,14 @@ def facts_of(
         cause=cause.value,
         run=str(docket.run_id or ""),
         commit=commit or "",
-        failing=tuple(unproven(docket, spec_name, judged, part) for part in members),
+        failing=failing,
         unknown=judged.unknown,
         attempts=attempt_rows(docket, planned),
         blocked=blocked,
         exhibits=exhibits(docket, spec_name, (*members, *judged.unknown)),
         ledger=ledger_end(docket),
         waivers=docket.waiver_lines(spec_name),
+        places=places_in("\n".join(part.evidence for part in failing)),
     )
 
 
@@ -121,7 +148,8 @@ def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> 
 def unproven(docket: Docket, spec_name: str, judged: Judged, part: str) -> Unproven:
     verdict = judged.counted[part].verdict
     command = verdict.signal.command if verdict.signal else ""
-    return Unproven(part, docket.file_of(spec_name).texts.get(part, ""), verdict.evidence, command)
+    text = docket.file_of(spec_name).texts.get(part, "")
+    return Unproven(part, text, cut_middle(verdict.evidence, LONGEST_TOLD), command)
 
 
 def attempt_rows(docket: Docket, planned: PlannedNode) -> tuple[AttemptRow, ...]:
@@ -140,62 +168,61 @@ def attempt_rows(docket: Docket, planned: PlannedNode) -> tuple[AttemptRow, ...]
     )  # fmt: skip
 
 
-def _file(docket: Docket, planned: PlannedNode, decision_id: int, cluster: Cluster, facts: IssueFacts) -> str:
+def _file(
+    docket: Docket, planned: PlannedNode, decision_id: int, cluster: Cluster, facts: IssueFacts
+) -> tuple[str, ...]:
     """The issue is noted as open in the same transaction, so that the next decision knows of it."""
-    title, body = issue_text(facts)
-    known = outbox.issue_state(docket.db, cluster.fingerprint)
-    kind = {None: EffectKind.FILE, "open": EffectKind.COMMENT}.get(known, EffectKind.REOPEN)
+    kind = kind_of(docket, cluster.fingerprint)
     members = cluster.members or (WHOLE_SPEC,)
     spec_name = planned.node.spec_name
+    title, body = issue_text(facts)
     outbox.open_issue(docket.db, cluster.fingerprint, title, facts.cause, spec_name, members, docket.at)
+    slot = slot_of(docket) if kind is EffectKind.COMMENT and docket.run_id else ""
     payload = {
         "title": title, "body": body, "members": list(cluster.members), "cause": facts.cause, "at": docket.at,
+        "says": Says.FAILING.value, "slot": slot,
+        "facts": [*told_before(docket, cluster.fingerprint, slot, spec_name), asdict(facts)],
     }  # fmt: skip
-    return outbox.put(docket.db, decision_id, kind, cluster.fingerprint, spec_name, payload, docket.at)
+    filed = outbox.put(docket.db, decision_id, kind, cluster.fingerprint, spec_name, payload, docket.at)
+    return (filed, *_parts(docket, planned, decision_id, cluster, facts))
 
 
-def settle_issues(
-    docket: Docket, planned: PlannedNode, decision_id: int, commit: str | None, proven: tuple[str, ...]
-) -> tuple[str, ...]:
-    """The spec is proven: issues about it alone are closed with the proof, others are told of their part.
-
-    What a person has waived is told as that.
-    """
-    spec_name = planned.node.spec_name
-    waived = docket.waiver_lines(spec_name)
-    return tuple(
-        _settle(docket, spec_name, fingerprint, decision_id, commit, proven, waived)
-        for fingerprint in outbox.issues_of_spec(docket.db, spec_name)
-    )
+def slot_of(docket: Docket) -> str:
+    """Names the one comment of this run: also where the state was lost, and runs are counted anew."""
+    (begun,) = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone() or ("",)
+    return hashlib.sha256(f"failing again\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
 
 
-def _settle(
-    docket: Docket,
-    spec_name: str,
-    fingerprint: str,
-    decision_id: int,
-    commit: str | None,
-    proven: tuple[str, ...],
-    waived: tuple[str, ...] = (),
-) -> str:
-    still_open = outbox.settle_members(docket.db, fingerprint, spec_name)
-    kind = EffectKind.COMMENT if still_open else EffectKind.CLOSE
-    if not still_open:
-        outbox.close_issue(docket.db, fingerprint, docket.at)
-    rest = f"\n\n{still_open} part(s) of this issue are still open." if still_open else ""
-    body = f"{closing_words(spec_name, commit, len(proven), waived)}{rest}\n"
-    title = f"{spec_name} is proven" + (f", {len(waived)} waived" if waived else "")
-    payload = {
-        "title": title, "body": body, "members": list(proven), "at": docket.at,
-        "state_reason": None if still_open else StateReason.COMPLETED.value,
-    }  # fmt: skip
-    return outbox.put(docket.db, decision_id, kind, fingerprint, spec_name, payload, docket.at)
+def kind_of(docket: Docket, fingerprint: str) -> EffectKind:
+    """What failing means for the issue: filed, commented where it is open, opened again where it was closed."""
+    known = outbox.issue_state(docket.db, fingerprint)
+    return {None: EffectKind.FILE, "open": EffectKind.COMMENT}.get(known, EffectKind.REOPEN)
 
 
-def closing_words(spec_name: str, commit: str | None, count: int, waived: tuple[str, ...]) -> str:
-    """What passes on which commit; and what only a person's signature stands for, with all that was signed."""
-    if not waived:
-        return f"Proven: all {count} requirement(s) of {spec_name} pass on commit `{commit}`."
-    listed = "\n".join(f"- {one_line(line, LONGEST_WAIVER)}" for line in waived)
-    passed = f"{count - len(waived)} of {count} requirement(s) of {spec_name} pass on commit `{commit}`"
-    return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}"
+def told_before(docket: Docket, fingerprint: str, slot: str, spec_name: str) -> list[object]:
+    """What other specs said in the same comment, and is so still: one comment a run holds all of it."""
+    facts = outbox.last_payload(docket.db, fingerprint, slot).get("facts") if slot else None
+    rows = facts if isinstance(facts, list) else []
+    others = {spec for spec, _ in outbox.open_members(docket.db, fingerprint)} - {spec_name}
+    return [row for row in rows if isinstance(row, dict) and row.get("spec") in others]
+
+
+def _parts(
+    docket: Docket, planned: PlannedNode, decision_id: int, cluster: Cluster, facts: IssueFacts
+) -> Iterator[str]:
+    """An issue for each requirement, below the one of the cause, where the settings ask for it."""
+    if not docket.sub_issues:
+        return
+    for part in facts.failing:
+        fingerprint = part_fingerprint(cluster.fingerprint, facts.spec, part.id)
+        kind = kind_of(docket, fingerprint)
+        about = replace(facts, title=f"{facts.spec}: {part.id} is not met", failing=(part,), unknown=(), blocked=())
+        title, body = issue_text(about)
+        outbox.open_issue(docket.db, fingerprint, title, facts.cause, facts.spec, [part.id], docket.at)
+        outbox.set_parent(docket.db, fingerprint, cluster.fingerprint)
+        payload = {
+            "title": title, "body": body, "members": [part.id], "cause": facts.cause, "at": docket.at,
+            "says": Says.FAILING.value, "facts": [asdict(about)],
+        }  # fmt: skip
+        if kind is not EffectKind.COMMENT:  # that it fails again is told above
+            yield outbox.put(docket.db, decision_id, kind, fingerprint, planned.node.spec_name, payload, docket.at)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import TypeGuard, TypeVar
 
 import pluggy
 
+from agent_fox.config import TrackerSettings
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import (
     GuardedBackend,
@@ -106,17 +108,26 @@ def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
     return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
 
 
-def tracker_of(plugins: pluggy.PluginManager, kind: str, root: Path) -> Tracker:
-    """The tracker of a kind. Raises PluginError for one that nobody offers, or that its plugin cannot make."""
+def tracker_of(
+    plugins: pluggy.PluginManager, settings: TrackerSettings, root: Path, environ: Mapping[str, str]
+) -> Tracker:
+    """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
+    kind = settings.kind
     if kind == "local":
         return LocalTracker(root / ISSUES)
+    if kind == "github":
+        # PyGithub takes a third of a second to import, and most runs do without.
+        made: Tracker = import_module("agent_fox.trackers.github.make").github_tracker(settings, root, environ)
+        return made
     for plugin, some in given(plugins, "agent_fox_trackers"):
         with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):
             if not isinstance(some, Mapping):
                 raise refuse(some, "a mapping from a kind to what makes the tracker")
             if kind in some:
                 return guarded_tracker(plugin, kind, some[kind](root))
-    raise PluginError(f"[tracker] kind = {kind!r}: no such tracker; `local` is built in, others come as plugins")
+    raise PluginError(
+        f"[tracker] kind = {kind!r}: no such tracker; `local` and `github` are built in, others come as plugins"
+    )
 
 
 def guarded_tracker(plugin: str, kind: str, tracker: object) -> Tracker:

@@ -20,12 +20,14 @@ from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.environment import Standpoint
 from agent_fox.engine.final_review import review_again, verified_commit
 from agent_fox.engine.finish import verifiers
+from agent_fox.store import outbox
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode
 from agent_fox.system import git
 
 AGAIN = "since this spec was verified; it is read again on the final tip"
 OLD = "no record shows what its verdict counts for"
+TWICE = "an issue about it has flapped, and is closed by two proving reports: it is read once more"
 CHANCE = "drawn by chance: its old evidence is made again"
 
 
@@ -79,6 +81,8 @@ def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Agai
     stale = stale_in(docket.db, place, present, tree, origin)
     if stale:
         return Again(f"{' and '.join(stale)} {AGAIN}", {"stale": list(stale)})
+    if outbox.awaits_second_proof(docket.db, place.planned.node.spec_name):
+        return Again(TWICE, {"second_proof": True})
     if origin.run is None or origin.run == docket.run_id:
         return None
     if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):

@@ -18,7 +18,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status, Step
 from agent_fox.engine import promotion
 from agent_fox.engine.docket import Docket, Move, SpecFile
-from agent_fox.engine.escalation import settle_issues
+from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, nodes_of_spec
 
 STALE = "the review is not about the commit that was verified"

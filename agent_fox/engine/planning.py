@@ -15,6 +15,7 @@ from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.result_handler import round_edges
+from agent_fox.engine.settling import withdraw_issues
 from agent_fox.store import evidence
 from agent_fox.store import plan as stored
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
@@ -58,6 +59,8 @@ def withdraw(docket: Docket, change: PlanChange) -> None:
         freed = freed_by(docket, [planned])
         number, _ = docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
         final_review.withdrawn(docket, planned, number)
+        if planned.node.archetype is Archetype.VERIFIER:
+            withdraw_issues(docket, planned, number)
 
 
 def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:

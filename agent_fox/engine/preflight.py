@@ -26,6 +26,7 @@ from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.trackers.github.template import TemplateTrouble, read_template
 from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
@@ -180,9 +181,20 @@ def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backen
         *missing_provisions(settings, [agent for _, agent in agents], root),
         *pushing.objections(root, settings.git),
         *own_words_trouble(root),
+        *template_trouble(settings, root),
     ]
     if missing:
         raise RunRefused("\n".join(dict.fromkeys(missing)))
+
+
+def template_trouble(settings: Settings, root: Path) -> Iterator[str]:
+    """Why issues cannot be written in the project's own words, where they are to be."""
+    if settings.tracker.kind != "github" or settings.tracker.template is None:
+        return
+    try:
+        read_template(root / settings.tracker.template)
+    except TemplateTrouble as error:
+        yield f"[tracker] template: {error}"
 
 
 def unreachable(settings: Settings) -> Iterator[str]:

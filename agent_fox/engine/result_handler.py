@@ -33,9 +33,10 @@ from agent_fox.core.verdict import Report
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
-from agent_fox.engine.escalation import file_issues, settle_issues
+from agent_fox.engine.escalation import file_issues
 from agent_fox.engine.lateness import awaited_of, ignored
 from agent_fox.engine.review_persistence import VerifierResult, judge_result, persist, read_result
+from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 from agent_fox.store.records import DecisionRow, decisions_of_spec
 

@@ -15,10 +15,10 @@ from agent_fox.config import Settings
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import EVERY_SPEC, Policy
-from agent_fox.engine import library, preflight, tip, waiving
+from agent_fox.engine import library, preflight, spec_report, tip, waiving
 from agent_fox.engine.board import Board
+from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.effects import deliver
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
 from agent_fox.engine.heads import Heads
@@ -31,6 +31,7 @@ from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
+from agent_fox.engine.source_comment import comment_sources, place_of
 from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.evidence import witness
@@ -94,8 +95,8 @@ class Engine:
 
     def extensions(self) -> tuple[Registry, Tracker]:
         """The result handlers and the tracker. Raises PluginError for a plugin that cannot be used."""
-        kind = self.settings.tracker.kind
-        return Registry(handlers_of(self.plugins)), tracker_of(self.plugins, kind, self.root)
+        tracker = tracker_of(self.plugins, self.settings.tracker, self.root, self.environ)
+        return Registry(handlers_of(self.plugins)), tracker
 
     def leave_no_folder(self) -> None:
         """Remove this repository's state folder while no launch lies in it."""
@@ -129,14 +130,14 @@ class Engine:
                 self.watch(RunEvent("note", text=line))
             for line in moves_in_words(waiving.settle(docket(db, clock.now()), self.grounds())):
                 self.watch(RunEvent("note", text=line))
-        deliver(db, tracker, self.watch)
+        courier = Courier(self.root / STATE, tracker, self.settings.tracker)
         run = Run(
             db=db,
             run_id=run_id,
             workshop=workshop,
             docket=docket,
             registry=registry,
-            tracker=tracker,
+            courier=courier,
             lookout=Lookout.begin(db, workshop.integration, self.watch),
             parallel=options.parallel or self.settings.run.parallel,
             board=self.board(db, scope, options),
@@ -152,18 +153,32 @@ class Engine:
         )
         self.watch(RunEvent("started", text=str(run_id)))
         run.warn()
+        spec_report.publish_all(docket(db, clock.now()), self.root)
         return self.go(db, run)
 
     def go(self, db: Database, run: Run) -> Stop:
+        run.courier.start()
         try:
             stop = run.go()
+        except BaseException:
+            run.courier.finish(INTERRUPTED_SECONDS)
+            raise
         finally:
             run.note_time()
+        self.report(db, run)
+        run.finish_deliveries(self.settings.tracker.finish_seconds)
         stop = self.pushed(run, stop)
         self.close_account(db, run.run_id, stop)
         run.note_head()
         self.tidy()
         return stop
+
+    def report(self, db: Database, run: Run) -> None:
+        """What people are told of the whole: a report of each spec, and a comment on the issue that it came from."""
+        spec_report.publish_all(run.docket(db, clock.now()), self.root)
+        if self.settings.tracker.kind == "github":
+            with transaction(db):
+                comment_sources(run.docket(db, clock.now()), place_of(run.courier.tracker))
 
     def pushed(self, run: Run, stop: Stop) -> Stop:
         """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.
@@ -250,7 +265,8 @@ class DocketFactory:
         def ceiling(spec_name: str, uid: str) -> str | None:
             return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
 
-        docket = Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling)
+        sub_issues = self.settings.tracker.sub_issues
+        docket = Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues)
         return waiving.with_waivers(docket, self.grounds)
 
 

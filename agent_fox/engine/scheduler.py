@@ -18,10 +18,10 @@ from sqlite_utils import Database
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status
-from agent_fox.engine import final_check, final_review, finish, judges, launching, proving, results
+from agent_fox.engine import final_check, final_review, finish, judges, launching, proving, results, spec_report
 from agent_fox.engine.board import Board
+from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, Handled
-from agent_fox.engine.effects import deliver
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.final_check import Present
 from agent_fox.engine.infrastructure import Backoff
@@ -38,7 +38,6 @@ from agent_fox.store.plan import PlannedNode
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
-from agent_fox.trackers.protocol import Tracker
 
 TICK_SECONDS = 1.0
 
@@ -79,7 +78,7 @@ class Run:
     workshop: Workshop
     docket: Callable[[Database, str], Docket]
     registry: Registry
-    tracker: Tracker
+    courier: Courier
     lookout: Lookout
     parallel: int
     board: Board
@@ -263,6 +262,7 @@ class Run:
 
     def hear(self, seconds: float) -> None:
         """Wait for the next end, and for those that came with it."""
+        self.hear_courier()
         try:
             launch, end = self.ended.get(timeout=self.backoff.shortest(seconds))
         except queue.Empty:
@@ -325,7 +325,8 @@ class Run:
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
         self.note_head()
-        deliver(self.db, self.tracker, self.watch)
+        self.courier.wake()
+        spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
 
     def look_at_waivers(self) -> bool:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
@@ -336,7 +337,7 @@ class Run:
         for line in moves_in_words(handled):
             self.watch(RunEvent("note", text=line))
         if handled:
-            deliver(self.db, self.tracker, self.watch)
+            self.courier.wake()
         return bool(handled)
 
     def check_the_tip(self) -> bool:
@@ -351,6 +352,16 @@ class Run:
             self.board.apply(one)
             self.watch(RunEvent("reopened", handled=one))
         return bool(handled)
+
+    def hear_courier(self) -> None:
+        for event in self.courier.told():
+            self.watch(event)
+
+    def finish_deliveries(self, seconds: float) -> None:
+        """What can be delivered now is waited for, `seconds` at most; a person who interrupted waits less."""
+        is_interrupted = self.stop is not None and self.stop.exit is RunExit.INTERRUPTED
+        self.courier.finish(min(seconds, INTERRUPTED_SECONDS) if is_interrupted else seconds)
+        self.hear_courier()
 
     def note_time(self) -> None:
         """Keep the run's wall time: a continued run goes on counting."""

@@ -22,8 +22,9 @@ from agent_fox.core.waivers import AboutRequirement, told
 from agent_fox.engine import blocking_history, final_review, promotion
 from agent_fox.engine.account import WaiverNote
 from agent_fox.engine.docket import Docket, Handled, Move
-from agent_fox.engine.escalation import file_node_issue, settle_issues
+from agent_fox.engine.escalation import file_again
 from agent_fox.engine.final_review import review_again
+from agent_fox.engine.settling import is_in_open_issue, settle_issues, waive_part
 from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.evidence.waivers import Grounds, Held
@@ -155,7 +156,7 @@ def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[H
         docket, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
         requirements=found.open,
     )  # fmt: skip
-    effects = file_node_issue(docket, again, block, Cause.NEEDS_PERSON, reason, None, blocked)
+    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, found.open, blocked)
     return Handled(None, number, moved), Handled(Block(Cause.NEEDS_PERSON), block, blocked, effects)
 
 
@@ -291,7 +292,19 @@ def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[H
     if isinstance(subject, AboutRequirement):
         end_lapsed(docket, grounds)
         waive_gate(docket, held, subject)
-    return held, settle(docket, grounds)
+    handled = settle(docket, grounds)
+    if isinstance(subject, AboutRequirement):
+        tell_issues(docket, subject, told(held.statement))
+    return held, handled
+
+
+def tell_issues(docket: Docket, subject: AboutRequirement, line: str) -> None:
+    """Issues that stay open for other parts are told, which is a decision without a move: nothing goes on by it."""
+    planned = final_review.verifier_of(docket.db, subject.spec)
+    if planned is None or not is_in_open_issue(docket.db, subject.spec, subject.requirement):
+        return
+    number, _ = docket.record(planned, "Waive", (), note=f"waived by a person: {subject.requirement}")
+    waive_part(docket, planned, number, subject.requirement, line)
 
 
 def waive_gate(docket: Docket, held: Held, subject: AboutRequirement) -> None:

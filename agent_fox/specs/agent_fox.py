@@ -16,6 +16,7 @@ from agent_fox.specs.markdown import (
     dependencies_from,
     is_superseded,
     requirements_from,
+    source_from,
     tasks_from,
     title_of,
 )
@@ -157,6 +158,7 @@ def _spec(
         test_commands=tasks.test_commands,
         withdrawn=requirements.withdrawn,
         documents={name: file.where for name, file in documents.files.items()},
+        source=source_from(documents.files["prd.md"]) if "prd.md" in documents.files else None,
     )
 
 

@@ -6,13 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agent_fox.core.spec import Dependency, Group, Problem, Trace
+from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import read_dependencies
 from agent_fox.specs.document import Markdown, read_head, read_markdown
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.requirements import ReadRequirements, read_requirements
+from agent_fox.specs.source import source_in
 from agent_fox.specs.tasks import read_tasks
 from agent_fox.specs.traceability import read_traceability
 
@@ -54,6 +55,10 @@ def tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
 def dependencies_from(file: TextFile, spec_name: str) -> tuple[tuple[Dependency, ...], tuple[Problem, ...]]:
     markdown = read_markdown(file)
     return read_dependencies(markdown, spec_name), markdown.problems
+
+
+def source_from(file: TextFile) -> SourceIssue | None:
+    return source_in(read_markdown(file)) if "source" in file.text.lower() else None
 
 
 def is_superseded(file: TextFile) -> bool:

@@ -27,11 +27,21 @@ class OutboxRow:
     note: str
     witness: str | None
     number: str | None
+    sent_at: str = ""
+    readings: int = 0
+    is_in_doubt: bool = False
+    remote: str = ""
+    episode: int = 1
+    parent: str = ""
+    parent_number: str | None = None
 
 
-def effect_id(decision_id: int, kind: str, fingerprint: str) -> str:
-    """The id that the tracker knows an effect by: a decision wants the same effect only once."""
-    return hashlib.sha256(f"{decision_id}\0{kind}\0{fingerprint}".encode()).hexdigest()[:24]
+def effect_id(decision_id: int, kind: str, fingerprint: str, at: str) -> str:
+    """The id that the tracker knows an effect by: a decision wants the same effect only once.
+
+    `at` is when it was decided: a state file that was restored from a copy counts its decisions anew.
+    """
+    return hashlib.sha256(f"{decision_id}\0{kind}\0{fingerprint}\0{at}".encode()).hexdigest()[:24]
 
 
 def put(
@@ -43,7 +53,7 @@ def put(
     payload: Mapping[str, object],
     at: str,
 ) -> str:
-    number = effect_id(decision_id, kind, fingerprint)
+    number = effect_id(decision_id, kind, fingerprint, at)
     row = {"id": number, "decision_id": decision_id, "kind": kind, "fingerprint": fingerprint}
     more = {"spec_name": spec_name, "payload": to_json(payload), "created_at": at, "updated_at": at}
     insert(db, "outbox", {**row, **more})
@@ -51,8 +61,11 @@ def put(
 
 
 SELECT = (
-    "SELECT outbox.id, kind, outbox.fingerprint, spec_name, payload, outbox.state, tries, note, witness, issues.number "
-    "FROM outbox LEFT JOIN issues USING (fingerprint)"
+    "SELECT outbox.id, outbox.kind, outbox.fingerprint, outbox.spec_name, outbox.payload, outbox.state, outbox.tries, "
+    "outbox.note, outbox.witness, issues.number, coalesce(outbox.sent_at, ''), outbox.readings, outbox.is_in_doubt, "
+    "coalesce(issues.remote, ''), coalesce(issues.episode, 1), coalesce(issues.parent, ''), parents.number "
+    "FROM outbox LEFT JOIN issues USING (fingerprint) "
+    "LEFT JOIN issues AS parents ON parents.fingerprint = issues.parent"
 )
 
 
@@ -63,6 +76,49 @@ def undelivered(db: Database, at: str) -> list[OutboxRow]:
         "AND coalesce(not_before, '') <= ? ORDER BY decision_id, position"
     )
     return [_row(row) for row in db.execute(sql, [at])]
+
+
+def due(db: Database, at: str) -> list[OutboxRow]:
+    """What may be sent at the time `at`: of each issue the oldest effect that is not settled, unless it must wait.
+
+    One that is held holds back what follows about the same issue; a part waits for the issue that it is a part of, as
+    long as anything about that is to be sent.
+    """
+    sql = (
+        f"{SELECT} WHERE outbox.state IN ('pending', 'inflight', 'unknown') AND coalesce(not_before, '') <= ? "
+        "AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.fingerprint = outbox.fingerprint "
+        "AND earlier.position < outbox.position AND earlier.state NOT IN ('done', 'moot')) "
+        "AND (coalesce(issues.parent, '') = '' OR parents.number IS NOT NULL OR NOT EXISTS (SELECT 1 FROM outbox AS whole "
+        "WHERE whole.fingerprint = issues.parent AND whole.state NOT IN ('done', 'moot'))) ORDER BY decision_id, position"
+    )
+    return [_row(row) for row in db.execute(sql, [at])]
+
+
+def last_payload(db: Database, fingerprint: str, slot: str) -> dict[str, object]:
+    """What was last told in a comment of this slot; empty where nothing was."""
+    sql = (
+        "SELECT payload FROM outbox WHERE fingerprint = ? AND json_extract(payload, '$.slot') = ? "
+        "ORDER BY position DESC LIMIT 1"
+    )
+    row = db.execute(sql, [fingerprint, slot]).fetchone()
+    found: dict[str, object] = json.loads(row[0]) if row else {}
+    return found
+
+
+def next_time(db: Database) -> str | None:
+    """When the first effect that waits for a time may be sent; None where none does."""
+    sql = "SELECT min(not_before) FROM outbox WHERE state IN ('pending', 'inflight', 'unknown')"
+    found: str | None = db.execute(sql).fetchone()[0]
+    return found
+
+
+def followers(db: Database, row: OutboxRow) -> list[OutboxRow]:
+    """What was decided later about the same issue and is not settled yet, oldest first."""
+    sql = (
+        f"{SELECT} WHERE outbox.fingerprint = ? AND outbox.state NOT IN ('done', 'moot') "
+        "AND outbox.position > (SELECT position FROM outbox WHERE id = ?) ORDER BY outbox.position"
+    )
+    return [_row(found) for found in db.execute(sql, [row.fingerprint, row.id])]
 
 
 def held(db: Database) -> list[OutboxRow]:
@@ -77,26 +133,54 @@ def waiting(db: Database) -> int:
 
 def _row(row: tuple[Any, ...]) -> OutboxRow:
     number, kind, fingerprint, spec_name, payload, *rest = row
-    return OutboxRow(number, kind, fingerprint, spec_name, json.loads(payload), *rest)
+    state, tries, note, witness, issue, sent_at, readings, is_in_doubt, *issues = rest
+    return OutboxRow(
+        number, kind, fingerprint, spec_name, json.loads(payload), state, tries, note, witness, issue, sent_at,
+        readings, bool(is_in_doubt), *issues,
+    )  # fmt: skip
 
 
-def set_outbox(db: Database, number: str, state: str, at: str, note: str = "", not_before: str | None = None) -> None:
-    """Note what came of sending it. `not_before` (ISO 8601, UTC): when to try again at the earliest."""
-    change(db, "outbox", number, {"state": state, "note": note, "updated_at": at, "not_before": not_before})
+def set_outbox(
+    db: Database, number: str, state: str, at: str, note: str = "", not_before: str | None = None, *,
+    is_in_doubt: bool = False, readings: int = 0,
+) -> None:  # fmt: skip
+    """Note what came of sending it. `not_before` (ISO 8601, UTC): when to try again at the earliest. `readings`: how
+    many should have shown it and did not, where it is in doubt."""
+    about = {"is_in_doubt": int(is_in_doubt), "readings": readings}
+    change(db, "outbox", number, {"state": state, "note": note, "updated_at": at, "not_before": not_before, **about})
 
 
-def send_outbox(db: Database, number: str, witness: str, at: str) -> None:
-    """Note that it is being sent; the first witness stays, since an earlier try may be out already."""
-    db.execute(
-        "UPDATE outbox SET state = 'inflight', tries = tries + 1, updated_at = ?, "
-        "witness = coalesce(witness, ?) WHERE id = ?",
-        [at, witness, number],
+def send_outbox(db: Database, number: str, witness: str, at: str) -> bool:
+    """Note that it is being sent, so that a crash leaves it in doubt; False where it is settled meanwhile.
+
+    While an earlier try is in doubt, its witness and its time stay: that try may be out already.
+    """
+    found = db.execute(
+        "UPDATE outbox SET state = 'inflight', tries = tries + 1, updated_at = :at, "
+        "witness = CASE WHEN is_in_doubt = 1 THEN coalesce(witness, :witness) ELSE :witness END, "
+        "sent_at = CASE WHEN is_in_doubt = 1 THEN coalesce(sent_at, :at) ELSE :at END, is_in_doubt = 1 "
+        "WHERE id = :id AND state NOT IN ('done', 'moot')",
+        {"at": at, "witness": witness, "id": number},
     )
+    return found.rowcount == 1
+
+
+def is_settled(db: Database, number: str) -> bool:
+    """Whether it was delivered, or is not needed any more."""
+    sql = "SELECT 1 FROM outbox WHERE id = ? AND state IN ('done', 'moot')"
+    return db.execute(sql, [number]).fetchone() is not None
+
+
+def wake(db: Database, at: str) -> None:
+    """Forget when to try again: a new run or a person asks for it now. What was held is tried again, too."""
+    db.execute("UPDATE outbox SET not_before = NULL WHERE not_before IS NOT NULL AND state NOT IN ('done', 'moot')")
+    release_held(db, at)
 
 
 def release_held(db: Database, at: str) -> int:
     """A person has acted: what was held is tried again."""
-    found = db.execute("UPDATE outbox SET state = 'pending', updated_at = ? WHERE state = 'held'", [at])
+    sql = "UPDATE outbox SET state = iif(is_in_doubt, 'unknown', 'pending'), updated_at = ? WHERE state = 'held'"
+    found = db.execute(sql, [at])
     return int(found.rowcount)
 
 
@@ -112,7 +196,7 @@ def open_issue(
     db.execute(
         "INSERT INTO issues (fingerprint, title, cause, state, updated_at) VALUES (?, ?, ?, 'open', ?) "
         "ON CONFLICT (fingerprint) DO UPDATE SET state = 'open', cause = excluded.cause, "
-        "updated_at = excluded.updated_at",
+        "flaps = flaps + (state = 'closed' AND proofs > 0), proofs = 0, updated_at = excluded.updated_at",
         [fingerprint, storable(title), cause, at],
     )
     db.conn.executemany(
@@ -145,8 +229,93 @@ def close_issue(db: Database, fingerprint: str, at: str) -> None:
     db.execute("UPDATE issues SET state = 'closed', updated_at = ? WHERE fingerprint = ?", [at, fingerprint])
 
 
-def name_issue(db: Database, fingerprint: str, number: str, url: str) -> None:
-    db.execute("UPDATE issues SET number = ?, url = ? WHERE fingerprint = ?", [number, url, fingerprint])
+def open_members(db: Database, fingerprint: str) -> list[tuple[str, str]]:
+    """What of an issue is still open: spec and requirement (empty: the spec as a whole)."""
+    sql = (
+        "SELECT spec_name, requirement_id FROM issue_members WHERE fingerprint = ? AND is_open = 1 "
+        "ORDER BY spec_name, requirement_id"
+    )
+    return [(str(spec), str(part)) for spec, part in db.execute(sql, [fingerprint])]
+
+
+def settle_member(db: Database, fingerprint: str, spec_name: str, requirement_id: str) -> None:
+    db.execute(
+        "UPDATE issue_members SET is_open = 0 WHERE fingerprint = ? AND spec_name = ? AND requirement_id = ?",
+        [fingerprint, spec_name, requirement_id],
+    )
+
+
+def open_parts(db: Database, fingerprint: str, spec_name: str, parts: Iterable[str]) -> None:
+    db.conn.executemany(
+        "UPDATE issue_members SET is_open = 1 WHERE fingerprint = ? AND spec_name = ? AND requirement_id = ?",
+        [(fingerprint, spec_name, part) for part in parts],
+    )
+
+
+def flaps_of(db: Database, fingerprint: str) -> int:
+    """How often it failed again after it had been closed with proof."""
+    return int(db.execute("SELECT flaps FROM issues WHERE fingerprint = ?", [fingerprint]).fetchone()[0])
+
+
+def issues_about(db: Database, spec_name: str, requirement_id: str) -> list[str]:
+    """Fingerprints of issues, open or closed, that this requirement was ever a part of, the latest first."""
+    sql = (
+        "SELECT fingerprint FROM issues JOIN issue_members USING (fingerprint) "
+        "WHERE spec_name = ? AND requirement_id = ? AND parent = '' ORDER BY updated_at DESC, fingerprint"
+    )
+    return [str(row[0]) for row in db.execute(sql, [spec_name, requirement_id])]
+
+
+def note_proof(db: Database, fingerprint: str) -> tuple[int, int]:
+    """One more report proves all of it. Gives how many in a row by now, and how often it failed again after such."""
+    db.execute("UPDATE issues SET proofs = proofs + 1 WHERE fingerprint = ?", [fingerprint])
+    proofs, flaps = db.execute("SELECT proofs, flaps FROM issues WHERE fingerprint = ?", [fingerprint]).fetchone()
+    return int(proofs), int(flaps)
+
+
+def forget_proofs(db: Database, fingerprint: str) -> None:
+    """It is closed for another reason than proof: failing again is no flapping."""
+    db.execute("UPDATE issues SET proofs = 0 WHERE fingerprint = ?", [fingerprint])
+
+
+def awaits_second_proof(db: Database, spec_name: str) -> bool:
+    """Whether an open issue of the spec was proven once and, since it has flapped, is to be proven once more."""
+    sql = (
+        "SELECT 1 FROM issues JOIN issue_members USING (fingerprint) WHERE state = 'open' AND proofs > 0 AND flaps > 0 "
+        "AND is_open = 1 AND spec_name = ? LIMIT 1"
+    )
+    return db.execute(sql, [spec_name]).fetchone() is not None
+
+
+def set_parent(db: Database, fingerprint: str, parent: str) -> None:
+    db.execute("UPDATE issues SET parent = ? WHERE fingerprint = ?", [parent, fingerprint])
+
+
+def name_issue(db: Database, fingerprint: str, number: str, url: str, remote: str = "", at: str = "") -> None:
+    """Note where an issue is. One with another number than before is a new episode; the earlier one is kept."""
+    db.execute(
+        "INSERT OR IGNORE INTO issue_episodes (fingerprint, episode, number, url, ended_at) "
+        "SELECT fingerprint, episode, number, url, ? FROM issues WHERE fingerprint = ? AND number <> ?",
+        [at, fingerprint, number],
+    )
+    db.execute(
+        "UPDATE issues SET episode = episode + (coalesce(number, '') NOT IN ('', :number)), "
+        "number = :number, url = :url WHERE fingerprint = :print",
+        {"number": number, "url": url, "print": fingerprint},
+    )
+    if remote:
+        note_remote(db, fingerprint, remote, at)
+
+
+def note_remote(db: Database, fingerprint: str, remote: str, at: str) -> None:
+    """Note how the tracker was left, or seen."""
+    db.execute("UPDATE issues SET remote = ?, seen_at = ? WHERE fingerprint = ?", [remote, at, fingerprint])
+
+
+def named_issues(db: Database) -> list[tuple[str, str, str]]:
+    """Fingerprint, number and last known remote state of every issue that was filed, the oldest first."""
+    sql = "SELECT fingerprint, number, remote FROM issues WHERE number <> '' ORDER BY CAST(number AS INTEGER)"
+    return [(str(print_), str(number), str(remote)) for print_, number, remote in db.execute(sql)]
 
 
 def list_issues(db: Database) -> list[dict[str, object]]:
@@ -155,3 +324,9 @@ def list_issues(db: Database) -> list[dict[str, object]]:
     )
     names = ("fingerprint", "number", "url", "title", "cause", "state", "updated_at")
     return [dict(zip(names, row, strict=True)) for row in db.execute(sql)]
+
+
+def known_numbers(db: Database) -> tuple[int, ...]:
+    """Numbers of issues that should be there, as far as we know, the newest first."""
+    sql = "SELECT CAST(number AS INTEGER) FROM issues WHERE number <> '' AND remote NOT IN ('deleted', 'moved')"
+    return tuple(sorted((int(row[0]) for row in db.execute(sql)), reverse=True))

@@ -5,8 +5,10 @@ What came from sessions and tests is fenced; secrets must be masked before the f
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
 
@@ -21,6 +23,13 @@ SHORT = 12
 LONGEST_EVIDENCE = 4_000
 LONGEST_REQUIREMENT = 2_000
 LONGEST_IDS = 2_000
+MOST_PLACES = 20
+
+_PARENT = ".."
+_PLACE = re.compile(
+    r'File "(?P<quoted>(?:\./)?[^"/\\\n:<][^"\\\n:]{0,300})", line (?P<row>\d{1,7})'
+    r"|(?<![\w./\\@+:~-])(?P<path>(?:\./)?\.?\w[\w./@+-]{0,300}\.[A-Za-z]\w{0,9})(?::|\()(?P<line>\d{1,7})(?![\d/])"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +79,20 @@ class LedgerEnd:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file at the commit that the evidence is about."""
+
+    path: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class IssueFacts:
     """Everything an issue says. `cause` in words (`attempts spent`), `commit` what the evidence is about.
 
     `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say. `exhibits`
-    are the records behind what is not proven, `waivers` those in force, in words.
+    are the records behind what is not proven, `waivers` those in force, in words. `repaired` failed when the issue was
+    last spoken of and pass now; `places` are lines of code that the evidence names.
     """
 
     title: str
@@ -91,6 +109,22 @@ class IssueFacts:
     exhibits: tuple[Exhibit, ...] = ()
     ledger: LedgerEnd | None = None
     waivers: tuple[str, ...] = ()
+    repaired: tuple[str, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+def places_in(text: str) -> tuple[Place, ...]:
+    """Lines of code that an output names, as test runners, compilers and tracebacks write them; each once, in order.
+
+    Only what may be a file below the root; whether there is one, the commit must tell.
+    """
+    found = (Place(_path(match), int(match["row"] or match["line"])) for match in _PLACE.finditer(text))
+    is_fit = (place for place in found if place.line and _PARENT not in place.path.split("/"))
+    return tuple(islice(dict.fromkeys(is_fit), MOST_PLACES))
+
+
+def _path(found: re.Match[str]) -> str:
+    return (found["quoted"] or found["path"]).removeprefix("./")
 
 
 def issue_text(facts: IssueFacts) -> tuple[str, str]:

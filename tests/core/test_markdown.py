@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
+from agent_fox.core.markdown import cell, code, cut, cut_middle, fenced, how_many_fit, one_line, printable, quoted
 
 
 def test_a_fence_is_longer_than_any_run_of_backticks_inside() -> None:
@@ -60,6 +60,11 @@ def test_what_is_cut_says_how_much_is_missing() -> None:
     assert one_line("abc def", 5) == "abc…"
     assert one_line("abcde", 5) == "abcde"
     assert one_line("abcdef", 5) == "abcd…"
+
+
+def test_of_what_is_long_both_ends_can_be_kept() -> None:
+    assert cut_middle("abcdef", 6) == "abcdef"
+    assert cut_middle("ab" + "x" * 1_000 + "cde", 5) == "ab\n… (1,000 characters left out here) …\ncde"
 
 
 def test_a_quotation_marks_every_line() -> None:

@@ -26,12 +26,14 @@ from tests.store.world import (
     stranger,
 )
 
-MAY_LOSE_ROWS = {"plan_specs", "plan_edges", "retry_edges", "plan_parts", "issues", "issue_members"}
+MAY_LOSE_ROWS = {"plan_specs", "plan_edges", "retry_edges", "plan_parts", "issues", "issue_members"} | {
+    *("issue_episodes", "tracker_memory", "tracker_writes", "tracker_leases"),
+}
 MAY_CHANGE = {
     "verification_results": {"superseded_by"},
     "sessions": {"base_commit", "landed_commit", "is_landed"},
     "runs": {"ended_at", "status", "exit_code", "reason", "tip_commit", "seconds", "required_state"},
-    "outbox": {"note", "tries", "witness", "not_before", "updated_at"},
+    "outbox": {*("note", "tries", "witness", "not_before", "updated_at", "readings", "sent_at", "is_in_doubt")},
     "plan_nodes": {
         *("id", "group_number", "title", "position", "is_optional", "is_ticked", "retry_predecessor"),
         "decision_id",

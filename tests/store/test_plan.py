@@ -17,6 +17,7 @@ from agent_fox.core.spec import (
     Dependency,
     Group,
     Requirement,
+    SourceIssue,
     Spec,
     Subtask,
     TaskState,
@@ -51,6 +52,7 @@ FULL = Spec(
     withdrawn=("R9",),
     documents={"tasks.md": "specs/01_bell/tasks.md"},
     is_withdrawn=True,
+    source=SourceIssue(114, "o/r", "github.com"),
 )
 
 

@@ -1,0 +1,220 @@
+"""What the fake GitHub remembers: repositories, issues, comments, labels, accounts and tokens. No rules, no HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import IntEnum
+from itertools import count
+
+
+class Role(IntEnum):
+    """What an account may do in a repository, in ascending order. NONE sees public repositories only."""
+
+    NONE = 0
+    READ = 1
+    TRIAGE = 2
+    WRITE = 3
+
+
+class Grant(IntEnum):
+    """What a token was given for issues."""
+
+    NONE = 0
+    READ = 1
+    WRITE = 2
+
+
+def stamp(at: float) -> str:
+    """A time as GitHub writes it."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Someone who writes. `app` is the number of the GitHub App whose bot this is."""
+
+    login: str
+    id: int
+    is_bot: bool = False
+    app: int | None = None
+
+
+@dataclass(slots=True)
+class Token:
+    """A secret and what it opens. `installation` is set for one that an App was given."""
+
+    account: Account
+    role: Role = Role.WRITE
+    grant: Grant = Grant.WRITE
+    expires: float | None = None
+    installation: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """A GitHub App with one installation."""
+
+    id: int
+    slug: str
+    installation: int
+    account: Account
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    id: int
+    name: str
+    color: str = "ededed"
+    description: str | None = None
+
+
+@dataclass(slots=True)
+class Comment:
+    id: int
+    author: Account
+    body: str
+    created: float
+    updated: float
+
+
+@dataclass(frozen=True, slots=True)
+class Face:
+    """What of an issue can change, as it was from one moment on."""
+
+    title: str
+    body: str | None
+    since: float
+    state: str = "open"
+    reason: str | None = None
+    closed: float | None = None
+    closed_by: Account | None = None
+    labels: tuple[str, ...] = ()
+    is_locked: bool = False
+    lock_reason: str | None = None
+
+
+@dataclass(slots=True)
+class Issue:
+    """An issue or a pull request, with all the faces it has had."""
+
+    number: int
+    id: int
+    author: Account
+    created: float
+    faces: list[Face]
+    is_pull: bool = False
+    comments: list[Comment] = field(default_factory=list)
+    children: list[int] = field(default_factory=list)
+    parent: int | None = None
+
+    @property
+    def face(self) -> Face:
+        return self.faces[-1]
+
+    def face_at(self, at: float) -> Face | None:
+        """How it looked then; None where it was not there yet."""
+        return next((face for face in reversed(self.faces) if face.since <= at), None)
+
+    def change(self, at: float, **values: object) -> None:
+        self.faces.append(replace(self.face, since=at, **values))  # type: ignore[arg-type]  # names are checked at run time
+
+    @property
+    def is_open(self) -> bool:
+        return self.face.state == "open"
+
+
+@dataclass(slots=True)
+class Repository:
+    """A repository. `moved` tells where an issue that was transferred lies now, `deleted` which are no more."""
+
+    id: int
+    owner: str
+    name: str
+    is_private: bool = False
+    is_archived: bool = False
+    has_issues: bool = True
+    issues: dict[int, Issue] = field(default_factory=dict)
+    labels: dict[str, Label] = field(default_factory=dict)
+    moved: dict[int, tuple[int, int]] = field(default_factory=dict)
+    deleted: set[int] = field(default_factory=set)
+    last_number: int = 0
+    created: float = 0.0
+
+    @property
+    def full_name(self) -> str:
+        return f"{self.owner}/{self.name}"
+
+    def next_number(self) -> int:
+        """A number that nothing here has had: issues, pull requests and discussions share them."""
+        self.last_number += 1
+        return self.last_number
+
+
+@dataclass(slots=True)
+class World:
+    """Everything there is, with its clock (seconds since 1970) and its supply of ids."""
+
+    clock: Callable[[], float]
+    repositories: dict[int, Repository] = field(default_factory=dict)
+    renamed: dict[str, int] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    tokens: dict[str, Token] = field(default_factory=dict)
+    apps: dict[int, App] = field(default_factory=dict)
+    ids: count[int] = field(default_factory=lambda: count(4_000_000_001))
+
+    def account(self, login: str, *, is_bot: bool = False, app: int | None = None) -> Account:
+        """The account of this name, made where there is none."""
+        made = Account(login, next(self.ids), is_bot, app)
+        return self.accounts.setdefault(login, made)
+
+    def add_repository(self, full_name: str) -> Repository:
+        owner, _, name = full_name.partition("/")
+        self.account(owner)
+        made = Repository(next(self.ids), owner, name, created=self.clock())
+        self.repositories[made.id] = made
+        return made
+
+    def named(self, full_name: str) -> Repository | None:
+        """The repository that is called so now; letters may be of either case."""
+        wanted = full_name.lower()
+        return next((one for one in self.repositories.values() if one.full_name.lower() == wanted), None)
+
+    def issue(self, id: int) -> tuple[Repository, Issue] | None:
+        """An issue by its id, wherever it is."""
+        found = ((where, one) for where in self.repositories.values() for one in where.issues.values() if one.id == id)
+        return next(found, None)
+
+    def write_issue(
+        self,
+        where: Repository,
+        author: Account,
+        title: str,
+        body: str | None,
+        labels: tuple[str, ...] = (),
+        *,
+        is_pull: bool = False,
+    ) -> Issue:
+        now = self.clock()
+        face = Face(title, body, now, labels=labels)
+        made = Issue(where.next_number(), next(self.ids), author, now, [face], is_pull)
+        where.issues[made.number] = made
+        return made
+
+    def write_comment(self, issue: Issue, author: Account, body: str) -> Comment:
+        now = self.clock()
+        made = Comment(next(self.ids), author, body, now, now)
+        issue.comments.append(made)
+        issue.change(now)
+        return made
+
+    def set_state(self, issue: Issue, by: Account, state: str, reason: str | None) -> None:
+        """Close or open again. A reason is only heard where the state changes."""
+        now = self.clock()
+        if state == issue.face.state:
+            return
+        if state == "closed":
+            issue.change(now, state=state, reason=reason or "completed", closed=now, closed_by=by)
+        else:
+            issue.change(now, state=state, reason="reopened", closed=None, closed_by=None)

@@ -1,0 +1,202 @@
+"""Who files: a GitHub App, or a token from the environment, from `gh`, or from the keyring. Nothing here prints one.
+
+Tokens that are meant for github.com (GH_TOKEN, GITHUB_TOKEN) are shown to no other host, as `gh` does it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cryptography.hazmat.primitives.serialization import load_pem_private_key
+from github import Auth, GithubIntegration
+
+from agent_fox.config import TrackerSettings
+from agent_fox.trackers.github.repository import PUBLIC, Address, is_loopback
+from agent_fox.trackers.github.trouble import SetupTrouble
+from agent_fox.trackers.github.wire import TIMEOUT
+
+ANYWHERE = ("AGENT_FOX_GITHUB_TOKEN",)
+PUBLIC_ONLY = ("GH_TOKEN", "GITHUB_TOKEN")
+ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+
+PATIENCE = 10.0
+"""Seconds that `gh` and the keyring have for an answer."""
+
+KEYRING_USER = "token"
+REMEDY = (
+    "set AGENT_FOX_GITHUB_TOKEN (or GH_TOKEN, GITHUB_TOKEN), or log in with `gh auth login`, or set up a GitHub App"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """What we show GitHub, and where it was found, in words."""
+
+    auth: Auth.Auth = field(repr=False)
+    source: str
+    renews: bool = False
+
+    @property
+    def secret(self) -> str:
+        """The token itself, to be masked in what is written; empty where it changes from hour to hour."""
+        return "" if self.renews else self.auth.token
+
+
+class RepositoryApp(Auth.Auth):
+    """A GitHub App in one repository. Its installation is looked up when the first token is needed, and each token is
+    renewed before it ends."""
+
+    def __init__(self, app: Auth.AppAuth, address: Address, installation: int | None = None) -> None:
+        self._address = address
+        self._integration = GithubIntegration(
+            auth=app,
+            base_url=address.base_url,
+            timeout=TIMEOUT,
+            retry=None,
+            seconds_between_requests=None,
+            seconds_between_writes=None,
+            lazy=True,
+        )
+        self._app = app
+        self._number = installation
+        self._installed: Auth.AppInstallationAuth | None = None
+
+    @property
+    def token_type(self) -> str:
+        return "token"
+
+    @property
+    def token(self) -> str:
+        return self._installation().token
+
+    @property
+    def _masked_token(self) -> str:
+        return "token (of an App, removed)"
+
+    def login(self) -> str:
+        """The name under which an App writes."""
+        return f"{self._integration.get_app().slug}[bot]"
+
+    def may(self) -> Mapping[str, str]:
+        """What the App may do in the repository, such as `{"issues": "write"}`."""
+        told = self._integration.get_repo_installation(self._address.owner, self._address.name).raw_data
+        permissions = told.get("permissions")
+        return {str(name): str(level) for name, level in dict(permissions or {}).items()}
+
+    def _installation(self) -> Auth.AppInstallationAuth:
+        if self._installed is None:
+            owner, name = self._address.owner, self._address.name
+            number = self._number or self._integration.get_repo_installation(owner, name).id
+            auth = Auth.AppInstallationAuth(self._app, number)
+            self._installed = auth.withRequester(self._integration.requester)
+        return self._installed
+
+
+def credential(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> Credential:
+    """The first that is there, in the order of `[tracker] credentials`. Raises SetupTrouble. Asks GitHub nothing."""
+    if settings.credentials == "app" or (settings.credentials == "auto" and settings.app_id is not None):
+        return _app(settings, address, root)
+    ways: dict[str, Callable[[Address, Mapping[str, str]], Credential | None]] = {
+        "environment": _in_environment,
+        "gh": _of_gh,
+        "keyring": _in_keyring,
+    }
+    for name, way in ways.items():
+        found = way(address, environ) if settings.credentials in ("auto", name) else None
+        if found is not None:
+            return found
+    raise SetupTrouble(_nothing_found(settings, address, environ), REMEDY)
+
+
+def names_for(address: Address, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The variables that may hold a token for a host, the first counts."""
+    host = address.host.partition(":")[0]
+    if environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
+        return (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE)
+    if host == PUBLIC or host.endswith(".ghe.com") or is_loopback(host):
+        return (*ANYWHERE, *PUBLIC_ONLY)
+    return (*ANYWHERE, *ENTERPRISE)
+
+
+def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential | None:
+    for name in names_for(address, environ):
+        if environ.get(name, ""):
+            return _token(environ[name], name)
+    return None
+
+
+def _of_gh(address: Address, environ: Mapping[str, str]) -> Credential | None:
+    program = shutil.which("gh", path=environ.get("PATH"))
+    if program is None:
+        return None
+    said = _told([program, "auth", "token", "--hostname", address.host], {**environ, "GH_PROMPT_DISABLED": "1"})
+    return _token(said, "`gh auth token`") if said else None
+
+
+def _in_keyring(address: Address, environ: Mapping[str, str]) -> Credential | None:
+    """Asked in a process of its own, for a keyring that wants to be unlocked waits for a person."""
+    if importlib.util.find_spec("keyring") is None:
+        return None
+    service = f"agent-fox:{address.host}"
+    said = _told([sys.executable, "-P", "-m", "keyring", "get", service, KEYRING_USER], environ)
+    return _token(said, f"the keyring, service `{service}`") if said else None
+
+
+def _told(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """What a program prints, without the newline at its end; empty if it fails or takes too long."""
+    try:
+        done = subprocess.run(
+            argv, env=dict(environ), stdin=subprocess.DEVNULL, capture_output=True, timeout=PATIENCE, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r") if done.returncode == 0 else ""
+
+
+def _token(text: str, source: str) -> Credential:
+    if not text.isascii() or not text.isprintable() or " " in text:
+        reason = f"the token from {source} has a space, a newline or a letter that no token has"
+        raise SetupTrouble(reason, "set it again, the token alone on one line")
+    return Credential(Auth.Token(text), source)
+
+
+def _app(settings: TrackerSettings, address: Address, root: Path) -> Credential:
+    if settings.app_id is None or settings.app_key is None:
+        raise SetupTrouble("a GitHub App needs its number and its key", "set `[tracker] app_id` and `app_key`")
+    app = Auth.AppAuth(settings.app_id, _private_key(root / Path(settings.app_key).expanduser()))
+    return Credential(RepositoryApp(app, address, settings.installation), f"GitHub App {settings.app_id}", renews=True)
+
+
+def _private_key(path: Path) -> str:
+    """The text of a key that only its owner can read."""
+    again = "download a private key from the App's settings and set `[tracker] app_key` to its file"
+    try:
+        is_open_to_others = path.stat().st_mode & 0o077
+        key = path.read_bytes()
+    except OSError as error:
+        raise SetupTrouble(f"the App's key {path} cannot be read: {error.strerror}", again) from None
+    if is_open_to_others:
+        raise SetupTrouble(f"the App's key {path} can be read by others", f"run `chmod 600 {path}`")
+    try:
+        load_pem_private_key(key, password=None)
+    except (ValueError, TypeError):
+        raise SetupTrouble(f"{path} is no private key (PEM, without a password)", again) from None
+    return key.decode("ascii", "replace")
+
+
+def _nothing_found(settings: TrackerSettings, address: Address, environ: Mapping[str, str]) -> str:
+    """Where was looked, and what nearly was a token."""
+    names = names_for(address, environ)
+    reason = f"no token for {address.host}"
+    if settings.credentials != "auto":
+        reason += f" (`[tracker] credentials` is `{settings.credentials}`)"
+    empty = [name for name in names if environ.get(name) == ""]
+    unfit = [name for name in (*PUBLIC_ONLY, *ENTERPRISE) if environ.get(name) and name not in names]
+    said = [*(f"{name} is empty" for name in empty), *(f"{name} is not for this host" for name in unfit)]
+    return f"{reason}; {'; '.join(said)}" if said else reason

@@ -1,0 +1,255 @@
+"""The door to GitHub: every question and every write that a tracker needs, one request each, and nothing of when.
+
+Paths are made from the repository we were told and from numbers; an address in an answer is used only to tell where
+an issue is now. What goes wrong is DoorTrouble with what it means for a delivery.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import parse_qsl, quote, urlsplit
+
+import requests
+from github import Auth
+from pydantic import ValidationError
+
+from agent_fox.system import clock
+from agent_fox.trackers.github import answers, trouble
+from agent_fox.trackers.github.answers import Absent, Answer, RemoteComment, RemoteIssue
+from agent_fox.trackers.github.repository import Address
+from agent_fox.trackers.github.trouble import DoorTrouble
+from agent_fox.trackers.github.wire import Wire, hub
+from agent_fox.trackers.protocol import Held, Unsure
+
+__all__ = ["Absent", "Door", "DoorTrouble", "RemoteComment", "RemoteIssue", "opened"]
+
+Value = TypeVar("Value")
+
+LONGEST_LABEL = 50
+MOST_PAGES = 1000
+LABEL_COLOR = "6f42c1"
+LABEL_TEXT = "Filed by agent-fox"
+
+
+def nothing() -> None:
+    """Before a write, where nobody keeps a rate."""
+
+
+@dataclass
+class Door:
+    """One repository, asked and written to with one credential.
+
+    `before_write` is called before each single write and may raise to prevent it. `told_login` is who we are, where it
+    is known already.
+    """
+
+    wire: Wire = field(repr=False)
+    address: Address
+    before_write: Callable[[], None] = field(default=nothing, repr=False)
+    told_login: str = ""
+    _home: str = field(default="", init=False)
+    _moved: dict[int, RemoteIssue | None] = field(default_factory=dict, init=False)
+    _labels: set[str] = field(default_factory=set, init=False)
+
+    @property
+    def repository(self) -> str:
+        """Where issues are filed now: the repository's newer name once GitHub has told it."""
+        return self._home or self.address.repository
+
+    def login(self) -> str:
+        """Who we are; empty if it cannot be told."""
+        self.told_login = self.told_login or self.wire.login()
+        if not self.told_login:
+            answer = self.wire.read("/user")
+            self.told_login = self._value(answers.whoever_in, answer).login if answer.is_fine else ""
+        return self.told_login
+
+    def issue(self, number: int) -> RemoteIssue | Absent:
+        """An issue, or why there is none. One that was moved to a repository of the same owner is followed."""
+        answer = self.wire.read(self._path(f"/issues/{number}"))
+        if answer.is_redirect or (answer.is_elsewhere and answer.status in (403, 404)):
+            self._moved[number] = None
+            return Absent.MOVED
+        if answer.status == 404:
+            return Absent.NONE
+        if answer.status == 410 and "disabled" not in answer.words.lower():
+            return Absent.GONE
+        return self._noted(number, self._value(answers.issue_in, self._fine(answer)))
+
+    def newest(self) -> int:
+        """The newest number that the list shows, of an issue or a pull request; 0 where it shows none."""
+        query = {"state": "all", "sort": "created", "direction": "desc", "per_page": "1"}
+        answer = self._fine(self.wire.read(self._path("/issues"), query), is_about_all=True)
+        return max((issue.number for issue in self._value(answers.issues_in, answer)), default=0)
+
+    def issues(self, creator: str, state: str = "all") -> tuple[RemoteIssue, ...]:
+        """All issues of a creator (empty: of everybody), the newest first; pull requests are left out."""
+        query = {"state": state, "sort": "created", "direction": "desc", "per_page": "100"}
+        asked = query | ({"creator": creator} if creator else {})
+        found: dict[int, RemoteIssue] = {}
+        for page in self._pages(self._path("/issues"), asked):
+            found |= {issue.number: issue for issue in self._value(answers.issues_in, page)}
+        newest_first = sorted(found.values(), key=lambda issue: issue.number, reverse=True)
+        return tuple(issue for issue in newest_first if not issue.is_pull)
+
+    def comments(self, number: int) -> tuple[RemoteComment, ...]:
+        """All comments of an issue, the oldest first."""
+        found: dict[int, RemoteComment] = {}
+        for page in self._pages(f"{self._issue_path(number)}/comments", {"per_page": "100"}, is_about_all=False):
+            found |= {comment.id: comment for comment in self._value(answers.comments_in, page)}
+        return tuple(found.values())
+
+    def create(self, title: str, body: str, labels: tuple[str, ...] = ()) -> RemoteIssue:
+        asked = {"title": title, "body": body, "labels": list(labels)}
+        answer = self._write("POST", "/issues", asked)
+        return self._value(answers.issue_in, self._fine(answer, is_about_all=True), is_write=True)
+
+    def comment(self, number: int, body: str) -> RemoteComment:
+        answer = self._fine(self._send("POST", f"{self._issue_path(number)}/comments", {"body": body}))
+        return self._value(answers.comment_in, answer, is_write=True)
+
+    def edit_comment(self, number: int, comment_id: int, body: str) -> None:
+        issues = self._issue_path(number).rpartition("/")[0]
+        self._fine(self._send("PATCH", f"{issues}/comments/{comment_id}", {"body": body}))
+
+    def set_state(self, number: int, state: str, reason: str | None) -> None:
+        """Close (`completed`, `not_planned`, `duplicate`) or open. Older servers do not know duplicates."""
+        path = self._issue_path(number)
+        answer = self._send("PATCH", path, {"state": state} | ({"state_reason": reason} if reason else {}))
+        if answer.status == 422 and reason == "duplicate":
+            answer = self._send("PATCH", path, {"state": state, "state_reason": "not_planned"})
+        self._fine(answer)
+
+    def add_sub_issue(self, parent: int, child: RemoteIssue) -> None:
+        """Put an issue below another; that it is there already is fine."""
+        answer = self._send("POST", f"{self._issue_path(parent)}/sub_issues", {"sub_issue_id": child.id})
+        words = answer.words.lower()
+        if not (answer.status == 422 and ("duplicate" in words or "already" in words)):
+            self._fine(answer)
+
+    def ensure_labels(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Those that exist or could be made. An issue without its labels is better than none."""
+        return tuple(name for name in names if name in self._labels or self._ensured(name))
+
+    def commit_url(self, sha: str) -> str:
+        return f"{self.address.web}/{self.repository}/commit/{quote(sha, safe='')}"
+
+    def blob_url(self, sha: str, path: str, line: int) -> str:
+        where = f"{self.address.web}/{self.repository}/blob/{quote(sha, safe='')}/{quote(path)}"
+        return f"{where}#L{line}" if line > 0 else where
+
+    def _ensured(self, name: str) -> bool:
+        if not 0 < len(name) <= LONGEST_LABEL:
+            return False
+        there = self.wire.read(self._path(f"/labels/{quote(name, safe='')}")).is_fine
+        if there or self._made(name):
+            self._labels.add(name)
+        return name in self._labels
+
+    def _made(self, name: str) -> bool:
+        """Whether the label could be made. In doubt it is left out of this issue, for the doubt is not the issue's."""
+        asked = {"name": name, "color": LABEL_COLOR, "description": LABEL_TEXT}
+        try:
+            answer = self._send("POST", self._path("/labels"), asked)
+        except DoorTrouble as error:
+            if isinstance(error.delivery, Unsure):
+                return False
+            raise
+        return answer.is_fine or (answer.status == 422 and "already_exists" in answer.words)
+
+    def _path(self, rest: str = "") -> str:
+        owner, _, name = self.repository.partition("/")
+        return f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}{rest}"
+
+    def _issue_path(self, number: int) -> str:
+        """Where an issue is now, as far as was seen. Raises DoorTrouble for one that was moved to another owner."""
+        moved = self._moved.get(number)
+        if number not in self._moved:
+            return self._path(f"/issues/{number}")
+        if moved is None:
+            remedy = "adopt it or another issue (`agent-fox issues adopt`), then run `agent-fox issues sync`"
+            raise DoorTrouble(Held(f"issue #{number} was moved to where we do not write", remedy))
+        owner, _, name = moved.repository.partition("/")
+        return f"/repos/{quote(owner, safe='')}/{quote(name, safe='')}/issues/{moved.number}"
+
+    def _noted(self, number: int, found: RemoteIssue) -> RemoteIssue | Absent:
+        """Remember where an issue is now, if it is not where it was."""
+        if (found.repository.lower(), found.number) == (self.repository.lower(), number):
+            self._moved.pop(number, None)
+            return found
+        is_ours = _owner(found.repository) == _owner(self.address.repository)
+        self._moved[number] = found if is_ours else None
+        return found if is_ours else Absent.MOVED
+
+    def _write(self, verb: str, rest: str, body: Mapping[str, object]) -> Answer:
+        """Write below the repository. If it has a new name, GitHub did nothing and said so: then once more, there."""
+        answer = self._send(verb, self._path(rest), body)
+        if answer.is_redirect and self._found_home():
+            answer = self._send(verb, self._path(rest), body)
+        return answer
+
+    def _found_home(self) -> bool:
+        """Whether the repository has a new name below the same owner; taken over if so."""
+        answer = self.wire.read(self._path())
+        if not answer.is_fine:
+            return False
+        name = self._value(answers.repository_in, answer).full_name
+        is_new = name.lower() != self.repository.lower() and _owner(name) == _owner(self.address.repository)
+        self._home = name if is_new else self._home
+        return is_new
+
+    def _send(self, verb: str, path: str, body: Mapping[str, object]) -> Answer:
+        self.before_write()
+        return self.wire.write(verb, path, body)
+
+    def _pages(self, path: str, query: dict[str, str], is_about_all: bool = True) -> Iterator[Answer]:
+        """Every page of a list. Of the address of the next page only the query is used."""
+        for _ in range(MOST_PAGES):
+            answer = self._fine(self.wire.read(path, query), is_about_all)
+            yield answer
+            following = _next(answer)
+            if not following:
+                return
+            query = query | following
+        raise DoorTrouble(Held(f"the list at {path} has no end", trouble.DOCTOR))
+
+    def _fine(self, answer: Answer, is_about_all: bool = False) -> Answer:
+        """The answer, if it is no refusal. `is_about_all`: a refusal holds for the whole repository."""
+        if answer.is_fine:
+            return answer
+        refusal = trouble.of_answer(answer, is_write=False, now=self.wire.now())
+        raise trouble.generally(refusal) if is_about_all and answer.status != 422 else refusal
+
+    def _value(self, read: Callable[[Answer], Value], answer: Answer, is_write: bool = False) -> Value:
+        try:
+            return read(answer)
+        except ValidationError:
+            raise trouble.unreadable(is_write, self.wire.now()) from None
+
+
+def opened(
+    auth: Auth.Auth | str,
+    address: Address,
+    now: Callable[[], str] = clock.now,
+    pause: Callable[[float], None] = time.sleep,
+    before_write: Callable[[], None] = nothing,
+    login: str = "",
+) -> Door:
+    """A door with a credential, or with a token as text. Nothing is asked yet."""
+    credential = Auth.Token(auth) if isinstance(auth, str) else auth
+    return Door(Wire(hub(credential, address), now, pause), address, before_write, login)
+
+
+def _next(answer: Answer) -> dict[str, str]:
+    """The query of the next page; empty at the last."""
+    for link in requests.utils.parse_header_links(answer.headers.get("link", "")):
+        if link.get("rel") == "next":
+            return dict(parse_qsl(urlsplit(link.get("url", "")).query))
+    return {}
+
+
+def _owner(repository: str) -> str:
+    return repository.partition("/")[0].lower()

@@ -1,0 +1,105 @@
+"""The tracker of a repository on GitHub, put together from settings, git remote and surroundings. Asks GitHub nothing.
+
+What is missing is no error here: such a tracker holds everything, and says what to do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from agent_fox.config import TrackerSettings
+from agent_fox.system import git
+from agent_fox.system.redact import redact, secret_values
+from agent_fox.trackers.github.credentials import credential
+from agent_fox.trackers.github.door import Door, opened
+from agent_fox.trackers.github.marker_key import marker_key
+from agent_fox.trackers.github.pages import written
+from agent_fox.trackers.github.pen import Style
+from agent_fox.trackers.github.repository import Address, address_of
+from agent_fox.trackers.github.template import TemplateTrouble, read_template
+from agent_fox.trackers.github.tracker import GitHubTracker
+from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
+from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
+from agent_fox.trackers.upkeep import Known, Seeing
+
+_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unready:
+    """Stands where no tracker can be made: everything is held, and nothing is lost. `place` is empty if not even that
+    can be told."""
+
+    held: Held
+    place: str = ""
+    name: str = "github"
+
+    def newest(self) -> str:
+        return ""
+
+    def deliver(self, effect: Effect) -> Delivery:
+        return self.held
+
+    def adopt(self, number: int, fingerprint: str) -> Delivery:
+        return self.held
+
+    def look(self, known: Iterable[Known]) -> Seeing:
+        return Seeing(trouble=self.held)
+
+    def sweep(self) -> Seeing:
+        return Seeing(trouble=self.held)
+
+
+def github_tracker(settings: TrackerSettings, root: Path, environ: Mapping[str, str]) -> Tracker:
+    """Never raises for what a person has not set up (yet)."""
+    try:
+        address = address_of(settings, root)
+    except SetupTrouble as error:
+        return Unready(error.held)
+    try:
+        return _tracker(settings, address, root, environ)
+    except SetupTrouble as error:
+        return Unready(error.held, address.place)
+    except TemplateTrouble as error:
+        remedy = f"mend the template or unset `[tracker] template`, {SYNC}"
+        return Unready(Held(str(error), remedy, is_general=True), address.place)
+
+
+def _tracker(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> GitHubTracker:
+    found = credential(settings, address, root, environ)
+    door = opened(found.auth, address, login=settings.login or "")
+    secrets = (*secret_values(environ), *([found.secret] if found.secret else []))
+    write = partial(written, style=style_of(settings, root, secrets, door))
+    return GitHubTracker(door=door, settings=settings, key=marker_key(environ), write=write)
+
+
+def style_of(settings: TrackerSettings, root: Path, secrets: Sequence[str], door: Door) -> Style:
+    """How issues are written here, with `secrets` masked. Raises TemplateTrouble."""
+    is_there = partial(is_pushed, root, settings.remote)
+    return Style(
+        commit_url=lambda sha: door.commit_url(sha) if is_there(sha) else "",
+        blob_url=lambda sha, path, line: door.blob_url(sha, path, line) if is_there(sha) else "",
+        template=None if settings.template is None else read_template(root / settings.template),
+        mask=_mask(secrets),
+    )
+
+
+def is_pushed(root: Path, remote: str, sha: str) -> bool:
+    """Whether a branch of the remote holds a commit, as far as git knows: a link to any other leads nowhere."""
+    if not _COMMIT.fullmatch(sha):
+        return False
+    branches = f"refs/remotes/{remote}/"
+    try:
+        found = git.call(root, "for-each-ref", "--count=1", f"--contains={sha}", branches, allowed=(0, 129))
+    except git.GitError:
+        return False
+    return found.status == 0 and bool(found.text)
+
+
+def _mask(secrets: Sequence[str]) -> Callable[[str], str]:
+    """A closure, for unlike a partial it shows no secret where it is printed."""
+    return lambda text: redact(text, secrets)

@@ -1,0 +1,164 @@
+"""Looking for the issue of a cause until it is found, or until its absence can be believed. Writes nothing.
+
+A list of issues may lag, or be empty by mistake: that something is not in it counts only where the list shows a
+witnesses, the issues that are known to be there. Beyond what the list shows, numbers are asked for one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from itertools import count, islice
+
+from agent_fox.trackers.desk import Desk, later
+from agent_fox.trackers.github import reading
+from agent_fox.trackers.github.door import Absent, Door, RemoteIssue
+from agent_fox.trackers.github.journal import Journal, Sent
+from agent_fox.trackers.protocol import Effect, Retry, Unsure
+
+MOST_PROBES = 200
+MISSING_IN_A_ROW, MOST_GAPS = 5, 10
+MOST_WITNESSES = 5
+EMPTY_READINGS = 3
+SOON = 2.0
+
+Waits = Retry | Unsure
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """One reading of the list of our issues. `top` is the highest number known to exist anywhere in the repository."""
+
+    issues: tuple[RemoteIssue, ...]
+    creator: str
+    is_witnessed: bool
+    top: int
+
+
+@dataclass(frozen=True)
+class Search:
+    """Looks through a door, remembers at a desk. `grace_seconds`: how long what is in doubt is looked for."""
+
+    door: Door
+    desk: Desk
+    key: bytes
+    grace_seconds: float
+
+    @property
+    def journal(self) -> Journal:
+        return Journal(self.desk)
+
+    def creator(self) -> str:
+        """Who we are; where the token cannot tell, who our last issue was by."""
+        return self.door.login() or self.desk.recall("login")
+
+    def known(self, number: int, is_gone_before: bool) -> RemoteIssue | Absent | Retry:
+        """The issue of a number that is known. That it is not found is believed after some readings, not at once."""
+        issue = self.door.issue(number)
+        name = f"missing {number}"
+        if issue is not Absent.NONE or is_gone_before:
+            if self.desk.recall(name):
+                self.desk.remember(name, "")
+            return issue
+        self.door.newest()  # raises where it is the whole repository that we cannot see
+        missed = int(self.desk.recall(name) or 0) + 1
+        if missed >= reading.ENOUGH_READINGS:
+            return Absent.NONE
+        self.desk.remember(name, str(missed))
+        return Retry(f"issue #{number} is not found, which is not believed at once", self._in(missed))
+
+    def cause(self, effect: Effect, stale: Collection[int], op: str = "") -> RemoteIssue | Waits | None:
+        """The issue of a cause among ours, the numbers of `stale` being past; None where there is surely none.
+
+        `op` is set where one is to be made otherwise: what may be out already is looked for until it is given up.
+        """
+        listing = self.listing()
+        ours = reading.marked(listing.issues, listing.creator, self.key)
+        found = reading.chosen(ours, effect.fingerprint, effect.id, stale)
+        if found is not None:
+            return found
+        sent = self.journal.sent(op) if op else None
+        known = {issue.number for issue in listing.issues} | {*stale}
+        probed = self._probe(effect, listing, sent, known)
+        if probed is not None:
+            return probed
+        if not listing.is_witnessed:
+            return self._unwitnessed(effect)
+        return None if sent is None else self.still_in_doubt(op, sent)
+
+    def listing(self) -> Listing:
+        """Ask for the list of our issues, and for the newest number of all."""
+        creator = self.creator()
+        issues = self.door.issues(creator)
+        if not issues and not self.desk.ours():
+            rereadings = (self.door.issues(creator) for _ in range(EMPTY_READINGS - 1))
+            issues = next((again for again in rereadings if again), ())
+        shown = max((issue.number for issue in issues), default=0)
+        top = max(self.door.newest(), self.desk.newest(), shown)
+        self.desk.note_newest(top)
+        return Listing(issues, creator, self._is_witnessed(issues, creator), top)
+
+    def _is_witnessed(self, issues: tuple[RemoteIssue, ...], creator: str) -> bool:
+        """Whether the list shows the issues that we know to be there. Those that are gone are no witnesses, nor
+        are those that somebody else has opened."""
+        shown = {issue.number for issue in issues}
+        lacking = [number for number in self.desk.ours() if number not in shown]
+        asked = ((number, self.door.issue(number)) for number in lacking[:MOST_WITNESSES])
+        return not any(self._should_be_listed(issue, number, creator) for number, issue in asked)
+
+    def _should_be_listed(self, issue: RemoteIssue | Absent, number: int, creator: str) -> bool:
+        if isinstance(issue, Absent) or issue.is_pull or not reading.is_by(issue, creator):
+            return False
+        return (issue.repository.lower(), issue.number) == (self.door.repository.lower(), number)
+
+    def _probe(
+        self, effect: Effect, listing: Listing, sent: Sent | None, known: Collection[int]
+    ) -> RemoteIssue | Waits | None:
+        """Ask for numbers one by one, until some in a row beyond all that is known are not found.
+
+        What may be out is looked for from the number before it, and with each reading further: discussions leave gaps.
+        """
+        name = f"probed {effect.id}"
+        start = min(sent.before, listing.top) if sent else listing.top
+        gap = MISSING_IN_A_ROW * min(1 + (sent.readings if sent else 0), MOST_GAPS)
+        missing, top, first = 0, listing.top, max(start, int(self.desk.recall(name) or 0)) + 1
+        for number in islice(count(first), MOST_PROBES):
+            issue = Absent.GONE if number in known else self.door.issue(number)
+            missing = missing + 1 if issue is Absent.NONE and number > top else 0
+            if isinstance(issue, RemoteIssue):
+                self.desk.note_newest(number)
+                if reading.chosen(reading.marked((issue,), listing.creator, self.key), effect.fingerprint, effect.id):
+                    return issue
+            if missing == gap:
+                self._note_probed(name, "")
+                return None
+        self._note_probed(name, str(first + MOST_PROBES - 1 - missing))
+        return self._wait(effect, f"numbers after #{start} are still being looked through", self._in(0))
+
+    def _note_probed(self, name: str, value: str) -> None:
+        """Remember how far it came; a long search keeps the lease. Raises LeaseLost."""
+        if self.desk.recall(name) != value:
+            self.desk.remember(name, value)
+        self.desk.keep()
+
+    def _unwitnessed(self, effect: Effect) -> Waits:
+        """The list does not show what it must: read again, a few times soon, then ever later."""
+        name = f"unwitnessed {effect.id}"
+        times = int(self.desk.recall(name) or 0) + 1
+        self.desk.remember(name, str(times))
+        until = later(self.desk.now(), min(SOON * 2.0 ** min(times - 1, 20), max(SOON, self.grace_seconds)))
+        return self._wait(effect, "the list of issues lags: it does not show issues that are there", until)
+
+    def still_in_doubt(self, op: str, sent: Sent) -> Unsure | None:
+        """Count one more reading that lacks what may be out; None where it is given up, and may be sent again."""
+        counted = self.journal.note_reading(op) or sent
+        if reading.is_given_up(counted.readings, counted.at, self.desk.now(), self.grace_seconds):
+            return None
+        reason = f"it may have been filed at {sent.at}; looked for {counted.readings} times"
+        return Unsure(reason, self._in(counted.readings), counted.readings)
+
+    def _wait(self, effect: Effect, reason: str, until: str) -> Waits:
+        return Retry(reason, until) if effect.witness is None else Unsure(reason, until)
+
+    def _in(self, readings: int) -> str:
+        return later(self.desk.now(), reading.patience(readings or 1, self.grace_seconds))

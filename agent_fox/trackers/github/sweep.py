@@ -1,0 +1,112 @@
+"""Order among the issues that are there: how they stand now, and one open issue for a cause. Files nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeGuard
+
+from agent_fox.trackers.desk import LeaseLost, TooSoon
+from agent_fox.trackers.github import marker, reading
+from agent_fox.trackers.github.door import Absent, RemoteIssue
+from agent_fox.trackers.github.reading import DUPLICATE_OF, Marked
+from agent_fox.trackers.github.scribe import Scribe, Talk
+from agent_fox.trackers.github.trouble import DoorTrouble
+from agent_fox.trackers.protocol import Remote, Retry
+from agent_fox.trackers.upkeep import Known, Observation, Seeing, Trouble
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """Looks and closes through a scribe; where there is none, `trouble` says why."""
+
+    scribe: Scribe | None
+    trouble: Trouble | None
+    reopen_days: float
+
+    def look(self, known: Iterable[Known]) -> Seeing:
+        """How each of these stands now. The list is asked first; where it says something new, the issue itself is."""
+        return self._collected(lambda scribe: self._look(scribe, known))
+
+    def sweep(self) -> Seeing:
+        """Close what was doubled, with a link to the lowest number; gives the issues that stay."""
+        return self._collected(self._sweep)
+
+    def _collected(self, observe: Callable[[Scribe], Iterator[Observation]]) -> Seeing:
+        found: list[Observation] = []
+        trouble = self.trouble
+        try:
+            for observation in observe(self.scribe) if self.scribe else ():
+                found.append(observation)
+        except DoorTrouble as error:
+            trouble = error.delivery
+        except LeaseLost as lost:
+            trouble = Retry(str(lost), is_general=True)
+        except TooSoon as early:
+            trouble = Retry(str(early), early.until, is_general=True)
+        return Seeing(tuple(found), trouble)
+
+    def _look(self, scribe: Scribe, known: Iterable[Known]) -> Iterator[Observation]:
+        listed = {issue.number: issue for issue in scribe.door.issues(scribe.search.creator())}
+        for one in known:
+            number = self._number(scribe, one, listed)
+            found: RemoteIssue | Absent | None = listed.get(number)
+            if number and (found is None or self._remote(scribe, found, one.remote) is not one.remote):
+                found = self._asked(scribe, number, one.remote)
+            remote = self._remote(scribe, found, one.remote) if found is not None else None
+            if found is not None and remote is not None:
+                url = "" if isinstance(found, Absent) else found.url
+                yield Observation(one.fingerprint, str(number), url, remote)
+
+    def _number(self, scribe: Scribe, one: Known, listed: Mapping[int, RemoteIssue]) -> int:
+        """As noted at this desk; else only that of an issue with the mark of the cause. 0 where there is none."""
+        noted = scribe.desk.recall(f"filed {one.fingerprint}")
+        issue = listed.get(int(one.number)) if one.number.isdecimal() else None
+        mark = marker.read(issue.body, scribe.key) if issue else None
+        return int(noted or (one.number if mark is not None and mark.fp == one.fingerprint else 0))
+
+    def _asked(self, scribe: Scribe, number: int, left: Remote | None) -> RemoteIssue | Absent | None:
+        """The issue itself, or how it is gone; None where that is not to be believed yet."""
+        found = scribe.search.known(number, left is Remote.GONE)
+        return None if isinstance(found, Retry) else found
+
+    def _remote(self, scribe: Scribe, found: RemoteIssue | Absent, left: Remote | None) -> Remote | None:
+        return reading.as_found(reading.seen(found, left, False, scribe.desk.now(), self.reopen_days), left)
+
+    def _sweep(self, scribe: Scribe) -> Iterator[Observation]:
+        creator = scribe.search.creator()
+        if not creator:
+            return
+        ours = reading.marked(scribe.door.issues(creator, "open"), creator, scribe.key)
+        for fingerprint in sorted({one.marker.fp for one in ours}):
+            same = sorted((one for one in ours if one.marker.fp == fingerprint), key=lambda one: one.issue.number)
+            if len(same) > 1:
+                yield from self._of_one(scribe, same)
+
+    def _of_one(self, scribe: Scribe, same: list[Marked]) -> Iterator[Observation]:
+        """A list may be late: each issue is asked for itself before anything is closed.
+
+        What a person opened again after it was closed here stays open.
+        """
+        fingerprint = same[0].marker.fp
+        asked = [(one.issue.number, scribe.door.issue(one.issue.number)) for one in same]
+        is_open = [Talk(number, issue, ()) for number, issue in asked if _is_open(issue)]
+        doubled = [talk for talk in is_open[1:] if not scribe.desk.recall(f"swept {talk.number}")]
+        if not doubled:
+            return
+        kept = is_open[0]
+        for talk in doubled:
+            self._close(scribe, fingerprint, talk, kept.number)
+        scribe.remember(fingerprint, kept.number)
+        yield Observation(fingerprint, str(kept.number), kept.issue.url, Remote.OPEN)
+
+    def _close(self, scribe: Scribe, fingerprint: str, talk: Talk, kept: int) -> None:
+        read = replace(talk, comments=scribe.door.comments(talk.number))
+        text = f"Duplicate of #{kept}: both were filed for one cause. What follows is told there.\n"
+        if scribe.say(read, fingerprint, {f"{DUPLICATE_OF}{kept}": text}) is None:
+            scribe.door.set_state(talk.number, "closed", "duplicate")
+            scribe.desk.remember(f"swept {talk.number}", str(kept))
+
+
+def _is_open(issue: RemoteIssue | Absent) -> TypeGuard[RemoteIssue]:
+    return not isinstance(issue, Absent) and issue.state == "open"

@@ -1,0 +1,110 @@
+"""The text of an issue in a project's own words: `[tracker] template`, a file with `$names` for the sections.
+
+What the sections say is not here. Source of the syntax: `string.Template`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Template
+
+from agent_fox.core.markdown import one_line
+
+LONGEST_TEMPLATE = 20_000
+
+WORDS = ("title", "spec", "node", "cause", "run", "commit")
+"""Names for a few words, which may stand anywhere."""
+
+PARTS = (
+    *("what_happened", "specs", "failing", "unknown", "repaired", "places", "evidence", "waivers", "attempts"),
+    *("blocked", "next_step"),
+)
+"""Names for whole sections, each on a line of its own."""
+
+NEEDED = "failing"
+
+_NAME = re.compile(r"\$(?:\$|\{(?P<braced>[^}\n]*)\}|(?P<plain>[A-Za-z_][A-Za-z0-9_]*)|(?P<wrong>))")
+_ALONE = re.compile(r"\$(?:[a-z_]+|\{[a-z_]+\})\s*")
+_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>.*)")
+
+
+class TemplateTrouble(ValueError):
+    """A template that cannot be used: which, what is wrong with it, and what to do."""
+
+
+def read_template(path: Path) -> str:
+    """The text of a template that can be used. Raises TemplateTrouble."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(LONGEST_TEMPLATE * 4 + 1)
+    except OSError as error:
+        raise _trouble(path, f"{error.strerror or error}", "name a file that can be read") from error
+    try:
+        text = start.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        is_long = len(start) > LONGEST_TEMPLATE * 4
+        what = _too_long() if is_long else f"byte {error.start:,} is not UTF-8"
+        raise _trouble(path, what, "shorten it" if is_long else "save it as UTF-8") from error
+    for what, remedy in problems(text):
+        raise _trouble(path, what, remedy)
+    return text
+
+
+def problems(text: str) -> Iterator[tuple[str, str]]:
+    """What keeps a template from being used, each with what to do."""
+    if len(text) > LONGEST_TEMPLATE:
+        yield _too_long(), "shorten it"
+        return
+    code = ""
+    names = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        code = fence_after(code, line)
+        for name in _names(line):
+            names.append(name)
+            yield from _bad_name(name, number, line, code)
+    if NEEDED not in names:
+        yield f"it has no ${NEEDED}", f"put ${NEEDED} on a line of its own, or nobody is told what fails"
+
+
+def filled(template: str, values: Mapping[str, str]) -> str:
+    """The template with `values` for its names. What is filled in is not looked at again."""
+    return Template(template).safe_substitute(values)
+
+
+def uses(template: str, name: str) -> int:
+    return sum(found == name for line in template.split("\n") for found in _names(line))
+
+
+def fence_after(fence: str, line: str) -> str:
+    """The marks of the code block that is open after `line`, where `fence` was open before it; empty for none."""
+    found = _FENCE.match(line)
+    if found is None:
+        return fence
+    marks, info = found["marks"], found["info"]
+    if not fence:
+        return "" if marks.startswith("`") and "`" in info else marks
+    return "" if marks.startswith(fence) and not info.strip() else fence
+
+
+def _names(line: str) -> list[str]:
+    """Every name on a line; what follows a `$` and is none is given as it stands. `$$` is a dollar."""
+    found = (match for match in _NAME.finditer(line) if match[0] != "$$")
+    return [match["braced"] if match["braced"] is not None else (match["plain"] or "") for match in found]
+
+
+def _bad_name(name: str, number: int, line: str, code: str) -> Iterator[tuple[str, str]]:
+    if name not in (*WORDS, *PARTS):
+        known = ", ".join(f"${known}" for known in (*WORDS, *PARTS))
+        yield f"line {number}: ${one_line(name, 40)} is no name", f"write $$ for a dollar, or one of {known}"
+    elif name in PARTS and (code or not _ALONE.fullmatch(line)):
+        yield f"line {number}: ${name} is a whole section", "put it at the start of a line of its own, outside of code"
+
+
+def _too_long() -> str:
+    return f"it is longer than {LONGEST_TEMPLATE:,} characters"
+
+
+def _trouble(path: Path, what: str, remedy: str) -> TemplateTrouble:
+    return TemplateTrouble(f"{path}: [tracker] template: {what}; {remedy}, or unset [tracker] template")

@@ -1,0 +1,52 @@
+"""What a tracker that is far away can be asked beside delivering: how issues stand now, and to put them in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+from agent_fox.trackers.protocol import Delivery, Held, Remote, Retry, Unsure
+
+Trouble = Held | Retry | Unsure
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """An issue as we know it: the fingerprint it is about, its number, how it was left or seen last."""
+
+    fingerprint: str
+    number: str
+    remote: Remote | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """An issue as it stands in the tracker now."""
+
+    fingerprint: str
+    number: str
+    url: str
+    remote: Remote
+
+
+@dataclass(frozen=True, slots=True)
+class Seeing:
+    """What was observed, and why it is not all, where it is not."""
+
+    observations: tuple[Observation, ...] = ()
+    trouble: Trouble | None = None
+
+
+@runtime_checkable
+class KeepsOrder(Protocol):
+    """A tracker where people act, and where two processes may have filed for one cause."""
+
+    def look(self, known: Iterable[Known]) -> Seeing:
+        """How each of these stands now; those of which nothing can be told are left out. Never raises."""
+
+    def sweep(self) -> Seeing:
+        """Close all open issues of ours but one for each fingerprint; gives those that stay. Never raises."""
+
+    def adopt(self, number: int, fingerprint: str) -> Delivery:
+        """Take an issue that is there as the one of a cause. Never raises."""
