@@ -64,6 +64,12 @@ def renew_lease(db: Database, place: str, holder: str, now: float, seconds: floa
     return bool(db.execute(sql, [now + seconds, place, holder]).rowcount)
 
 
+def holder_of(db: Database, place: str) -> str:
+    """Who has the lease now, or had it last; empty where it was given back."""
+    row = db.execute("SELECT holder FROM tracker_leases WHERE place = ?", [place]).fetchone()
+    return str(row[0]) if row else ""
+
+
 def give_lease_back(db: Database, place: str, holder: str) -> None:
     db.execute("DELETE FROM tracker_leases WHERE place = ? AND holder = ?", [place, holder])
 

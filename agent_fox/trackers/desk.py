@@ -3,6 +3,8 @@ next. All of it is in the state file, each step in a transaction of its own."""
 
 from __future__ import annotations
 
+import os
+import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,7 +16,7 @@ from sqlite_utils import Database
 from agent_fox.store import desk, outbox
 from agent_fox.store.desk import Rates
 from agent_fox.store.state import transaction
-from agent_fox.system import clock
+from agent_fox.system import clock, processes
 from agent_fox.trackers.protocol import Tracker
 
 LEASE_SECONDS = 120.0
@@ -48,14 +50,17 @@ class Desk:
 
     db: Database
     place: str
-    holder: str = field(default_factory=clock.new_id)
+    holder: str = field(default_factory=lambda: own_name())
     rates: Rates = field(default_factory=Rates)
     now: Callable[[], str] = clock.now
     pause: Callable[[float], None] = time.sleep
 
     def hold(self) -> bool:
-        """Take or renew the lease; False where somebody else delivers."""
+        """Take or renew the lease; False where somebody else delivers. That of a process that has ended is over."""
         with transaction(self.db):
+            other = desk.holder_of(self.db, self.place)
+            if is_ended(other):
+                desk.give_lease_back(self.db, self.place, other)
             return desk.take_lease(self.db, self.place, self.holder, seconds_of(self.now()), LEASE_SECONDS)
 
     def keep(self) -> None:
@@ -104,6 +109,21 @@ class Desk:
     def ours(self) -> tuple[int, ...]:
         """Numbers of issues that we know to be there, the newest first."""
         return outbox.known_numbers(self.db)
+
+
+def own_name() -> str:
+    """A new holder of leases: an id, and the machine and process that it is in."""
+    pid = os.getpid()
+    return f"{clock.new_id()} {platform.node()} {pid} {processes.start_time(pid) or ''}"
+
+
+def is_ended(holder: str) -> bool:
+    """Whether the process of a holder has surely ended: of one on another machine nobody can tell."""
+    _, _, where = holder.partition(" ")
+    machine, _, process = where.partition(" ")
+    pid, _, start = process.partition(" ")
+    is_here = machine == platform.node() and pid.isdecimal() and bool(start)
+    return is_here and not processes.is_running(int(pid), start)
 
 
 @runtime_checkable

@@ -379,8 +379,8 @@ def test_closing_ends_everything_at_once() -> None:
     assert time.monotonic() - began < 4
     with contextlib.suppress(ConnectionResetError):
         assert idle.recv(1) == b""
-    with pytest.raises((ConnectionError, http.client.HTTPException)):
-        connection.getresponse()
+    with contextlib.suppress(ConnectionError, http.client.HTTPException):
+        assert connection.getresponse().status >= 500  # it may just have been told that nobody answers any more
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", here.port))
     waits.set()
