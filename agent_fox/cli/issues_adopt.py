@@ -14,7 +14,7 @@ from sqlite_utils import Database
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues_local import LocalAdopter
-from agent_fox.cli.issues_place import Workplace, seated, workplace
+from agent_fox.cli.issues_place import Placed, Workplace, in_words, seated, workplace
 from agent_fox.cli.opening import state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
@@ -26,9 +26,10 @@ from agent_fox.store import outbox
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 from agent_fox.trackers.local import LocalTracker
-from agent_fox.trackers.protocol import Delivery, Done, Held, Moot, Retry, Unsure
+from agent_fox.trackers.protocol import Delivery, Done, Held, Moot, Retry, Tracker, Unsure
 from agent_fox.trackers.upkeep import KeepsOrder
 
+LONGEST_NUMBER = 9
 LOST = frozenset({IssueStanding.MOVED, IssueStanding.GONE})
 
 
@@ -48,6 +49,7 @@ def adopt(root: Path, number: str, cause: str, kind: str | None, *, as_json: boo
     wanted_number = number_of(number)
     read_state(state_file(root)).close()
     place = workplace(root, kind)
+    refuse_elsewhere(number, place.tracker)
     with closing(open_state(state_file(root))) as db:
         wanted = wanted_for(db, cause, str(wanted_number))
         done = ask(place, db, wanted, wanted_number)
@@ -66,9 +68,16 @@ def adopt(root: Path, number: str, cause: str, kind: str | None, *, as_json: boo
 def number_of(text: str) -> int:
     """`7`, `#7`, `0007`, or an issue's address. Raises UserError."""
     digits = text.strip().rstrip("/").rpartition("/")[2].lstrip("#")
-    if not (digits.isascii() and digits.isdigit() and int(digits)):
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER and int(digits)):
         raise UserError(f"{text}: no number of an issue; give one such as 7, #7 or the issue's address")
     return int(digits)
+
+
+def refuse_elsewhere(text: str, tracker: Tracker) -> None:
+    """Raises UserError for the address of an issue in another place: its number is another issue's here."""
+    address = text.strip().lower().partition("://")[2].removeprefix("www.")
+    if address and isinstance(tracker, Placed) and not address.startswith(f"{tracker.place}/issues/"):
+        raise UserError(f"{text}: not an issue of {in_words(tracker)}, which issues are filed in")
 
 
 def wanted_for(db: Database, name: str, number: str) -> Wanted:

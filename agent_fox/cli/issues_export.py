@@ -33,6 +33,8 @@ def export(root: Path, sheets: Iterable[Sheet], form: str, folder: Path, *, forc
     page = page_json if form == "json" else page_markdown
     texts = {folder / f"{name_of(sheet[0])}.{suffix}": page(root, sheet) for sheet in kept}
     texts[folder / f"index.{suffix}"] = index(root, kept, suffix)
+    if folder.is_symlink():
+        raise UserError(f"{folder}: a link; name the folder that it leads to, if it is meant: --output DIR")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         refuse_foreign(texts, force=force)

@@ -68,7 +68,8 @@ def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:
         with transaction(db):
             outbox.wake(db, clock.now())
         try:
-            unseen = look_and_sweep(db, seated(place.tracker, desk), watch, clock.now())
+            unseen = Delivering(db, place.tracker, watch, desk=desk).why_closed()
+            unseen = unseen or look_and_sweep(db, seated(place.tracker, desk), watch, clock.now())
             while True:
                 passed = Delivering(db, place.tracker, watch, desk=desk).go()
                 delivered += passed.delivered

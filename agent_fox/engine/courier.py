@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from queue import Empty, SimpleQueue
 from sqlite_utils import Database
 
 from agent_fox.config import TrackerSettings
+from agent_fox.core.markdown import one_line
 from agent_fox.engine.effects import Delivering, Passed
 from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.watch import RunEvent
@@ -24,10 +25,12 @@ from agent_fox.store import outbox
 from agent_fox.store.desk import Rates
 from agent_fox.store.state import StateError, open_state, transaction
 from agent_fox.system import clock
+from agent_fox.system.redact import redact
 from agent_fox.trackers.desk import Desk, WorksAtADesk
 from agent_fox.trackers.protocol import Tracker
 
 LONGEST_NAP = 60.0
+LONGEST_DEFECT = 500
 INTERRUPTED_SECONDS = 3.0
 """How long a person who interrupted a run waits for what can be delivered at once."""
 
@@ -52,7 +55,7 @@ class Courier:
     leaving: threading.Event = field(default_factory=threading.Event)
     events: SimpleQueue[RunEvent] = field(default_factory=SimpleQueue)
     thread: threading.Thread | None = None
-    last_stop: str = ""
+    told_stops: set[str] = field(default_factory=set)
 
     def start(self) -> None:
         """A daemon: a tracker that hangs must not keep the program from ending; what it was about stays in doubt."""
@@ -84,29 +87,41 @@ class Courier:
             with closing(open_state(self.path)) as db:
                 self.rounds(db)
         except BaseException as error:  # noqa: BLE001 - told by the run, which goes on
-            text = f"delivering issues has failed: {error!r}; what is to be filed waits for `agent-fox issues sync`"
+            why = one_line(redact(repr(error)), LONGEST_DEFECT)
+            text = f"delivering issues has failed: {why}; what is to be filed waits for `agent-fox issues sync`"
             self.events.put(RunEvent("note", text=text))
 
     def rounds(self, db: Database) -> None:
-        desk = desk_of(db, self.tracker, self.settings)
-        with transaction(db):
-            outbox.wake(db, clock.now())
+        desk, has_begun = desk_of(db, self.tracker, self.settings), False
         try:
-            self.look(db, desk)
             while not self.leaving.is_set():
                 is_last = self.closing.is_set()
                 self.bell.clear()
+                has_begun = has_begun or self.begin(db, desk)
                 self.tell_stop(self.deliver(db, desk))
                 if is_last:
                     return
                 self.bell.wait(nap(db))
         finally:
             if desk is not None:
-                desk.leave()
+                with suppress(StateError):  # a lease ends by itself
+                    desk.leave()
+
+    def begin(self, db: Database, desk: Desk | None) -> bool:
+        """What was held is tried again, and what people did is looked at; False where the state file is busy."""
+        try:
+            with transaction(db):
+                outbox.wake(db, clock.now())
+            self.look(db, desk)
+        except StateError as error:
+            self.tell_stop(Passed(why_stopped=str(error)))
+            return False
+        return True
 
     def look(self, db: Database, desk: Desk | None) -> None:
         """What people did to the issues, and what was filed twice. What cannot be seen now is seen by the next run."""
-        if desk is not None and isinstance(self.tracker, WorksAtADesk) and desk.hold():
+        is_closed = bool(Delivering(db, self.tracker, self.events.put, desk=desk).why_closed())
+        if desk is not None and isinstance(self.tracker, WorksAtADesk) and not is_closed:
             look_and_sweep(db, self.tracker.at(desk), self.events.put, clock.now())
 
     def deliver(self, db: Database, desk: Desk | None) -> Passed:
@@ -120,10 +135,10 @@ class Courier:
             return Passed(why_stopped=str(error))
 
     def tell_stop(self, passed: Passed) -> None:
-        """What keeps everything from being delivered is told once, not with every effect."""
-        if passed.why_stopped and passed.why_stopped != self.last_stop:
+        """What keeps everything from being delivered is told once in a run, not with every effect."""
+        if passed.why_stopped and passed.why_stopped not in self.told_stops:
+            self.told_stops.add(passed.why_stopped)
             self.events.put(RunEvent("note", text=f"issues wait: {passed.why_stopped}"))
-        self.last_stop = passed.why_stopped
 
 
 def nap(db: Database) -> float:

@@ -15,7 +15,7 @@ from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.result_handler import round_edges
-from agent_fox.engine.settling import withdraw_issues
+from agent_fox.engine.settling import withdraw_issues, withdraw_parts
 from agent_fox.store import evidence
 from agent_fox.store import plan as stored
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
@@ -110,6 +110,7 @@ def supersede(docket: Docket, change: PlanChange, spec_name: str) -> None:
     removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
     for parts, is_removed in ((changed, False), (removed, True)):
         supersede_by_change(docket.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=docket.at)
+    withdraw_parts(docket, planned, number, removed)
 
 
 def save(docket: Docket, scope: Scope, change: PlanChange) -> None:

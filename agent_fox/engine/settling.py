@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from sqlite_utils import Database
 
@@ -19,6 +19,9 @@ WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400
 PROOFS_AFTER_FLAPPING = 2
 """Proving reports in a row that close an issue which failed again after it had been closed with proof."""
+ALL_OF_IT = (
+    " It has failed again after it was closed with proof: what passes of it counts when the spec as a whole is proven."
+)
 
 
 def repair(docket: Docket, spec_name: str, judged: Judged) -> dict[str, tuple[str, ...]]:
@@ -71,6 +74,32 @@ def withdraw_issues(docket: Docket, planned: PlannedNode, decision_id: int) -> t
     return tuple(_removed(docket, planned, decision_id, fingerprint, words) for fingerprint in found)
 
 
+def withdraw_parts(docket: Docket, planned: PlannedNode, decision_id: int, parts: Collection[str]) -> tuple[str, ...]:
+    """These requirements are gone from a spec that stays: an issue about nothing else is closed, others are told."""
+    spec_name, filed = planned.node.spec_name, []
+    for fingerprint in outbox.issues_of_spec(docket.db, spec_name):
+        members = outbox.open_members(docket.db, fingerprint)
+        gone = tuple(part for spec, part in members if spec == spec_name and part in parts)
+        if gone:
+            filed.append(_without(docket, planned, decision_id, fingerprint, gone))
+    return tuple(filed)
+
+
+def _without(docket: Docket, planned: PlannedNode, decision_id: int, fingerprint: str, gone: tuple[str, ...]) -> str:
+    spec_name = planned.node.spec_name
+    for part in gone:
+        outbox.settle_member(docket.db, fingerprint, spec_name, part)
+    listed = named((spec_name, part) for part in gone)
+    title = f"{spec_name}: {listed} removed"
+    words = f"Removed from {one_line(spec_name, 200)}: {listed}. That proves nothing: nobody asks for it any more."
+    left = outbox.open_members(docket.db, fingerprint)
+    if not left:
+        reason = StateReason.NOT_PLANNED
+        return _close(docket, planned, decision_id, fingerprint, title, words, gone, reason=reason)
+    more = f"{words}\n\nStill open, {len(left)} part(s): {named(left)}."
+    return _tell(docket, planned, decision_id, fingerprint, title, more, gone)
+
+
 def is_in_open_issue(db: Database, spec_name: str, part: str) -> bool:
     """Whether an open issue names this requirement as open."""
     found = outbox.issues_of_spec(db, spec_name)
@@ -99,14 +128,15 @@ def _settled(
     `is_whole`: the spec as a whole is proven, not some of its requirements.
     """
     spec_name = planned.node.spec_name
-    if not is_whole and outbox.flaps_of(docket.db, fingerprint):
-        outbox.open_parts(docket.db, fingerprint, spec_name, parts)  # closed when the spec as a whole is proven, twice
+    is_kept = not is_whole and outbox.flaps_of(docket.db, fingerprint) > 0
+    if is_kept:
+        outbox.open_parts(docket.db, fingerprint, spec_name, parts)
     left = [member for member in outbox.open_members(docket.db, fingerprint) if member[0] != spec_name or not is_whole]
     if left:
         if is_whole:
             outbox.settle_members(docket.db, fingerprint, spec_name)
         title = f"{spec_name}: part of this is {'proven' if is_whole else 'repaired'}"
-        more = f"{words}\n\nStill open, {len(left)} part(s): {named(left)}."
+        more = f"{words}\n\nStill open, {len(left)} part(s): {named(left)}.{ALL_OF_IT if is_kept else ''}"
         return _tell(docket, planned, decision_id, fingerprint, title, more, parts)
     proofs, flaps = outbox.note_proof(docket.db, fingerprint)
     if flaps and proofs < PROOFS_AFTER_FLAPPING and not waived:

@@ -80,6 +80,12 @@ def recall(db: Database, place: str, name: str) -> str:
     return str(row[0]) if row else ""
 
 
+def is_remembered(db: Database, place: str, start: str, value: str) -> bool:
+    """Whether this value was remembered of a place under any name that begins so."""
+    sql = "SELECT 1 FROM tracker_memory WHERE place = ? AND substr(name, 1, ?) = ? AND value = ? LIMIT 1"
+    return db.execute(sql, [place, len(start), start, value]).fetchone() is not None
+
+
 def remember(db: Database, place: str, name: str, value: str) -> None:
     db.execute(
         "INSERT INTO tracker_memory (place, name, value) VALUES (?, ?, ?) "

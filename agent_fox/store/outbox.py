@@ -88,8 +88,9 @@ def due(db: Database, at: str) -> list[OutboxRow]:
         f"{SELECT} WHERE outbox.state IN ('pending', 'inflight', 'unknown') AND coalesce(not_before, '') <= ? "
         "AND NOT EXISTS (SELECT 1 FROM outbox AS earlier WHERE earlier.fingerprint = outbox.fingerprint "
         "AND earlier.position < outbox.position AND earlier.state NOT IN ('done', 'moot')) "
-        "AND (coalesce(issues.parent, '') = '' OR parents.number IS NOT NULL OR NOT EXISTS (SELECT 1 FROM outbox AS whole "
-        "WHERE whole.fingerprint = issues.parent AND whole.state NOT IN ('done', 'moot'))) ORDER BY decision_id, position"
+        "AND (coalesce(issues.parent, '') = '' OR parents.number IS NOT NULL OR NOT EXISTS "
+        "(SELECT 1 FROM outbox AS whole WHERE whole.fingerprint = issues.parent "
+        "AND whole.state NOT IN ('done', 'moot'))) ORDER BY decision_id, position"
     )
     return [_row(row) for row in db.execute(sql, [at])]
 

@@ -106,6 +106,10 @@ class Desk:
         with transaction(self.db):
             desk.remember(self.db, self.place, name, value)
 
+    def has_filed(self, number: str) -> bool:
+        """Whether a number is that of a cause here: one from another tracker, or from a file, is somebody else's."""
+        return desk.is_remembered(self.db, self.place, "filed ", number)
+
     def ours(self) -> tuple[int, ...]:
         """Numbers of issues that we know to be there, the newest first."""
         return outbox.known_numbers(self.db)

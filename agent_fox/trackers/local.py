@@ -19,11 +19,13 @@ from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held
 
 LONGEST_SLUG = 50
 LONGEST_TITLE = 200
+WITHDRAWN = "withdrawn"
+"""When we closed it as not planned ourselves, since nobody asked for it any more: no person's no."""
 
 HEADINGS = {
     EffectKind.FILE: "Failing again",
     EffectKind.COMMENT: "Comment",
-    EffectKind.CLOSE: "Closed with proof",
+    EffectKind.CLOSE: "Closed",
     EffectKind.REOPEN: "Reopened",
 }
 
@@ -114,9 +116,12 @@ def _created(effect: Effect) -> IssueFile:
 def _changed(issue: IssueFile, effect: Effect) -> IssueFile:
     """What the effect makes of an issue that is there. A person's no is never reopened."""
     changes = _changes(effect, issue.values("effects"))
-    is_refused = not issue.is_open and issue.value("state_reason") == StateReason.NOT_PLANNED
+    is_withdrawn = bool(issue.value(WITHDRAWN))
+    is_refused = not issue.is_open and issue.value("state_reason") == StateReason.NOT_PLANNED and not is_withdrawn
     if is_refused and effect.kind is not EffectKind.COMMENT:
         changes = {"effects": changes["effects"], "updated": effect.at}
+    elif is_withdrawn and changes.get("state", issue.value("state")) == "open":
+        changes[WITHDRAWN] = ""
     heading = f"{HEADINGS[effect.kind]}, {effect.at}" if effect.at else HEADINGS[effect.kind]
     return issue.with_values(changes).with_more(heading, effect.body)
 
@@ -128,7 +133,8 @@ def _changes(effect: Effect, delivered: tuple[str, ...]) -> dict[str, Value]:
             return changes
         case EffectKind.CLOSE:
             reason = effect.state_reason or StateReason.COMPLETED
-            return {"state": "closed", "state_reason": reason.value, "closed": effect.at, **changes}
+            ours: dict[str, Value] = {WITHDRAWN: effect.at} if reason is StateReason.NOT_PLANNED else {}
+            return {"state": "closed", "state_reason": reason.value, "closed": effect.at, **ours, **changes}
         case EffectKind.FILE | EffectKind.REOPEN:
             members = {"members": effect.members} if effect.members else {}
             return {"state": "open", "state_reason": "", **members, **changes}

@@ -31,7 +31,8 @@ class Place:
 
     def cli(self, *arguments: str, token: str = TOKEN) -> CompletedProcess[str]:
         home = self.root.parent
-        return run_cli(self.root, *arguments, HOME=str(home), XDG_STATE_HOME=str(home / "state"), GITHUB_TOKEN=token)
+        environ = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "AGENT_FOX_GITHUB_HOST": "127.0.0.1"}
+        return run_cli(self.root, *arguments, **environ, GITHUB_TOKEN=token)
 
     @property
     def numbers(self) -> list[int]:

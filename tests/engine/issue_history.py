@@ -16,14 +16,11 @@ from email.utils import formatdate
 from pathlib import Path
 from random import Random
 
-from agent_fox.store import outbox
 from agent_fox.testing.github import Fault, Grant, Request, Role, faults
 from agent_fox.testing.github.faults import Break, Say, When
-from agent_fox.testing.github.limits import Limits
-from agent_fox.testing.github.state import Issue
 from agent_fox.trackers.github.marker import Marker
-from tests.engine.issue_rules import BOT, Guard, Truth, is_ours, verdict
-from tests.engine.issue_world import KEY, Crash, Engine, World, connected, fingerprint, template, world
+from tests.engine.issue_rules import Guard, Truth, is_ours, verdict
+from tests.engine.issue_world import KEY, Crash, World, connected, template, world
 
 WHENS: dict[str, When] = {
     "anything": faults.anything,
@@ -157,10 +154,11 @@ class History:
              "transfers", "transfers away", "deletes", "bot comments", "copies a comment"],
             [12, 8, 10, 12, 6, 4, 4, 4, 3, 2, 3, 3, 2],
         )[0]  # fmt: skip
-        if what in ("closes", "refuses") and not issue.is_open or what == "opens again" and issue.is_open:
+        if (what in ("closes", "refuses") and not issue.is_open) or (what == "opens again" and issue.is_open):
             return
         self.guard.raced.add(cause)
-        self.truth.acted(cause, issue, what)
+        is_heard = self.world.db.execute("SELECT 1 FROM tracker_memory WHERE name = ?", [f"filed {cause}"]).fetchone()
+        self.truth.acted(cause, issue, what if is_heard else f"{what}, unheard")
         self.note(f"person: {what}", f"#{number}", cause)
         match what:
             case "closes":
@@ -265,11 +263,11 @@ class History:
         times = self.world.times
         what = self.dice.choices(["jumps on", "jumps back", "hours", "a month"], [3, 3, 3, 1])[0]
         self.note(f"clock: {what}")
+        self.jumped = self.jumped or "jumps" in what
         times.pass_by(30.0)
         match what:
             case "jumps on":
                 times.ahead += 3600.0
-                self.jumped = True
             case "jumps back":
                 times.ahead -= 3600.0
             case "hours":
@@ -284,11 +282,11 @@ class History:
             self.copied = copy.deepcopy(self.truth)
             self.note("state: copied")
         else:
-            acts, at, failed = self.truth.acts, self.truth.at, self.truth.failed_at
+            acts, at, failed, gone = self.truth.acts, self.truth.at, self.truth.failed_at, self.truth.withdrawn
             self.world.restore_state()
             self.truth = self.guard.truth = copy.deepcopy(self.copied)
             self.truth.acts, self.truth.restored_at, self.truth.at = acts, at + 1, at + 1
-            self.truth.failed_at = {**failed, **self.truth.failed_at}
+            self.truth.failed_at, self.truth.withdrawn = {**failed, **self.truth.failed_at}, gone
             self.world.start()
             self.note("state: restored")
 
@@ -352,7 +350,7 @@ class History:
         if held_up and said and said[-1].answer.status in (403, 429):
             self.limit_unheard = True
         world.times.pass_by(held_up)
-        mine, watchers = world.engine, list(world.watchers)
+        mine, watchers, asked = world.engine, list(world.watchers), len(said)
         world.watchers[:] = [self.guard.look]
         db = connected(world.folder / "state.db", world.doom)
         try:
@@ -366,6 +364,7 @@ class History:
             db.close()
             world.engine = mine
             world.watchers[:] = watchers
+            self.limit_unheard |= any(one.answer.status in (403, 429) for one in said[asked:])
             world.times.pass_by(2.0)
 
     # all of it
@@ -414,8 +413,9 @@ class History:
 
     def offences(self) -> list[str]:
         """What GitHub would take offence at. Who has not heard a limit, or whose clock jumps on, comes too early."""
-        is_deaf = self.limit_unheard or self.jumped
-        return [one for one in self.world.fake.violations if not (is_deaf and "asked before" in one)]
+        forgiven = ["asked before"] * (self.limit_unheard or self.jumped)
+        forgiven += ["after the write before"] * bool(self.counts["another engine"])  # what was held up comes late
+        return [one for one in self.world.fake.violations if not any(words in one for words in forgiven)]
 
 
 @contextmanager
@@ -436,8 +436,9 @@ def main() -> None:
                 try:
                     problems = found.play()
                 finally:
-                    print("\n".join(found.log))
-            print(f"history {seed}: {len(found.world.fake.exchanges)} exchanges,", problems or "all is well")
+                    sys.stdout.write("\n".join([*found.log, ""]))
+            asked = len(found.world.fake.exchanges)
+            sys.stdout.write(f"history {seed}: {asked} exchanges, {problems or 'all is well'}\n")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,7 @@ class Truth:
     removed_at: dict[str, int] = field(default_factory=dict)
     acts: list[Act] = field(default_factory=list)
     restored_at: int = 0
+    withdrawn: set[str] = field(default_factory=set)
 
     def next(self) -> int:
         self.at += 1
@@ -83,7 +84,9 @@ class Truth:
         self.acts.append(Act(self.next(), cause, issue.id, what))
 
     def has(self, cause: str, *what: str, since: int = 0) -> bool:
-        return any(act.cause == cause and act.what in what and act.at >= since for act in self.acts)
+        """Whether a person did any of this. What nobody had heard of then was done all the same."""
+        done = {one for act in what for one in (act, f"{act}, unheard")}
+        return any(act.cause == cause and act.what in done and act.at >= since for act in self.acts)
 
 
 def cause_of(spec: str, error: str | None) -> str:
@@ -127,9 +130,9 @@ class Guard:
             self._wrong("an issue is filed for no cause that failed")
             return
         known = [(issue, where) for fp, issue, where in self.world.ours() if fp == cause]
-        if any(issue.is_open and where is not self.world.foreign for issue, where in known):
+        is_there = any(issue.is_open and where is not self.world.foreign for issue, where in known)
+        if is_there and self._wrong(f"{cause} is filed although it has an open issue", cause):
             self.world.counts["filed twice"] += 1
-            self._wrong(f"{cause} is filed although it has an open issue", cause)
         here = [issue for issue, where in known if where is not self.world.foreign]
         if here and is_refused(here[-1]):
             self._wrong(f"{cause} is filed again although a person said not planned", cause)
@@ -144,6 +147,8 @@ class Guard:
             self._wrong(f"#{issue.number} is opened again although a person said not planned", cause)
         if method == "POST" and "body" in body and self._says_failing(str(body["body"])):
             self.wanted_open.discard(issue.id)
+        if body.get("state_reason") == "not_planned":
+            self.truth.withdrawn.add(cause)
         closes = method == "PATCH" and body.get("state") == "closed" and body.get("state_reason") not in NO
         if closes and face.state == "open" and has_spoken_since(issue):
             self._wrong(f"#{issue.number} is closed although a person has written", cause)
@@ -169,11 +174,13 @@ class Guard:
         if comment is not None and comment.author.login != BOT:
             self._wrong(f"the comment {id} of a stranger is rewritten")
 
-    def _wrong(self, what: str, cause: str = "") -> None:
-        if cause in self.raced or (cause and is_excused(self.truth, cause)):
-            self.world.counts["excused"] += 1
-        else:
+    def _wrong(self, what: str, cause: str = "") -> bool:
+        """Note what is wrong, unless nobody could know better."""
+        is_wrong = cause not in self.raced and not (cause and is_excused(self.truth, cause))
+        if is_wrong:
             self.world.problems.append(what)
+        self.world.counts["excused"] += not is_wrong
+        return is_wrong
 
 
 def is_refused(issue: Issue) -> bool:
@@ -198,8 +205,12 @@ def is_ours(comment: Comment) -> bool:
 
 
 def is_excused(truth: Truth, cause: str) -> bool:
-    """Where nobody could know: the state was lost, and a person has taken the mark away or moved the issue."""
-    return bool(truth.restored_at) and truth.has(cause, "removes the mark", "transfers", "transfers away")
+    """Where nobody could know: a person has taken the mark away or moved the issue, and its number was never heard or
+    was lost with the state; or the state does not know that we closed it as not planned."""
+    lost = ("removes the mark", "transfers", "transfers away")
+    if truth.has(cause, *(f"{what}, unheard" for what in lost)):
+        return True
+    return bool(truth.restored_at) and (truth.has(cause, *lost) or cause in truth.withdrawn)
 
 
 def verdict(world: World, truth: Truth) -> list[str]:
@@ -248,7 +259,7 @@ def _of_recovered(world: World, truth: Truth, cause: str, is_open: list[Issue]) 
     if state is None and truth.restored_at:
         return  # a state that was restored has never heard of it
     awaits = state == "open" and outbox.flaps_of(world.db, cause) > 0
-    kept = truth.has(cause, "comments", "opens again", since=truth.failed_at[cause])
+    kept = truth.has(cause, "comments", "copies a comment", "opens again", since=truth.failed_at[cause])
     if is_open and not awaits and not kept and not is_excused(truth, cause):
         yield f"is over, and #{is_open[0].number} is open"
 
@@ -258,4 +269,3 @@ def _said_twice(world: World) -> Iterator[str]:
     for _, issue, _ in world.ours():
         ops = Counter(op_of(comment.body) for comment in issue.comments if is_ours(comment))
         yield from (f"#{issue.number}: {op} is said {times} times" for op, times in ops.items() if times > 1)
-

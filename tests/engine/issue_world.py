@@ -1,4 +1,4 @@
-"""A repository at the fake GitHub (a double for the service alone) and engines that file there, on clocks moved by hand.
+"""A repository at the fake GitHub (a double for the service alone), engines that file there, clocks moved by hand.
 
 Decisions are made by the real functions of `escalation` and `settling`, deliveries by the real `Delivering`, desk and
 tracker over a real state file. Not here: what happens (`issue_history`), and what must hold (`issue_rules`).
@@ -216,7 +216,8 @@ class World:
         self.look(engine)
 
     def look(self, engine: Engine) -> None:
-        if engine.desk.hold():
+        closed = Delivering(engine.db, engine.tracker, self.tell, now=self.times.now, desk=engine.desk).why_closed()
+        if not closed:
             look_and_sweep(engine.db, engine.tracker, self.tell, self.times.now())
 
     def deliver(self, engine: Engine) -> Passed:

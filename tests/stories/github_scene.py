@@ -31,6 +31,7 @@ class GitHubScene:
         home = self.folder / "home"
         home.mkdir(exist_ok=True)
         found = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "XDG_CONFIG_HOME": str(home / "config")}
+        found["AGENT_FOX_GITHUB_HOST"] = "127.0.0.1"
         return {**found, **({"AGENT_FOX_GITHUB_TOKEN": self.token} if self.token else {})}
 
     def build(self, world: World, labels: str = "[]") -> Path:

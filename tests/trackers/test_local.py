@@ -75,7 +75,7 @@ def test_closing_appends_the_proof_and_keeps_the_story(tracker: LocalTracker) ->
     assert body == (
         FILED_TEXT.split("---\n", 2)[2]
         + "\n## Comment, 2026-11-21T11:00:00Z\n\nStill shut.\n"
-        + "\n## Closed with proof, 2026-11-22T10:00:00Z\n\nProven on abc.\n"
+        + "\n## Closed, 2026-11-22T10:00:00Z\n\nProven on abc.\n"
     )
 
 

@@ -11,6 +11,13 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent_fox.system.redact import redact
+
+MOST_ISSUES = 10**9
+"""A number beyond it would be believed to be the newest for ever, and real ones not be looked for."""
+LONGEST_LINK = 2_000
+LONGEST_WORDS = 20_000
+
 
 @dataclass(frozen=True, slots=True)
 class Answer:
@@ -36,7 +43,7 @@ class Answer:
             said = _Said.model_validate_json(self.body)
         except ValueError:
             return ""
-        whole = "; ".join([said.message, *(_words(error) for error in said.errors)])
+        whole = redact("; ".join([said.message, *(_words(error) for error in said.errors[:9])])[:LONGEST_WORDS])
         return " ".join("".join(char if char.isprintable() else " " for char in whole).split())[:300]
 
 
@@ -90,13 +97,13 @@ class _Said(_Wire):
 
 
 class _User(_Wire):
-    login: str = ""
+    login: str = Field(default="", max_length=200)
     type: str = ""
 
 
 class _Issue(_Wire):
-    number: int = Field(gt=0)
-    id: int = Field(gt=0)
+    number: int = Field(gt=0, le=MOST_ISSUES)
+    id: int = Field(gt=0, lt=2**63)
     title: str
     body: str | None = None
     state: Literal["open", "closed"]
@@ -112,7 +119,7 @@ class _Issue(_Wire):
 
 
 class _Comment(_Wire):
-    id: int = Field(gt=0)
+    id: int = Field(gt=0, lt=2**63)
     body: str | None = None
     user: _User | None = None
     created_at: str = ""
@@ -182,7 +189,7 @@ def is_json(answer: Answer) -> bool:
     """Whether the body is whole: one that was cut is no JSON."""
     try:
         json.loads(answer.body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return True
 
@@ -191,10 +198,10 @@ def time_of(text: str | None) -> str:
     """A time in the form of `clock.now`; empty where there is none that can be read."""
     try:
         moment = datetime.fromisoformat(text or "")
-    except ValueError:
+        aware = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):
         return ""
-    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return aware.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _issue(issue: _Issue) -> RemoteIssue:
@@ -224,7 +231,8 @@ def _comment(comment: _Comment) -> RemoteComment:
 
 
 def _link(url: str) -> str:
-    return url if url.startswith(("https://", "http://")) and not any(char.isspace() for char in url) else ""
+    is_one = url.startswith(("https://", "http://")) and url.isprintable() and " " not in url
+    return url if is_one and len(url) <= LONGEST_LINK else ""
 
 
 def _words(error: str | dict[str, object]) -> str:

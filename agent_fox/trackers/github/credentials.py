@@ -1,6 +1,7 @@
 """Who files: a GitHub App, or a token from the environment, from `gh`, or from the keyring. Nothing here prints one.
 
-Tokens that are meant for github.com (GH_TOKEN, GITHUB_TOKEN) are shown to no other host, as `gh` does it.
+Tokens that are meant for github.com (GH_TOKEN, GITHUB_TOKEN) are shown to no other host, as `gh` does it. A host that
+is not GitHub's own, named by a file of the project or by a remote, is shown none unless the environment names it too.
 """
 
 from __future__ import annotations
@@ -17,14 +18,19 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth, GithubIntegration
 
 from agent_fox.config import TrackerSettings
-from agent_fox.trackers.github.repository import PUBLIC, Address, is_loopback
+from agent_fox.session.regular_files import read_regular
+from agent_fox.trackers.github.repository import Address, is_loopback, is_public
 from agent_fox.trackers.github.trouble import SetupTrouble
 from agent_fox.trackers.github.wire import TIMEOUT
 
 ANYWHERE = ("AGENT_FOX_GITHUB_TOKEN",)
 PUBLIC_ONLY = ("GH_TOKEN", "GITHUB_TOKEN")
 ENTERPRISE = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+HOSTS = ("AGENT_FOX_GITHUB_HOST", "GH_HOST")
+"""Variables that name a host that is not GitHub's own and may be shown a token."""
+BASE_URL = "AGENT_FOX__TRACKER__BASE_URL"
 
+LONGEST_KEY = 100_000
 PATIENCE = 10.0
 """Seconds that `gh` and the keyring have for an answer."""
 
@@ -101,7 +107,7 @@ class RepositoryApp(Auth.Auth):
 def credential(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> Credential:
     """The first that is there, in the order of `[tracker] credentials`. Raises SetupTrouble. Asks GitHub nothing."""
     if settings.credentials == "app" or (settings.credentials == "auto" and settings.app_id is not None):
-        return _app(settings, address, root)
+        return _app(settings, address, root, environ)
     ways: dict[str, Callable[[Address, Mapping[str, str]], Credential | None]] = {
         "environment": _in_environment,
         "gh": _of_gh,
@@ -111,17 +117,26 @@ def credential(settings: TrackerSettings, address: Address, root: Path, environ:
         found = way(address, environ) if settings.credentials in ("auto", name) else None
         if found is not None:
             return found
-    raise SetupTrouble(_nothing_found(settings, address, environ), REMEDY)
+    remedy = REMEDY if is_named(address, environ) else _name_it(address)
+    raise SetupTrouble(_nothing_found(settings, address, environ), remedy)
 
 
 def names_for(address: Address, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables that may hold a token for a host, the first counts."""
-    host = address.host.partition(":")[0]
     if environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
         return (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE)
-    if host == PUBLIC or host.endswith(".ghe.com") or is_loopback(host):
+    if is_public(address.hostname) or (is_loopback(address.hostname) and is_named(address, environ)):
         return (*ANYWHERE, *PUBLIC_ONLY)
-    return (*ANYWHERE, *ENTERPRISE)
+    return (*ANYWHERE, *ENTERPRISE) if is_named(address, environ) else ()
+
+
+def is_named(address: Address, environ: Mapping[str, str]) -> bool:
+    """Whether who runs this, and not the project alone, means this host."""
+    told_base = environ.get(BASE_URL, "").rstrip("/") == address.base_url
+    if told_base or is_public(address.hostname) or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
+        return True
+    told = {environ.get(name, "").strip().lower() for name in HOSTS}
+    return bool(told & {address.host.lower(), address.hostname.lower()})
 
 
 def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential | None:
@@ -132,10 +147,13 @@ def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential 
 
 
 def _of_gh(address: Address, environ: Mapping[str, str]) -> Credential | None:
+    """Where the host is the project's word alone, `gh` tells what it keeps for it, and no token of the environment."""
+    hidden = () if is_named(address, environ) else (*PUBLIC_ONLY, *ENTERPRISE)
     program = shutil.which("gh", path=environ.get("PATH"))
     if program is None:
         return None
-    said = _told([program, "auth", "token", "--hostname", address.host], {**environ, "GH_PROMPT_DISABLED": "1"})
+    asked = {name: value for name, value in environ.items() if name not in hidden} | {"GH_PROMPT_DISABLED": "1"}
+    said = _told([program, "auth", "token", "--hostname", address.host], asked)
     return _token(said, "`gh auth token`") if said else None
 
 
@@ -166,11 +184,19 @@ def _token(text: str, source: str) -> Credential:
     return Credential(Auth.Token(text), source)
 
 
-def _app(settings: TrackerSettings, address: Address, root: Path) -> Credential:
+def _app(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> Credential:
     if settings.app_id is None or settings.app_key is None:
         raise SetupTrouble("a GitHub App needs its number and its key", "set `[tracker] app_id` and `app_key`")
+    if not is_named(address, environ):
+        raise SetupTrouble(
+            f"a file of the project alone names {address.host}, and the App is shown to no such host", _name_it(address)
+        )
     app = Auth.AppAuth(settings.app_id, _private_key(root / Path(settings.app_key).expanduser()))
     return Credential(RepositoryApp(app, address, settings.installation), f"GitHub App {settings.app_id}", renews=True)
+
+
+def _name_it(address: Address) -> str:
+    return f"if {address.host} is to be trusted with it, set {HOSTS[0]}={address.host}, or log in with `gh auth login`"
 
 
 def _private_key(path: Path) -> str:
@@ -178,9 +204,12 @@ def _private_key(path: Path) -> str:
     again = "download a private key from the App's settings and set `[tracker] app_key` to its file"
     try:
         is_open_to_others = path.stat().st_mode & 0o077
-        key = path.read_bytes()
-    except OSError as error:
-        raise SetupTrouble(f"the App's key {path} cannot be read: {error.strerror}", again) from None
+        key = read_regular(path.resolve(), LONGEST_KEY)
+    except (OSError, RuntimeError) as error:
+        told = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
+        raise SetupTrouble(f"the App's key {path} cannot be read: {told}", again) from None
+    if key is None:
+        raise SetupTrouble(f"the App's key {path} cannot be read: it is no file", again)
     if is_open_to_others:
         raise SetupTrouble(f"the App's key {path} can be read by others", f"run `chmod 600 {path}`")
     try:
@@ -197,6 +226,6 @@ def _nothing_found(settings: TrackerSettings, address: Address, environ: Mapping
     if settings.credentials != "auto":
         reason += f" (`[tracker] credentials` is `{settings.credentials}`)"
     empty = [name for name in names if environ.get(name) == ""]
-    unfit = [name for name in (*PUBLIC_ONLY, *ENTERPRISE) if environ.get(name) and name not in names]
+    unfit = [name for name in (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE) if environ.get(name) and name not in names]
     said = [*(f"{name} is empty" for name in empty), *(f"{name} is not for this host" for name in unfit)]
     return f"{reason}; {'; '.join(said)}" if said else reason

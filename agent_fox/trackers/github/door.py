@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -30,6 +31,7 @@ Value = TypeVar("Value")
 
 LONGEST_LABEL = 50
 MOST_PAGES = 1000
+LARGEST_LIST = 256 * 1024**2
 LABEL_COLOR = "6f42c1"
 LABEL_TEXT = "Filed by agent-fox"
 
@@ -70,6 +72,8 @@ class Door:
     def issue(self, number: int) -> RemoteIssue | Absent:
         """An issue, or why there is none. One that was moved to a repository of the same owner is followed."""
         answer = self.wire.read(self._path(f"/issues/{number}"))
+        if answer.is_elsewhere and answer.status == 404 and self._found_home():
+            answer = self.wire.read(self._path(f"/issues/{number}"))
         if answer.is_redirect or (answer.is_elsewhere and answer.status in (403, 404)):
             self._moved[number] = None
             return Absent.MOVED
@@ -77,7 +81,10 @@ class Door:
             return Absent.NONE
         if answer.status == 410 and "disabled" not in answer.words.lower():
             return Absent.GONE
-        return self._noted(number, self._value(answers.issue_in, self._fine(answer)))
+        found = self._value(answers.issue_in, self._fine(answer))
+        if found.number != number and not answer.is_elsewhere:
+            raise trouble.unreadable(is_write=False, now=self.wire.now())
+        return self._noted(number, found)
 
     def newest(self) -> int:
         """The newest number that the list shows, of an issue or a pull request; 0 where it shows none."""
@@ -207,13 +214,17 @@ class Door:
 
     def _pages(self, path: str, query: dict[str, str], is_about_all: bool = True) -> Iterator[Answer]:
         """Every page of a list. Of the address of the next page only the query is used."""
-        for _ in range(MOST_PAGES):
-            answer = self._fine(self.wire.read(path, query), is_about_all)
+        asked, size = [query], 0
+        while len(asked) <= MOST_PAGES and size <= LARGEST_LIST:
+            answer = self._fine(self.wire.read(path, asked[-1]), is_about_all)
             yield answer
             following = _next(answer)
-            if not following:
+            if following is None:
                 return
-            query = query | following
+            if asked[-1] | following in asked:
+                break
+            asked.append(asked[-1] | following)
+            size += len(answer.body)
         raise DoorTrouble(Held(f"the list at {path} has no end", trouble.DOCTOR))
 
     def _fine(self, answer: Answer, is_about_all: bool = False) -> Answer:
@@ -243,12 +254,14 @@ def opened(
     return Door(Wire(hub(credential, address), now, pause), address, before_write, login)
 
 
-def _next(answer: Answer) -> dict[str, str]:
-    """The query of the next page; empty at the last."""
+def _next(answer: Answer) -> dict[str, str] | None:
+    """The query of the next page; None at the last, empty where its address is none."""
     for link in requests.utils.parse_header_links(answer.headers.get("link", "")):
         if link.get("rel") == "next":
-            return dict(parse_qsl(urlsplit(link.get("url", "")).query))
-    return {}
+            with suppress(ValueError):
+                return dict(parse_qsl(urlsplit(link.get("url", "")).query))
+            return {}
+    return None
 
 
 def _owner(repository: str) -> str:

@@ -72,9 +72,10 @@ def github_tracker(settings: TrackerSettings, root: Path, environ: Mapping[str, 
 def _tracker(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> GitHubTracker:
     found = credential(settings, address, root, environ)
     door = opened(found.auth, address, login=settings.login or "")
-    secrets = (*secret_values(environ), *([found.secret] if found.secret else []))
+    key = marker_key(environ)
+    secrets = (*secret_values(environ), key.hex(), *([found.secret] if found.secret else []))
     write = partial(written, style=style_of(settings, root, secrets, door))
-    return GitHubTracker(door=door, settings=settings, key=marker_key(environ), write=write)
+    return GitHubTracker(door=door, settings=settings, key=key, write=write)
 
 
 def style_of(settings: TrackerSettings, root: Path, secrets: Sequence[str], door: Door) -> Style:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_fox.core.filing import Says, Seen
 from agent_fox.trackers.desk import seconds_of
@@ -31,8 +31,27 @@ class Marked:
 
 
 def is_by(issue: RemoteIssue, creator: str) -> bool:
-    """Whether an issue is by `creator`; by anybody where that is not known."""
-    return not creator or issue.creator.lower() == creator.lower()
+    """Whether an issue is by `creator`."""
+    return is_same(issue.creator, creator)
+
+
+def is_same(login: str, ours: str) -> bool:
+    """Whether a login is ours. A token that cannot tell whose it is writes as a bot, and no person has such a name."""
+    return login.lower() == ours.lower() if ours else login.endswith("[bot]")
+
+
+def by_us(comments: Sequence[RemoteComment], issue: RemoteIssue, creator: str, key: bytes) -> tuple[RemoteComment, ...]:
+    """The same comments, those of strangers without the mark that they have copied from one of ours.
+
+    Ours are by `creator`, or by whoever filed the issue, where it is ours: the token may have been another then.
+    """
+    filed_by = issue.creator.lower() if marker.read(issue.body, key) is not None else creator.lower()
+    return tuple(
+        comment
+        if is_same(comment.author, creator) or (filed_by and comment.author.lower() == filed_by)
+        else replace(comment, body=f"\n{comment.body}")
+        for comment in comments
+    )
 
 
 def marked(issues: Sequence[RemoteIssue], creator: str, key: bytes) -> tuple[Marked, ...]:
@@ -67,7 +86,7 @@ def ops_in(comments: Sequence[RemoteComment], fp: str, key: bytes) -> dict[str, 
 def has_person_spoken(comments: Sequence[RemoteComment], op: str, key: bytes) -> bool:
     """Whether a person wrote after the last of our comments; those of `op`, which is being delivered, set aside.
 
-    The mark tells what is ours, not the login: the token may be the person's own. Bots are no persons.
+    The mark tells what is ours, not the login alone: the token may be the person's own. Bots are no persons.
     """
     marks = [marker.read(comment.body, key) for comment in comments]
     last = max((place for place, mark in enumerate(marks) if mark is not None and not mark.is_of(op)), default=-1)
@@ -81,19 +100,23 @@ def kept_instead(comments: Sequence[RemoteComment], fp: str, key: bytes) -> int 
     return next((int(number) for number in numbers if number.isascii() and number.isdigit()), None)
 
 
-def seen(issue: RemoteIssue | Absent, left: Remote | None, has_spoken: bool, now: str, reopen_days: float) -> Seen:
-    """How an issue stands. `left` is how it was left or seen last, as far as we know."""
+def seen(
+    issue: RemoteIssue | Absent, left: Remote | None, has_spoken: bool, now: str, reopen_days: float,
+    is_withdrawn: bool = False,
+) -> Seen:  # fmt: skip
+    """How an issue stands. `left` is how it was left or seen last, as far as we know. `is_withdrawn`: it was closed as
+    not planned by us."""
     if isinstance(issue, Absent):
         return Seen.MOVED if issue is Absent.MOVED else Seen.GONE
     if issue.is_pull:
         return Seen.GONE
     if issue.state == "open":
         return Seen.SPOKEN if has_spoken or left in SETTLED else Seen.OPEN
-    if issue.state_reason in ("not_planned", "duplicate"):
+    if issue.state_reason in ("not_planned", "duplicate") and not is_withdrawn:
         return Seen.REFUSED
     if issue.closed_at and seconds_of(now) - seconds_of(issue.closed_at) > reopen_days * DAY:
         return Seen.OLD
-    return Seen.PROVEN if left is Remote.CLOSED else Seen.FINISHED
+    return Seen.PROVEN if left is Remote.CLOSED or is_withdrawn else Seen.FINISHED
 
 
 _REMOTE = {

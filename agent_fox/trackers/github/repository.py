@@ -17,6 +17,8 @@ PUBLIC_API = "https://api.github.com"
 
 _NAMED = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9._-]{1,100})")
 _SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[0-9A-Fa-f:]+\]|[^:/\s\[\]]+):(?P<path>(?!//).+)")
+_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45}")
+"""What every reader of addresses takes for the same host: others may end it at a backslash, and talk to another."""
 _SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "ssh+git")
 _SET = 'set `[tracker] repository = "OWNER/NAME"`'
 
@@ -37,6 +39,11 @@ class Address:
     def host(self) -> str:
         """The host that people know, by which tokens are kept: `github.com`."""
         return urlsplit(self.web).netloc
+
+    @property
+    def hostname(self) -> str:
+        """The same without its port."""
+        return urlsplit(self.web).hostname or ""
 
     @property
     def place(self) -> str:
@@ -99,7 +106,14 @@ def checked_base(url: str) -> str:
     except ValueError:
         raise SetupTrouble("`[tracker] base_url` is no address", example) from None
     host = parts.hostname or ""
-    if not host or parts.scheme not in ("https", "http") or parts.query or parts.fragment or port == 0:
+    if (
+        not url.isprintable()
+        or not _HOST.fullmatch(host)
+        or parts.scheme not in ("https", "http")
+        or parts.query
+        or parts.fragment
+        or port == 0
+    ):
         raise SetupTrouble("`[tracker] base_url` is no address", example)
     if parts.username is not None or parts.password is not None:
         raise SetupTrouble(
@@ -110,6 +124,11 @@ def checked_base(url: str) -> str:
     if host in (PUBLIC, f"www.{PUBLIC}"):
         raise SetupTrouble("`[tracker] base_url` is the address of the pages", f"set it to `{PUBLIC_API}`")
     return url.rstrip("/")
+
+
+def is_public(host: str) -> bool:
+    """Whether a host, without its port, is GitHub's own."""
+    return host == PUBLIC or host.endswith(".ghe.com")
 
 
 def is_loopback(host: str) -> bool:
@@ -164,6 +183,8 @@ def _port(url: str) -> int | None:
 
 def _host_url(scheme: str, host: str, port: int | None) -> str:
     """The host's pages: the port of ssh is none of the web's, and plain http is kept for this machine alone."""
+    if not _HOST.fullmatch(host):
+        raise SetupTrouble("the host of the git remote is none", f"correct the remote's address, or {_SET}")
     if host in (f"ssh.{PUBLIC}", f"www.{PUBLIC}"):
         return f"https://{PUBLIC}"
     named = f"[{host}]" if ":" in host else host

@@ -48,6 +48,11 @@ class Scribe:
     def journal(self) -> Journal:
         return self.search.journal
 
+    def talk(self, number: int, issue: RemoteIssue) -> Talk:
+        """The issue with its comments; marks that strangers have copied are none."""
+        found = self.door.comments(number)
+        return Talk(number, issue, reading.by_us(found, issue, self.search.creator(), self.key))
+
     def create(self, effect: Effect, title: str, body: str, labels: Sequence[str], earlier: int) -> RemoteIssue:
         """File an issue, and remember its number before anything else can go wrong."""
         there = self.door.ensure_labels(tuple(labels))
@@ -64,6 +69,19 @@ class Scribe:
         """This is the issue of the cause, whatever becomes of its marker."""
         if self.desk.recall(f"filed {fingerprint}") != str(number):
             self.desk.remember(f"filed {fingerprint}", str(number))
+
+    def withdraw(self, fingerprint: str, number: int) -> None:
+        """Note, before it is done, that closing this issue as not planned is our doing and no person's."""
+        self.desk.remember(f"withdrawn {fingerprint}", str(number))
+
+    def is_withdrawn(self, fingerprint: str, number: int, state: str) -> bool:
+        """Whether it was closed as not planned by us. Once it is open, closing it so is a person's doing again."""
+        name = f"withdrawn {fingerprint}"
+        if self.desk.recall(name) != str(number):
+            return False
+        if state == "open":
+            self.desk.remember(name, "")
+        return state != "open"
 
     def say(self, talk: Talk, fingerprint: str, texts: Mapping[str, str], is_rewritten: bool = False) -> Waits | None:
         """Write each text, by the operation that it is of, unless it stands. None where all of them stand now.
@@ -115,7 +133,7 @@ class Scribe:
         try:
             parts = {f"{effect.id}/{place}": text for place, text in enumerate(more, 2)}
             waits = self.say(talk, effect.fingerprint, parts)
-            if waits is None and effect.parent:
+            if waits is None and effect.parent and self.desk.has_filed(effect.parent):
                 self.door.add_sub_issue(int(effect.parent), talk.issue)
         except TooSoon as early:
             return "", Unsure(str(early), early.until)

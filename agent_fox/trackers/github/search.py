@@ -56,6 +56,8 @@ class Search:
         """The issue of a number that is known. That it is not found is believed after some readings, not at once."""
         issue = self.door.issue(number)
         name = f"missing {number}"
+        if issue is Absent.MOVED:
+            self.door.newest()  # raises where the token may not see anything now
         if issue is not Absent.NONE or is_gone_before:
             if self.desk.recall(name):
                 self.desk.remember(name, "")
@@ -148,6 +150,16 @@ class Search:
         self.desk.remember(name, str(times))
         until = later(self.desk.now(), min(SOON * 2.0 ** min(times - 1, 20), max(SOON, self.grace_seconds)))
         return self._wait(effect, "the list of issues lags: it does not show issues that are there", until)
+
+    def lagging(self, effect: Effect) -> Waits | None:
+        """What to say where the list of comments shows fewer than there are; None once that was seen often enough:
+        some may be hidden for good."""
+        name = f"comments lag {effect.id}"
+        times = int(self.desk.recall(name) or 0) + 1
+        if times > len(reading.QUICK) + 1:
+            return None
+        self.desk.remember(name, str(times))
+        return self._wait(effect, "the list of comments lags: it shows fewer than there are", self._in(times))
 
     def still_in_doubt(self, op: str, sent: Sent) -> Unsure | None:
         """Count one more reading that lacks what may be out; None where it is given up, and may be sent again."""

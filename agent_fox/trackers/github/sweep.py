@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeGuard
 
 from agent_fox.trackers.desk import LeaseLost, TooSoon
-from agent_fox.trackers.github import marker, reading
+from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.door import Absent, RemoteIssue
 from agent_fox.trackers.github.reading import DUPLICATE_OF, Marked
 from agent_fox.trackers.github.scribe import Scribe, Talk
@@ -51,9 +51,9 @@ class Sweep:
         for one in known:
             number = self._number(scribe, one, listed)
             found: RemoteIssue | Absent | None = listed.get(number)
-            if number and (found is None or self._remote(scribe, found, one.remote) is not one.remote):
+            if number and (found is None or self._remote(scribe, one, number, found) is not one.remote):
                 found = self._asked(scribe, number, one.remote)
-            remote = self._remote(scribe, found, one.remote) if found is not None else None
+            remote = self._remote(scribe, one, number, found) if found is not None else None
             if found is not None and remote is not None:
                 url = "" if isinstance(found, Absent) else found.url
                 yield Observation(one.fingerprint, str(number), url, remote)
@@ -62,16 +62,19 @@ class Sweep:
         """As noted at this desk; else only that of an issue with the mark of the cause. 0 where there is none."""
         noted = scribe.desk.recall(f"filed {one.fingerprint}")
         issue = listed.get(int(one.number)) if one.number.isdecimal() else None
-        mark = marker.read(issue.body, scribe.key) if issue else None
-        return int(noted or (one.number if mark is not None and mark.fp == one.fingerprint else 0))
+        ours = reading.marked((issue,), scribe.search.creator(), scribe.key) if issue else ()
+        return int(noted or (one.number if any(found.marker.fp == one.fingerprint for found in ours) else 0))
 
     def _asked(self, scribe: Scribe, number: int, left: Remote | None) -> RemoteIssue | Absent | None:
         """The issue itself, or how it is gone; None where that is not to be believed yet."""
         found = scribe.search.known(number, left is Remote.GONE)
         return None if isinstance(found, Retry) else found
 
-    def _remote(self, scribe: Scribe, found: RemoteIssue | Absent, left: Remote | None) -> Remote | None:
-        return reading.as_found(reading.seen(found, left, False, scribe.desk.now(), self.reopen_days), left)
+    def _remote(self, scribe: Scribe, one: Known, number: int, found: RemoteIssue | Absent) -> Remote | None:
+        state = "" if isinstance(found, Absent) else found.state
+        is_withdrawn = scribe.is_withdrawn(one.fingerprint, number, state)
+        sight = reading.seen(found, one.remote, False, scribe.desk.now(), self.reopen_days, is_withdrawn)
+        return reading.as_found(sight, one.remote)
 
     def _sweep(self, scribe: Scribe) -> Iterator[Observation]:
         creator = scribe.search.creator()
@@ -101,7 +104,7 @@ class Sweep:
         yield Observation(fingerprint, str(kept.number), kept.issue.url, Remote.OPEN)
 
     def _close(self, scribe: Scribe, fingerprint: str, talk: Talk, kept: int) -> None:
-        read = replace(talk, comments=scribe.door.comments(talk.number))
+        read = scribe.talk(talk.number, talk.issue)
         text = f"Duplicate of #{kept}: both were filed for one cause. What follows is told there.\n"
         if scribe.say(read, fingerprint, {f"{DUPLICATE_OF}{kept}": text}) is None:
             scribe.door.set_state(talk.number, "closed", "duplicate")

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from errno import EISDIR
+from os import strerror
 from pathlib import Path
 from string import Template
 
 from agent_fox.core.markdown import one_line
+from agent_fox.session.regular_files import read_regular
 
 LONGEST_TEMPLATE = 20_000
 
@@ -37,10 +40,12 @@ class TemplateTrouble(ValueError):
 def read_template(path: Path) -> str:
     """The text of a template that can be used. Raises TemplateTrouble."""
     try:
-        with path.open("rb") as file:
-            start = file.read(LONGEST_TEMPLATE * 4 + 1)
-    except OSError as error:
-        raise _trouble(path, f"{error.strerror or error}", "name a file that can be read") from error
+        start = read_regular(path.resolve(strict=True), LONGEST_TEMPLATE * 4 + 1)
+        if start is None:
+            raise OSError(EISDIR, strerror(EISDIR) if path.is_dir() else "it is no file")
+    except (OSError, RuntimeError) as error:
+        told = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
+        raise _trouble(path, told or type(error).__name__, "name a file that can be read") from error
     try:
         text = start.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

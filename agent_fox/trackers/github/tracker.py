@@ -164,7 +164,7 @@ class Delivering:
         found = marker.read(issue.body, self.scribe.key)
         if found is not None and found.fp != fingerprint:
             return Held(f"#{number} is the issue of another cause ({found.fp})", "name another issue")
-        talk = Talk(number, issue, self.door.comments(number))
+        talk = self.scribe.talk(number, issue)
         text = f"agent-fox keeps this issue for the cause `{fingerprint}` from now on: what is found goes here.\n"
         waits = self.scribe.say(talk, fingerprint, {f"adopt-{number}": text})
         if waits is not None:
@@ -183,7 +183,7 @@ class Delivering:
             return Moot(f"{effect.target} is {issue.value}")
         if issue.is_locked:
             return Moot(f"the conversation of {effect.target} is locked")
-        talk = Talk(number, issue, self.door.comments(number))
+        talk = self.scribe.talk(number, issue)
         return self._say(effect, talk, self.write(effect)) or Done(str(number), issue.url)
 
     def _number_of(self, target: str) -> int | None:
@@ -212,8 +212,9 @@ class Delivering:
         if noted or not (effect.number or "").isdecimal():
             return int(noted or 0)
         issue = self.door.issue(int(effect.number or 0))
-        mark = None if isinstance(issue, Absent) else marker.read(issue.body, self.scribe.key)
-        return int(effect.number or 0) if mark is not None and mark.fp == effect.fingerprint else 0
+        seen = () if isinstance(issue, Absent) else (issue,)
+        ours = reading.marked(seen, self.search.creator(), self.scribe.key)
+        return int(effect.number or 0) if any(one.marker.fp == effect.fingerprint for one in ours) else 0
 
     def _by_mark(self, effect: Effect, stale: tuple[int, ...]) -> Standing | Waits:
         """Look among ours until one is found that can be written to, or none is left."""
@@ -234,12 +235,13 @@ class Delivering:
         if isinstance(found, Absent) or found.is_pull:
             sight = reading.seen(found, left, False, now, days)
             return Standing(sight, act(sight, effect.says))
-        talk = Talk(number, found, self.door.comments(number))
+        talk = self.scribe.talk(number, found)
         kept = reading.kept_instead(talk.comments, effect.fingerprint, self.scribe.key)
         if kept is not None and kept < number and found.state == "closed":
             return self._stands(effect, kept, self.door.issue(kept))
         has_spoken = reading.has_person_spoken(talk.comments, effect.slot or effect.id, self.scribe.key)
-        sight = reading.seen(found, left, has_spoken, now, days)
+        is_withdrawn = self.scribe.is_withdrawn(effect.fingerprint, number, found.state)
+        sight = reading.seen(found, left, has_spoken, now, days, is_withdrawn)
         is_own = self._is_made_by(effect, number, found)
         has_said = effect.id in reading.ops_in(talk.comments, effect.fingerprint, self.scribe.key)
         return Standing(sight, Act.NOTHING if is_own or has_said else act(sight, effect.says), talk, is_own, has_said)
@@ -264,7 +266,8 @@ class Delivering:
                 self.door.set_state(talk.number, "open", "reopened")
                 return self._comment(effect, talk, standing.sight)
             case Act.CLOSE:
-                return self._close(effect, talk, standing.sight)
+                waits = None if talk.is_whole else self.search.lagging(effect)
+                return waits or self._close(effect, talk, standing.sight)
             case Act.NOTHING | Act.CREATE:
                 return _nothing(standing, effect)
             case _:
@@ -309,6 +312,8 @@ class Delivering:
     def _left(self, effect: Effect, talk: Talk, sight: Seen) -> Delivery:
         """All is said of an open issue. It is closed where the table says so."""
         if act(sight, effect.says) is Act.CLOSE:
+            if effect.state_reason is StateReason.NOT_PLANNED:
+                self.scribe.withdraw(effect.fingerprint, talk.number)
             self.door.set_state(talk.number, "closed", effect.state_reason or StateReason.COMPLETED)
         return self._told(effect, talk, sight)
 

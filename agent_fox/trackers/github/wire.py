@@ -21,10 +21,14 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential
 
 from agent_fox.system import clock
+from agent_fox.system.redact import MASK
+from agent_fox.trackers.desk import later
 from agent_fox.trackers.github import trouble
 from agent_fox.trackers.github.answers import Answer, is_json
+from agent_fox.trackers.github.bounds import Bounded, bound
 from agent_fox.trackers.github.repository import Address
 from agent_fox.trackers.github.trouble import DoorTrouble, Flaky
+from agent_fox.trackers.protocol import Retry
 
 TIMEOUT = 15
 READINGS = 3
@@ -92,17 +96,24 @@ def _unfollowed(response: RequestsResponse) -> RequestsResponse:
 def _connection(requester: github.Requester.Requester) -> _Tls | _Plain:
     kind = _Tls if requester.scheme == "https" else _Plain
     port = urlsplit(requester.base_url).port
-    return kind(requester.hostname, port, timeout=TIMEOUT, retry=urllib3.Retry(0, read=False))
+    never = urllib3.Retry(0, read=False)
+    line = kind(requester.hostname, port, timeout=TIMEOUT, retry=never)
+    bound(line.session, Bounded(max_retries=never))
+    return line
 
 
 @dataclass
 class Wire:
-    """A line to one GitHub with one credential. `strikes` counts the limits met since the last success."""
+    """A line to one GitHub with one credential. `strikes` counts the limits met since the last success.
+
+    Once GitHub has asked to wait, nothing more is asked before that time.
+    """
 
     hub: github.Github = field(repr=False)
     now: Callable[[], str] = clock.now
     pause: Callable[[float], None] = time.sleep
     strikes: int = field(default=0, init=False)
+    _limit: DoorTrouble | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self._line = _connection(self.hub.requester)
@@ -136,15 +147,27 @@ class Wire:
         return self._checked(self._ask("GET", path, query, None), is_write=False)
 
     def _ask(self, verb: str, path: str, query: dict[str, str], body: Mapping[str, object] | None) -> Answer:
+        self._obey()
         requester = self.hub.requester
         sent = None if body is None else dict(body)
         try:
+            secret = requester.auth.token if requester.auth else ""
             status, headers, text = requester.requestJson(verb, path, query, dict(_HEADERS), sent, self._line)
         except github.GithubException as error:
             raise self._of_refusal(error) from None
         except RAISED as error:
             raise trouble.of_error(error, is_write=body is not None, now=self.now()) from None
-        return Answer(status, {name: str(value) for name, value in headers.items()}, text)
+        without = text.replace(secret, MASK) if secret else text
+        return Answer(status, {name: str(value) for name, value in headers.items()}, without)
+
+    def _obey(self) -> None:
+        """Raises DoorTrouble before the time that GitHub told. A time further away than any limit was told before the
+        clock jumped back."""
+        limit, now = self._limit, self.now()
+        if limit is None or not isinstance(limit.delivery, Retry):
+            return
+        if now < limit.delivery.not_before <= later(now, trouble.LONGEST_WAIT):
+            raise DoorTrouble(limit.delivery, limit.status)
 
     def _renew(self) -> None:
         """Have a token that is valid before a write, so that its renewal is no part of what may be out."""
@@ -177,7 +200,8 @@ class Wire:
     def _checked(self, answer: Answer, is_write: bool) -> Answer:
         if trouble.is_limit(answer):
             self.strikes += 1
-            raise trouble.of_answer(answer, is_write, self.now(), self.strikes - 1)
+            self._limit = trouble.of_answer(answer, is_write, self.now(), self.strikes - 1)
+            raise self._limit
         if answer.status >= 500 or answer.status in (401, 408):
             raise trouble.of_answer(answer, is_write, self.now())
         if answer.is_fine and not is_json(answer):
@@ -192,5 +216,8 @@ class Wire:
 
     def _is_here(self, location: str) -> bool:
         """Whether an address is on the host that we talk to; then the token may be shown there."""
-        here, there = urlsplit(self.hub.requester.base_url), urlsplit(location)
+        try:
+            here, there = urlsplit(self.hub.requester.base_url), urlsplit(location)
+        except ValueError:
+            return False
         return not there.netloc or (there.scheme, there.netloc) == (here.scheme, here.netloc)

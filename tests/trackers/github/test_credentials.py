@@ -68,10 +68,11 @@ def test_a_token_is_shown_by_nothing_that_prints_a_credential() -> None:
 
 
 def test_a_token_for_github_com_is_shown_to_no_other_host() -> None:
+    ghe = {"AGENT_FOX_GITHUB_HOST": "ghe.example.com"}
     with pytest.raises(SetupTrouble, match="GITHUB_TOKEN is not for this host"):
-        found({"GITHUB_TOKEN": "c"}, ENTERPRISE)
-    assert token_of(found({"GH_ENTERPRISE_TOKEN": "e", "GH_TOKEN": "b"}, ENTERPRISE)) == "e"
-    assert token_of(found({"AGENT_FOX_GITHUB_TOKEN": "a"}, ENTERPRISE)) == "a"
+        found({"GITHUB_TOKEN": "c", **ghe}, ENTERPRISE)
+    assert token_of(found({"GH_ENTERPRISE_TOKEN": "e", "GH_TOKEN": "b", **ghe}, ENTERPRISE)) == "e"
+    assert token_of(found({"AGENT_FOX_GITHUB_TOKEN": "a", **ghe}, ENTERPRISE)) == "a"
 
 
 def test_in_actions_of_an_enterprise_its_own_token_counts() -> None:

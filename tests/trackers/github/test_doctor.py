@@ -23,6 +23,8 @@ ALL = (
     *("labels", "rate", "clock", "key"),
 )
 
+HERE = {"AGENT_FOX_GITHUB_HOST": "127.0.0.1"}
+
 
 @pytest.fixture
 def fake() -> Iterator[GitHubFake]:
@@ -168,7 +170,7 @@ def test_a_clock_that_is_wrong_is_said(root: Path) -> None:
     def fast() -> str:
         return later(clock.now(), 600)
 
-    environ = {"PATH": "", "XDG_STATE_HOME": str(root.parent / "state"), "GH_TOKEN": "ghp_fake"}
+    environ = {"PATH": "", "XDG_STATE_HOME": str(root.parent / "state"), "GH_TOKEN": "ghp_fake", **HERE}
     with serve(GitHubFake()) as url:
         settings = TrackerSettings(repository="octo/project", base_url=url)
         right = {check.name: check for check in examine(settings, root, environ)}
@@ -223,7 +225,7 @@ def test_an_answer_of_another_form_is_unknown(fake: GitHubFake, root: Path) -> N
 def test_the_guide_shows_what_the_doctor_says(root: Path) -> None:
     fake = GitHubFake()
     fake.token.role, fake.repository.has_issues = Role.READ, False
-    environ = {**NOTHING, "HOME": str(root.parent), "GH_TOKEN": "ghp_fake"}
+    environ = {**NOTHING, "HOME": str(root.parent), "GH_TOKEN": "ghp_fake", **HERE}
     with serve(fake) as url:
         settings = Settings(tracker=TrackerSettings(kind="github", base_url=url))
         said = [words for line in looked_at(root, settings, environ) for words in in_words(line)]

@@ -257,20 +257,38 @@ def test_no_connection_is_no_doubt(fake: GitHubFake, door: Door) -> None:
     assert len(fake.exchanges) == 2
 
 
-def test_a_limit_is_told_and_not_waited_for(fake: GitHubFake, door: Door, time: Time) -> None:
-    fake.faults += [Fault(faults.anything, faults.limited("7200"), times=2)]
+def test_a_limit_is_told_and_not_waited_for_and_nothing_is_asked_before_it_ends(
+    fake: GitHubFake, door: Door, time: Time
+) -> None:
+    fake.faults += [Fault(faults.anything, faults.limited("7200"))]
     for call in (lambda: created(door), door.newest):
         retry = trouble(call)
         assert isinstance(retry, Retry)
         assert retry.is_general
         assert retry.not_before == later(START, 7200)
-    assert len(fake.exchanges) == 2
+    assert len(fake.exchanges) == 1
     assert time.pauses == []
+    time.at = later(START, 7200)
+    assert created(door).number == 1
+    assert fake.violations == ()
+
+
+def test_a_limit_that_was_told_before_the_clock_jumped_back_keeps_nobody_out(
+    fake: GitHubFake, door: Door, time: Time
+) -> None:
+    fake.faults += [Fault(faults.anything, faults.limited("60"))]
+    assert isinstance(trouble(door.newest), Retry)
+    time.at = later(START, -86_400)
+    assert door.newest() == 0
 
 
 def test_limits_without_a_time_grow_until_something_succeeds(fake: GitHubFake, door: Door, time: Time) -> None:
     fake.faults += [Fault(faults.creates, faults.limited(None, status=429), times=3)]
-    waits = [seconds_of(getattr(trouble(created, door), "not_before", "")) - time.seconds() for _ in range(3)]
+    waits = []
+    for _ in range(3):
+        until = getattr(trouble(created, door), "not_before", "")
+        waits.append(seconds_of(until) - time.seconds())
+        time.at = until
     assert waits == [60, 120, 240]
     created(door)
     fake.faults += [Fault(faults.creates, faults.limited(None))]
