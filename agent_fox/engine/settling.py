@@ -146,9 +146,9 @@ def _settled(
             "more report proves it; the run asks for that at its end, where `[policy] final_check` is on."
         )
         return _tell(docket, planned, decision_id, fingerprint, title, more, parts)
-    title = (
-        f"{spec_name} is proven" if is_whole else f"{spec_name}: {named([(spec_name, part) for part in parts])} pass"
-    )
+    verb = "passes" if len(parts) == 1 else "pass"
+    about = named((spec_name, part) for part in parts)
+    title = f"{spec_name} is proven" if is_whole else f"{spec_name}: {about} {verb}"
     return _close(docket, planned, decision_id, fingerprint, title, words, parts, waived=waived)
 
 
@@ -197,7 +197,8 @@ def named(members: Iterable[tuple[str, str]], most: int = 10) -> str:
 def passed_words(spec_name: str, commit: str | None, parts: tuple[str, ...]) -> str:
     """What passes although the spec as a whole is not proven yet."""
     listed = named((spec_name, part) for part in parts)
-    return f"Repaired: {listed} of {spec_name} pass on commit `{commit}`. The spec as a whole is not proven yet."
+    verb = "passes" if len(parts) == 1 else "pass"
+    return f"Repaired: {listed} of {spec_name} {verb} on commit `{commit}`. The spec as a whole is not proven yet."
 
 
 def closing_words(spec_name: str, commit: str | None, count: int, waived: tuple[str, ...]) -> str:

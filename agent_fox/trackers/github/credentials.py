@@ -125,15 +125,16 @@ def names_for(address: Address, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The variables that may hold a token for a host, the first counts."""
     if environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
         return (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE)
-    if is_public(address.hostname) or (is_loopback(address.hostname) and is_named(address, environ)):
+    if is_public(address.hostname) or is_loopback(address.hostname):
         return (*ANYWHERE, *PUBLIC_ONLY)
     return (*ANYWHERE, *ENTERPRISE) if is_named(address, environ) else ()
 
 
 def is_named(address: Address, environ: Mapping[str, str]) -> bool:
-    """Whether who runs this, and not the project alone, means this host."""
+    """Whether who runs this, and not the project alone, means this host: GitHub's, loopback, or one that is named."""
     told_base = environ.get(BASE_URL, "").rstrip("/") == address.base_url
-    if told_base or is_public(address.hostname) or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
+    is_own = is_public(address.hostname) or is_loopback(address.hostname)
+    if told_base or is_own or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
         return True
     told = {environ.get(name, "").strip().lower() for name in HOSTS}
     return bool(told & {address.host.lower(), address.hostname.lower()})
@@ -148,7 +149,7 @@ def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential 
 
 def _of_gh(address: Address, environ: Mapping[str, str]) -> Credential | None:
     """Where the host is the project's word alone, `gh` tells what it keeps for it, and no token of the environment."""
-    hidden = () if is_named(address, environ) else (*PUBLIC_ONLY, *ENTERPRISE)
+    hidden = ANYWHERE if is_named(address, environ) else (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE)
     program = shutil.which("gh", path=environ.get("PATH"))
     if program is None:
         return None
