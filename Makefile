@@ -59,6 +59,9 @@ mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a
 
 faults: $(READY) ## crash and fault injection, longer than the tests
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest -m slow
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest tests/engine/test_issue_histories.py
+	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS)
+	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS) --controls
 
 acceptance: $(READY) ## black-box checks of the command line, where their folder is there
 	@if [ -f ../shared/acceptance/run.py ]; then \

@@ -39,7 +39,8 @@ HOSTILE = (
 
 @dataclass(slots=True)
 class Row:
-    """What came of the rounds of one fault. Seconds are of the clock that is moved by hand."""
+    """What came of the rounds of one fault. Seconds are of the clock that is moved by hand. `struck`: answers that were
+    spoilt, and processes that ended."""
 
     name: str
     rounds: int = 0
@@ -51,6 +52,7 @@ class Row:
     waited: int = 0
     writes: int = 0
     longest: float = 0.0
+    struck: int = 0
     problems: list[str] = field(default_factory=list)
 
     def cells(self) -> tuple[str, ...]:
@@ -84,7 +86,9 @@ def answer(when: When, make: Callable[[float], Break | Say], times: tuple[int, i
     def strike(at: History) -> None:
         found = Fault(when, make(at.world.times.seconds), at.dice.randint(*times))
         at.world.fake.faults.append(found)
+        left = found.times
         passes(at, 2)
+        at.counts["struck"] += left - found.times
 
     return strike
 
@@ -117,6 +121,7 @@ def killed_after(at: History, what: Callable[[Request], bool]) -> None:
     try:
         passes(at, 1)
     except Crash:
+        at.counts["struck"] += 1
         at.world.start()
     at.world.hearers.remove(end)
 
@@ -279,7 +284,7 @@ CASES: dict[str, Case] = {
     "kill anywhere in the delivery, three times": Case(partial(killed, steps=range(40), times=3)),
     "answer dropped, 1 to 3 times": lost(faults.dropped),
     "answer timed out, 1 to 3 times": lost(faults.timed_out),
-    "502, done or not, 1 to 3 times": lost(faults.gateway),
+    "502, 1 to 3 times": lost(faults.gateway),
     "cut JSON, 1 to 3 times": lost(partial(faults.cut, is_clean=True)),
     "connection refused": lost(faults.refused),
     "Retry-After 1": limited("1"),
@@ -395,6 +400,7 @@ def count(row: Row, at: History, case: Case) -> None:
     texts = [one for one in at.world.fake.notices if one.what in ("mention", "reference", "closing")]
     found += [f"a text acts: {one}" for one in texts if not (case.is_one_cause or is_link_of_ours(one.text))]
     row.rounds += 1
+    row.struck += at.counts["struck"] + at.world.doom.met.total()
     row.filed += len(at.world.ours()) + len(at.world.fake.repository.deleted)
     row.twice += at.counts["filed twice"]
     row.lost += sum("fails, and no issue" in one or "does not tell" in one for one in found)

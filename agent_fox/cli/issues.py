@@ -29,7 +29,7 @@ from agent_fox.engine.issue_view import EffectView, IssueView, named, read_effec
 from agent_fox.system import clock
 
 MOST_CLOSED = 10
-FOLDER = "agent-fox-issues"
+FOLDER = ".agent-fox/exported-issues"
 
 tracker_option = click.option("--tracker", metavar="KIND", help="Tracker instead of [tracker] kind.")
 

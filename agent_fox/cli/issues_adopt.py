@@ -67,7 +67,8 @@ def adopt(root: Path, number: str, cause: str, kind: str | None, *, as_json: boo
 
 def number_of(text: str) -> int:
     """`7`, `#7`, `0007`, or an issue's address. Raises UserError."""
-    digits = text.strip().rstrip("/").rpartition("/")[2].lstrip("#")
+    told = text.strip().rstrip("/")
+    digits = (told.rpartition("/")[2] if "://" in told else told).lstrip("#")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER and int(digits)):
         raise UserError(f"{text}: no number of an issue; give one such as 7, #7 or the issue's address")
     return int(digits)

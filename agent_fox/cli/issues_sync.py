@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues_lines import counts_document, counts_told, overview_line
 from agent_fox.cli.issues_place import Workplace, in_words, seated, workplace
@@ -22,6 +23,7 @@ from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.issue_view import Overview, read_overview
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
+from agent_fox.store.desk import LAST_KIND, recall, remember
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 
@@ -30,6 +32,9 @@ def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> 
     """Deliver, and print what came of it. Raises StateError, ConfigError, PluginError, UserError."""
     read_state(state_file(root)).close()
     place = workplace(root, kind)
+    if kind is None:
+        with closing(open_state(state_file(root))) as db:
+            same_kind(recall(db, *LAST_KIND) if outbox.waiting(db) else "", place.settings.tracker.kind)
     told: list[str] = []
 
     def watch(event: RunEvent) -> None:
@@ -49,6 +54,16 @@ def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> 
     return Exit.UNPROVEN if done.waiting or done.why_stopped else Exit.DONE
 
 
+def same_kind(last: str, now: str) -> None:
+    """What `run --tracker github` has left is not filed elsewhere by a command that does not say so. Raises
+    UserError."""
+    if last not in ("", now):
+        raise UserError(
+            f"what waits is from a run that files at `{last}`, and `[tracker] kind` is `{now}`: run "
+            f"`agent-fox issues sync --tracker {last}`, or with `--tracker {now}` to file it there"
+        )
+
+
 def end_lines(done: Synced, overview: Overview) -> Iterator[str]:
     """Where it stopped, the reason is told there, and not once more."""
     if not done.why_stopped:
@@ -66,10 +81,11 @@ def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:
     with closing(open_state(state_file(place.root))) as db:
         desk = desk_of(db, place.tracker, place.settings.tracker)
         with transaction(db):
+            remember(db, *LAST_KIND, place.settings.tracker.kind)
             outbox.wake(db, clock.now())
         try:
             unseen = Delivering(db, place.tracker, watch, desk=desk).why_closed()
-            unseen = unseen or look_and_sweep(db, seated(place.tracker, desk), watch, clock.now())
+            unseen = unseen or look_and_sweep(db, seated(place.tracker, desk), watch, clock.now(), desk)
             while True:
                 passed = Delivering(db, place.tracker, watch, desk=desk).go()
                 delivered += passed.delivered

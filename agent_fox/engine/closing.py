@@ -112,6 +112,6 @@ def reports_in(repo: Path) -> Path:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         ignore = folder / ".gitignore"
-        if not ignore.exists():
+        if not (folder.is_symlink() or ignore.exists()):
             ignore.write_text("*\n", encoding="ascii")
     return folder

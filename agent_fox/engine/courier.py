@@ -7,7 +7,7 @@ is.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +22,7 @@ from agent_fox.engine.effects import Delivering, Passed
 from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.watch import RunEvent
 from agent_fox.store import outbox
-from agent_fox.store.desk import Rates
+from agent_fox.store.desk import LAST_KIND, Rates, remember
 from agent_fox.store.state import StateError, open_state, transaction
 from agent_fox.system import clock
 from agent_fox.system.redact import redact
@@ -30,6 +30,7 @@ from agent_fox.trackers.desk import Desk, WorksAtADesk
 from agent_fox.trackers.protocol import Tracker
 
 LONGEST_NAP = 60.0
+SHORT_LOOK = 0.2
 LONGEST_DEFECT = 500
 INTERRUPTED_SECONDS = 3.0
 """How long a person who interrupted a run waits for what can be delivered at once."""
@@ -73,13 +74,17 @@ class Courier:
             except Empty:
                 return
 
-    def finish(self, seconds: float) -> None:
-        """Wait for what can be delivered now, so long at most; then leave the rest where it is."""
+    def finish(self, seconds: float, is_hurried: Callable[[], bool] = lambda: False) -> None:
+        """Wait for what can be delivered now, so long at most, or until a person asks to stop; then leave the rest
+        where it is."""
         self.closing.set()
         self.wake()
-        if self.thread is not None:
-            self.thread.join(seconds)
-            self.leaving.set()
+        if self.thread is None:
+            return
+        end = clock.monotonic() + seconds
+        while self.thread.is_alive() and not is_hurried() and (left := end - clock.monotonic()) > 0:
+            self.thread.join(min(left, SHORT_LOOK))
+        self.leaving.set()
 
     def work(self) -> None:
         """Runs in the thread. A defect here must not end the run: it is told, and nothing is lost."""
@@ -111,6 +116,7 @@ class Courier:
         """What was held is tried again, and what people did is looked at; False where the state file is busy."""
         try:
             with transaction(db):
+                remember(db, *LAST_KIND, self.settings.kind)
                 outbox.wake(db, clock.now())
             self.look(db, desk)
         except StateError as error:
@@ -122,7 +128,7 @@ class Courier:
         """What people did to the issues, and what was filed twice. What cannot be seen now is seen by the next run."""
         is_closed = bool(Delivering(db, self.tracker, self.events.put, desk=desk).why_closed())
         if desk is not None and isinstance(self.tracker, WorksAtADesk) and not is_closed:
-            look_and_sweep(db, self.tracker.at(desk), self.events.put, clock.now())
+            look_and_sweep(db, self.tracker.at(desk), self.events.put, clock.now(), desk)
 
     def deliver(self, db: Database, desk: Desk | None) -> Passed:
         """One pass. A state file that is busy, or a disk that is full, is met again by the run itself."""

@@ -135,13 +135,18 @@ class Delivering:
         match delivery:
             case Held(reason, remedy, is_general=True):
                 return f"{reason}; {remedy}"
-            case Retry(reason, not_before, is_general=True):
-                if self.desk is not None and not_before:
-                    self.desk.remember(NOT_BEFORE, not_before)
-                    self.desk.remember(WHY_NOT_BEFORE, reason)
+            case Retry(reason, is_general=True):
+                note_limit(self.desk, delivery)
                 return reason
             case _:
                 return ""
+
+
+def note_limit(desk: Desk | None, trouble: Delivery | None) -> None:
+    """Where a tracker asked everybody to wait, that is kept for every process, until the time it told."""
+    if desk is not None and isinstance(trouble, Retry) and trouble.is_general and trouble.not_before:
+        desk.remember(NOT_BEFORE, trouble.not_before)
+        desk.remember(WHY_NOT_BEFORE, trouble.reason)
 
 
 class Payload(BaseModel):

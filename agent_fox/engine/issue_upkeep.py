@@ -9,18 +9,20 @@ from collections.abc import Iterable, Iterator
 
 from sqlite_utils import Database
 
+from agent_fox.engine.effects import note_limit
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
+from agent_fox.trackers.desk import Desk
 from agent_fox.trackers.protocol import Held, Remote, Tracker
 from agent_fox.trackers.upkeep import KeepsOrder, Known, Observation, Seeing, Trouble
 
 
-def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str) -> str:
+def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str, desk: Desk | None = None) -> str:
     """Ask how every filed issue stands, close what was doubled, note both and tell what is new at the time `at`.
 
     Gives why not everything could be looked at; empty where it was, or where there is nothing to ask. The tracker is
-    one that sits at its desk.
+    one that sits at its `desk`, where it is noted if it asked to wait.
     """
     if not isinstance(tracker, KeepsOrder):
         return ""
@@ -32,6 +34,7 @@ def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str) -> str
     before = {one.fingerprint: one for one in known}
     for line in note(db, before, (*seen.observations, *swept.observations), at):
         watch(RunEvent("note", text=line))
+    note_limit(desk, seen.trouble or swept.trouble)
     return words(seen.trouble or swept.trouble)
 
 

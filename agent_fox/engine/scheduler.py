@@ -360,7 +360,10 @@ class Run:
     def finish_deliveries(self, seconds: float) -> None:
         """What can be delivered now is waited for, `seconds` at most; a person who interrupted waits less."""
         is_interrupted = self.stop is not None and self.stop.exit is RunExit.INTERRUPTED
-        self.courier.finish(min(seconds, INTERRUPTED_SECONDS) if is_interrupted else seconds)
+        if is_interrupted:
+            self.courier.finish(min(seconds, INTERRUPTED_SECONDS))
+        else:
+            self.courier.finish(seconds, lambda: self.orders.asked > 0)
         self.hear_courier()
 
     def note_time(self) -> None:

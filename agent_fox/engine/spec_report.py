@@ -67,8 +67,9 @@ def path_of(repo: Path, spec_name: str) -> Path:
 def write(path: Path, text: str) -> None:
     """Put the text in the place of what is there, at once, where it says something else. Raises OSError."""
     content = text.encode("utf-8", "replace")
-    if path.parent.is_symlink():
-        raise FileExistsError(f"{path.parent} is a link")
+    link = next((folder for folder in path.parents[:2] if folder.is_symlink()), None)
+    if link is not None:
+        raise FileExistsError(f"{link} is a link")
     path.parent.mkdir(parents=True, exist_ok=True)
     if read_regular(path, LARGEST_REPORT) == content:
         return

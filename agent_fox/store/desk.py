@@ -11,6 +11,9 @@ from sqlite_utils import Database
 
 MINUTE, HOUR = 60.0, 3600.0
 
+LAST_KIND = ("", "kind")
+"""Under which place and name the kind of tracker is remembered that was delivered to last."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:

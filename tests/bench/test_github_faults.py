@@ -24,6 +24,7 @@ def test_after_every_fault_all_is_as_it_should_be(name: str, at_hand: Templates)
     assert row.problems == []
     assert row.twice == 0
     assert row.filed > 0
+    assert row.struck > 0 or not name.startswith(("kill", "answer", "502", "cut", "conn", "Retry", "limits"))
 
 
 @pytest.mark.parametrize(

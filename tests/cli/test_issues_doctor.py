@@ -11,7 +11,6 @@ from agent_fox.testing.github import GitHubFake, Role, serve
 from agent_fox.testing.worlds import Req, World, run_cli
 
 TOKEN = "ghp_fake"
-HERE = {"AGENT_FOX_GITHUB_HOST": "127.0.0.1"}
 
 
 def world(folder: Path, settings: str = "") -> Path:
@@ -67,7 +66,7 @@ def test_everything_that_github_needs_is_looked_at_and_nothing_is_written(
     fake = GitHubFake()
     with serve(fake) as url:
         root = world(tmp_path, on_github(url))
-        done = run_cli(root, "issues", "doctor", "--json", GITHUB_TOKEN=TOKEN, **HERE)
+        done = run_cli(root, "issues", "doctor", "--json", GITHUB_TOKEN=TOKEN)
     found = states(done.stdout)
     assert {
         name: found[name] for name in ("tracker", "repository", "token", "host", "visible", "issues", "active")
@@ -79,7 +78,7 @@ def test_everything_that_github_needs_is_looked_at_and_nothing_is_written(
 
 def test_without_a_token_the_remedy_is_told_and_the_token_of_another_is_not_looked_for(tmp_path: Path) -> None:
     root = world(tmp_path, on_github("http://127.0.0.1:9"))
-    done = run_cli(root, "issues", "doctor", **HERE)
+    done = run_cli(root, "issues", "doctor")
     assert done.returncode == 2
     assert "missing  token: " in done.stdout
     assert "GITHUB_TOKEN" in done.stdout
@@ -96,9 +95,7 @@ def test_what_is_wrong_at_github_is_missing_not_fine(tmp_path: Path, mistake: st
         fake.token.role = Role.NONE
     with serve(fake) as url:
         root = world(tmp_path, on_github(url))
-        done = run_cli(
-            root, "issues", "doctor", "--json", **HERE, GITHUB_TOKEN="ghp_old" if mistake == "expired" else TOKEN
-        )
+        done = run_cli(root, "issues", "doctor", "--json", GITHUB_TOKEN="ghp_old" if mistake == "expired" else TOKEN)
     assert done.returncode == 2
     assert "missing" in states(done.stdout).values()
     assert all(check["remedy"] for check in json.loads(done.stdout)["checks"] if check["state"] != "ok")
@@ -109,6 +106,6 @@ def test_what_is_wrong_at_github_is_missing_not_fine(tmp_path: Path, mistake: st
 )
 def test_a_wrong_base_url_is_told_and_is_no_traceback(tmp_path: Path, url: str) -> None:
     root = world(tmp_path, on_github(url))
-    done = run_cli(root, "issues", "doctor", GITHUB_TOKEN=TOKEN, **HERE)
+    done = run_cli(root, "issues", "doctor", GITHUB_TOKEN=TOKEN)
     assert (done.returncode, done.stderr) == (2, "")
     assert "-> " in done.stdout

@@ -31,8 +31,19 @@ class Place:
 
     def cli(self, *arguments: str, token: str = TOKEN) -> CompletedProcess[str]:
         home = self.root.parent
-        environ = {"HOME": str(home), "XDG_STATE_HOME": str(home / "state"), "AGENT_FOX_GITHUB_HOST": "127.0.0.1"}
-        return run_cli(self.root, *arguments, **environ, GITHUB_TOKEN=token)
+        return run_cli(
+            self.root,
+            *arguments,
+            HOME=str(home),
+            XDG_STATE_HOME=str(home / "state"),
+            AGENT_FOX_GITHUB_HOST="127.0.0.1",
+            GITHUB_TOKEN=token,
+        )
+
+    def local(self) -> None:
+        """The settings name no tracker, so that `--tracker` must."""
+        path = self.root / ".agent-fox" / "config.toml"
+        path.write_text(path.read_text().replace('kind = "github"\n', ""))
 
     @property
     def numbers(self) -> list[int]:
@@ -128,3 +139,14 @@ def test_the_token_is_told_nowhere(place: Place) -> None:
     for arguments in (("run",), ("issues", "sync"), ("issues", "doctor"), ("doctor",), ("issues", "export")):
         done = place.cli(*arguments)
         assert TOKEN not in done.stdout + done.stderr
+
+
+def test_what_a_run_left_for_github_is_not_filed_elsewhere_by_a_sync_that_does_not_say_so(place: Place) -> None:
+    place.local()
+    place.cli("run", "--tracker", "github", token="")
+    refused = place.cli("issues", "sync")
+    assert (refused.returncode, refused.stdout, place.numbers) == (1, "", [])
+    assert "`agent-fox issues sync --tracker github`" in refused.stderr
+    assert not (place.root / ".agent-fox" / "issues").exists()
+    assert (place.cli("issues", "sync", "--tracker", "github").returncode, place.numbers) == (0, [1])
+    assert place.cli("issues", "sync").returncode == 0

@@ -288,6 +288,7 @@ class History:
             self.truth.acts, self.truth.restored_at, self.truth.at = acts, at + 1, at + 1
             self.truth.failed_at, self.truth.withdrawn = {**failed, **self.truth.failed_at}, gone
             self.world.start()
+            self.limit_unheard = True  # it may have been told since
             self.note("state: restored")
 
     # what delivers
@@ -413,7 +414,9 @@ class History:
 
     def offences(self) -> list[str]:
         """What GitHub would take offence at. Who has not heard a limit, or whose clock jumps on, comes too early."""
-        forgiven = ["asked before"] * (self.limit_unheard or self.jumped)
+        is_deaf = self.limit_unheard or self.jumped
+        is_deaf = is_deaf or self.counts["limit met while looking"] > 0  # only the process that met it knows of it
+        forgiven = ["asked before"] * is_deaf
         forgiven += ["after the write before"] * bool(self.counts["another engine"])  # what was held up comes late
         return [one for one in self.world.fake.violations if not any(words in one for words in forgiven)]
 

@@ -248,6 +248,8 @@ def _of_failing(
         return
     if truth.has(cause, "refuses", "closes", "deletes", "transfers away") or truth.restored_at:
         return
+    if is_excused(truth, cause):
+        return
     text = "\n".join([is_open[0].faces[0].body or "", *(comment.body for comment in is_open[0].comments)])
     for spec, token in truth.told.get(cause, {}).items():
         if token not in text:

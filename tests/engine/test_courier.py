@@ -114,6 +114,15 @@ def test_a_tracker_that_hangs_holds_up_neither_the_run_nor_its_end(here: Here) -
     assert (tracker.threads, tracker.prints) == ({"courier"}, ["a"])
 
 
+def test_a_person_who_asks_to_stop_does_not_wait_for_a_tracker_that_hangs(here: Here) -> None:
+    put(here.db, "a")
+    courier = here.start(tracker := Waiting())
+    assert tracker.is_asked.wait(LONG)
+    courier.finish(LONG, lambda: True)
+    assert courier.thread is not None
+    assert (courier.thread.is_alive(), courier.leaving.is_set()) == (True, True)
+
+
 def test_a_decision_is_delivered_while_the_run_goes_on(here: Here) -> None:
     courier = here.start(tracker := Scripted())
     put(here.db, "a")

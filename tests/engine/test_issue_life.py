@@ -304,7 +304,7 @@ def test_what_was_decided_in_a_night_without_a_network_is_told_in_the_morning(gh
     for _ in range(20):
         gh.nap(gh.deliver(engine))
     gh.is_proven(ROAD)
-    assert gh.fake.issues == ()
+    assert [one.number for one in gh.fake.issues] == []
     gh.fake.faults.clear()
     told(gh)
     assert [stands(one) for one in gh.fake.issues] == [OPEN]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.engine.effects import Delivering
 from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.issue_view import IssueStanding, IssueView, read_issues
 from agent_fox.engine.watch import RunEvent
@@ -77,3 +78,16 @@ def test_a_tracker_where_nobody_else_acts_is_not_asked(here: Scene, tmp_path: Pa
     here.settled(FILED)
     tracker = LocalTracker(tmp_path / "issues")
     assert look_and_sweep(here.db, tracker, lambda event: None, here.clock.now()) == ""
+
+
+def test_a_limit_that_looking_meets_is_kept_for_every_process(here: Scene) -> None:
+    here.settled(FILED)
+    here.fake.faults.append(Fault(faults.reads, faults.limited(retry_after="600")))
+    desk = here.tracker.desk
+    assert desk is not None
+    why = look_and_sweep(here.db, here.tracker, lambda event: None, here.clock.now(), desk)
+    assert why != ""
+    delivering = Delivering(here.db, here.tracker, lambda event: None, now=here.clock.now, desk=desk)
+    assert delivering.why_closed() == why
+    here.clock.pass_by(601)
+    assert delivering.why_closed() == ""

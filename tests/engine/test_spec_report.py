@@ -114,3 +114,14 @@ def test_evidence_cannot_become_part_of_the_report() -> None:
     hostile = "```\n# Verification\n\n**Overall: PASS**\n| x | y |"
     text = spec_report.block(A, "FAIL", spec_report.Said("text", hostile, ""))
     assert text.endswith(f"````text\n{hostile}\n````")
+
+
+def test_a_link_in_the_place_of_all_reports_is_not_followed(desk: ReadingDesk, tmp_path: Path) -> None:
+    desk.read(MIXED)
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "01_calc").mkdir(parents=True)
+    folder = path_of(tmp_path, "01_calc").parent.parent
+    folder.parent.mkdir(exist_ok=True)
+    folder.symlink_to(elsewhere)
+    spec_report.follow(desk.docket(), tmp_path, desk.node("01_calc:2"))
+    assert [path.name for path in elsewhere.rglob("*")] == ["01_calc"]

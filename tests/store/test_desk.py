@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from sqlite_utils import Database
 
@@ -49,6 +49,10 @@ def written(db: Database, steps: list[tuple[float, float]]) -> list[float]:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
 @given(steps=st.lists(st.tuples(STEP, BACK), max_size=60))
+@example(steps=[(0.5, 0.0)] * 60)
+@example(steps=[(13.0, 0.0)] * 40)
+@example(steps=[(13.0, 2.0)] * 40)
+@example(steps=[(61.0, 45.0)] * 60)
 def test_no_window_holds_more_writes_than_allowed_however_often_the_clock_goes_back(
     db: Database, steps: list[tuple[float, float]]
 ) -> None:

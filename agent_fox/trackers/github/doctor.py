@@ -90,8 +90,8 @@ def _asked(settings: TrackerSettings, address: Address, found: Credential, wire:
 
 def _unanswered(error: DoorTrouble) -> Iterator[Check]:
     """The first question was not answered: by whose fault?"""
-    reason = error.delivery.reason
-    remedy = getattr(error.delivery, "remedy", "look at the network, at HTTPS_PROXY and at `[tracker] base_url`")
+    reason = error.delivery.reason.partition(trouble.AGAIN)[0]
+    remedy = getattr(error.delivery, "remedy", trouble.NETWORK)
     if error.status == 0 or error.status >= 500:
         yield Check("host", False, reason, remedy)
         return

@@ -25,6 +25,8 @@ AFTER_REFUSED = 30.0
 
 SYNC = "then run `agent-fox issues sync`"
 DOCTOR = "`agent-fox issues doctor` tells what is missing"
+AGAIN = "; it is tried again by itself, and if that does not help: "
+NETWORK = "look at the network, at HTTPS_PROXY and at `[tracker] base_url`"
 
 _NOT_OUT = (
     transport.NewConnectionError,
@@ -107,7 +109,7 @@ def held(answer: Answer) -> Held:
         case 403:
             return _forbidden(answer)
         case 404:
-            remedy = f"look at `[tracker] repository` and at what the token may see; {DOCTOR}; {SYNC}"
+            remedy = f"look at `[tracker] repository` and `base_url`, and at what the token may see; {DOCTOR}; {SYNC}"
             return Held(_said(answer, "not there, or not visible to the token"), remedy)
         case 410 if "disabled" in answer.words.lower():
             remedy = f"switch issues on in the repository's settings, or set `[tracker] repository`, {SYNC}"
@@ -159,7 +161,8 @@ def of_error(error: Exception, is_write: bool, now: str) -> DoorTrouble:
         remedy = f"have the certificate trusted (REQUESTS_CA_BUNDLE names the file of your authority), {SYNC}"
         return DoorTrouble(Held("the certificate of GitHub's host is not trusted", remedy, is_general=True))
     if any(isinstance(link, _NOT_OUT) for link in chain):
-        return DoorTrouble(Retry(f"no connection{_cause(chain)}", later(now, AFTER_REFUSED), is_general=True))
+        reason = f"no connection{_cause(chain)}{AGAIN}{NETWORK}"
+        return DoorTrouble(Retry(reason, later(now, AFTER_REFUSED), is_general=True))
     if isinstance(error, (*_MALFORMED, AssertionError, RuntimeError)):
         remedy = f"look at `[tracker] base_url` and at the token; {DOCTOR}; {SYNC}"
         return DoorTrouble(Held(f"nothing could be asked: {type(error).__name__}", remedy, is_general=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 from agent_fox.trackers.github.door import Door, opened
@@ -19,7 +19,7 @@ Send = Callable[[bytes], object]
 class Hostile:
     """What it was asked, headers and all, and how it answers: `behave` is given the request and a way to send."""
 
-    behave: Callable[[str, Send], None]
+    behave: Callable[[str, Send], object]
     heard: list[str] = field(default_factory=list)
     url: str = ""
 
@@ -33,7 +33,7 @@ def answer(body: bytes, status: str = "200 OK", headers: str = "") -> bytes:
 
 
 @contextmanager
-def hostile(behave: Callable[[str, Send], None]) -> Iterator[Hostile]:
+def hostile(behave: Callable[[str, Send], object]) -> Iterator[Hostile]:
     server = Hostile(behave)
 
     class Handler(socketserver.StreamRequestHandler):
@@ -41,10 +41,8 @@ def hostile(behave: Callable[[str, Send], None]) -> Iterator[Hostile]:
             lines = iter(self.rfile.readline, b"\r\n")
             asked = b"".join(line for line in lines if line).decode("latin-1")
             server.heard.append(asked)
-            try:
+            with suppress(OSError):  # the other side has had enough
                 server.behave(asked, self.wfile.write)
-            except OSError:
-                pass  # the other side has had enough
 
     listening = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler)
     listening.daemon_threads = True

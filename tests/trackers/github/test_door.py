@@ -185,6 +185,13 @@ def test_a_repository_with_a_new_name_is_found(fake: GitHubFake, door: Door) -> 
     assert door.commit_url("abc") == "https://github.com/octo/renamed/commit/abc"
 
 
+def test_what_is_not_in_a_renamed_repository_is_not_found_and_has_not_moved(fake: GitHubFake, door: Door) -> None:
+    """Or numbers beyond the newest would be looked through for ever, and nothing would be filed."""
+    fake.rename("octo/renamed")
+    assert door.issue(1) is Absent.NONE
+    assert (door.repository, created(door).number, door.issue(2)) == ("octo/renamed", 1, Absent.NONE)
+
+
 def test_a_list_is_whole_after_a_new_name(fake: GitHubFake, door: Door) -> None:
     for _ in range(130):
         created(door)

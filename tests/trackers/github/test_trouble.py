@@ -151,6 +151,7 @@ def test_what_surely_did_not_go_out_is_tried_again_in_half_a_minute(error: Excep
     assert isinstance(delivery, Retry)
     assert delivery.is_general
     assert delivery.not_before == "2026-03-01T12:00:30.000Z"
+    assert "`[tracker] base_url`" in delivery.reason  # it may be the address that is wrong
 
 
 @pytest.mark.parametrize(
