@@ -116,7 +116,8 @@ class Delivering:
         newest = tracker.newest()
         with transaction(self.db):
             is_open = outbox.send_outbox(self.db, row.id, newest, self.now())
-        return tracker.deliver(effect_of(row, newest)) if is_open else None
+        effect = effect_of(row, newest, is_one_comment=self.desk is not None)
+        return tracker.deliver(effect) if is_open else None
 
     def why_moot(self, row: OutboxRow) -> str:
         """What nobody has heard of need not be told where the tracker is far away: it is over, or told later."""
@@ -162,6 +163,7 @@ class Payload(BaseModel):
     state_reason: StateReason | None = None
     says: Says | None = None
     slot: str = ""
+    so_far: str = ""
     target: str = ""
     facts: tuple[IssueFacts, ...] = ()
 
@@ -175,15 +177,17 @@ def says_of(row: OutboxRow) -> Says:
     return by_kind.get(EffectKind(row.kind), Says.FAILING)
 
 
-def effect_of(row: OutboxRow, before: str = "") -> Effect:
-    """The row as a tracker is handed it. `before` is the newest number that is known now."""
+def effect_of(row: OutboxRow, before: str = "", *, is_one_comment: bool = False) -> Effect:
+    """The row as a tracker is handed it. `before` is the newest number that is known now; `is_one_comment`: comments of
+    one slot are one there, so each holds what was told before it.
+    """
     payload = Payload.model_validate(row.payload)
     return Effect(
         id=row.id,
         kind=EffectKind(row.kind),
         fingerprint=row.fingerprint,
         title=payload.title,
-        body=payload.body,
+        body=(is_one_comment and payload.so_far) or payload.body,
         state_reason=payload.state_reason,
         members=payload.members,
         cause=payload.cause,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
@@ -14,7 +13,7 @@ from agent_fox.core.markdown import cut_middle
 from agent_fox.core.standing import Status
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket, Transition
-from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired
+from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
@@ -177,7 +176,7 @@ def _file(
     spec_name = planned.node.spec_name
     title, body = issue_text(facts)
     outbox.open_issue(docket.db, cluster.fingerprint, title, facts.cause, spec_name, members, docket.at)
-    slot = slot_of(docket) if kind is EffectKind.COMMENT and docket.run_id else ""
+    slot = slot_of(docket, "failing again") if kind is EffectKind.COMMENT else ""
     payload = {
         "title": title, "body": body, "members": list(cluster.members), "cause": facts.cause, "at": docket.at,
         "says": Says.FAILING.value, "slot": slot,
@@ -185,12 +184,6 @@ def _file(
     }  # fmt: skip
     filed = outbox.put(docket.db, decision_id, kind, cluster.fingerprint, spec_name, payload, docket.at)
     return (filed, *_parts(docket, planned, decision_id, cluster, facts))
-
-
-def slot_of(docket: Docket) -> str:
-    """Names the one comment of this run: also where the state was lost, and runs are counted anew."""
-    (begun,) = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone() or ("",)
-    return hashlib.sha256(f"failing again\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
 
 
 def kind_of(docket: Docket, fingerprint: str) -> EffectKind:

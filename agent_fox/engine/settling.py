@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping
 
 from sqlite_utils import Database
 
 from agent_fox.core.filing import Says
 from agent_fox.core.judgement import Judged
-from agent_fox.core.markdown import one_line
+from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket
 from agent_fox.store import outbox
@@ -17,6 +18,9 @@ from agent_fox.trackers.protocol import EffectKind, StateReason
 
 WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400
+LONGEST_SO_FAR = 20_000
+"""Characters of one run's comment on what was repaired, the newest first."""
+
 PROOFS_AFTER_FLAPPING = 2
 """Proving reports in a row that close an issue which failed again after it had been closed with proof."""
 ALL_OF_IT = (
@@ -168,13 +172,25 @@ def _close(
     return outbox.put(docket.db, decision_id, EffectKind.CLOSE, fingerprint, spec_name, payload, docket.at)
 
 
+def slot_of(docket: Docket, about: str) -> str:
+    """Names the one comment of this run about something, also where the state was lost and runs are counted anew;
+    empty outside of a run."""
+    if not docket.run_id:
+        return ""
+    (begun,) = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone() or ("",)
+    return hashlib.sha256(f"{about}\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
+
+
 def _tell(
     docket: Docket, planned: PlannedNode, decision_id: int, fingerprint: str, title: str, words: str,
     parts: tuple[str, ...],
 ) -> str:  # fmt: skip
+    slot = slot_of(docket, "progress")
+    before = outbox.last_payload(docket.db, fingerprint, slot).get("so_far") if slot else None
+    so_far = cut(f"{words}\n\n{before}", LONGEST_SO_FAR) if before else words
     payload = {
-        "title": title, "body": f"{words}\n", "members": list(parts), "at": docket.at, "state_reason": None,
-        "says": Says.PROGRESS.value,
+        "title": title, "body": f"{words}\n", "so_far": so_far, "members": list(parts), "at": docket.at,
+        "state_reason": None, "says": Says.PROGRESS.value, "slot": slot,
     }  # fmt: skip
     spec_name = planned.node.spec_name
     return outbox.put(docket.db, decision_id, EffectKind.COMMENT, fingerprint, spec_name, payload, docket.at)

@@ -166,6 +166,23 @@ def test_an_issue_of_two_specs_closes_with_the_last_of_them(court: Court) -> Non
     assert (court.new(), court.standing()) == ([PROVEN], ["closed"])
 
 
+def test_what_is_repaired_in_a_run_is_one_comment_of_that_run_the_newest_first(court: Court) -> None:
+    court.fails(GATE, {G1: "boom", G2: "boom"})
+    court.fails(ROAD, {R1: "boom", R2: "boom"})
+    court.new()
+    court.is_proven(GATE)
+    court.fails(ROAD, {R2: "other"})
+    first, *_, second = (told for _, told in court.payloads() if told["says"] == "progress")
+    assert first["slot"] == second["slot"] != ""
+    assert str(second["so_far"]).startswith(f"Repaired: {R1} of {ROAD} passes")
+    assert str(second["so_far"]).endswith(str(first["so_far"]))
+    court.new_run()
+    court.fails(GATE, {G1: "boom", G2: "boom"})
+    court.is_proven(GATE)
+    (third,) = (told for _, told in court.payloads() if told["says"] == "progress")
+    assert (third["slot"] != first["slot"], third["so_far"]) == (True, str(third["body"]).strip())
+
+
 def test_a_blocked_coder_is_one_issue_about_the_spec_until_that_is_proven(court: Court) -> None:
     court.is_blocked(GATE)
     court.is_blocked(GATE)
