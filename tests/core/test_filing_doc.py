@@ -10,7 +10,7 @@ DOC = Path(__file__).parents[2] / "docs" / "github.md"
 
 
 def rows() -> list[list[str]]:
-    lines = DOC.read_text(encoding="utf-8").split("## Life of an issue", 1)[1].splitlines()
+    lines = DOC.read_text(encoding="utf-8").split("## Life of an issue", 1)[1].split("\n## ", 1)[0].splitlines()
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")][2:]
 
 
