@@ -100,8 +100,8 @@ class Courier:
         desk, has_begun = desk_of(db, self.tracker, self.settings), False
         try:
             while not self.leaving.is_set():
+                self.bell.clear()  # before anything is looked at: what comes after rings again
                 is_last = self.closing.is_set()
-                self.bell.clear()
                 has_begun = has_begun or self.begin(db, desk)
                 self.tell_stop(self.deliver(db, desk))
                 if is_last:
