@@ -251,8 +251,9 @@ def told(row: OutboxRow, delivery: Delivery) -> str:
     """One line for people: what came of an effect."""
     title = str(row.payload.get("title", ""))
     match delivery:
-        case Done(_, url, _, note):
-            return f"{row.kind}: {title} ({url})" + (f"; {note}" if note else "")
+        case Done(number, url, _, note):
+            kind = EffectKind.FILE if row.number and row.number != number else row.kind
+            return f"{kind}: {title} ({url})" + (f"; {note}" if note else "")
         case Moot(reason):
             return f"{row.kind} not needed: {title}: {reason}"
         case Held(reason, remedy):

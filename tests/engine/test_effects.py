@@ -112,6 +112,14 @@ def test_the_number_and_the_standing_that_were_told_are_handed_over_with_what_fo
     assert (second.number, second.remote, second.before) == ("7", Remote.KEPT, "4")
 
 
+def test_what_is_filed_anew_instead_of_commented_is_told_as_that(here: Here) -> None:
+    put(here.db, "a")
+    put(here.db, "a", EffectKind.COMMENT)
+    here.tracker.answers = [Done("7", "url/7"), Done("9", "url/9")]
+    here.go()
+    assert [text.partition(":")[0] for text in here.texts()] == ["file", "file"]
+
+
 def test_one_that_was_not_needed_tells_how_the_issue_stands(here: Here) -> None:
     put(here.db, "a")
     put(here.db, "a", EffectKind.COMMENT)
