@@ -1,7 +1,7 @@
 """Looking for the issue of a cause until it is found, or until its absence can be believed. Writes nothing.
 
-A list of issues may lag, or be empty by mistake: that something is not in it counts only where the list shows a
-witnesses, the issues that are known to be there. Beyond what the list shows, numbers are asked for one by one.
+A list of issues may lag, or be empty by mistake: that something is not in it counts only where the list shows the
+witnesses: the issues that are known to be there. Beyond what the list shows, numbers are asked for one by one.
 """
 
 from __future__ import annotations
