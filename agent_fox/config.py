@@ -101,10 +101,20 @@ class PlanSettings(Table):
     audit_review: Flag = Field(default=True, description="A reviewer reads the tests after the group that writes them.")
     verifier: Flag = Field(default=True, description="A verifier gives one verdict per requirement at the end.")
     optional_groups: Flag = Field(default=True, description="Task groups marked optional are part of the plan.")
-    specs: Text | None = Field(
+    specs: Text | list[Text] | None = Field(
         default=None,
-        description="Folder of the specs. Unset: the first of `.agent-fox/specs`, `.specs`, `specs`.",
+        description="Where the specs are: a folder, a file, or a list. Unset: every usual place (docs/dialects.md).",
     )
+    baseline: Flag = Field(
+        default=False, description="A verifier also reads specs that only say what is there (OpenSpec's capabilities)."
+    )
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The places of specs that are named; empty for the usual ones."""
+        if self.specs is None:
+            return ()
+        return (self.specs,) if isinstance(self.specs, str) else tuple(self.specs)
 
 
 class AgentChoice(Table):

@@ -20,7 +20,7 @@ from agent_fox.cli.screen import plain
 LOWER = {
     "agent_fox.config.ConfigError": Exit.INPUT,
     "agent_fox.plugins.PluginError": Exit.INPUT,
-    "agent_fox.specs.reader.SpecsMissing": Exit.INPUT,
+    "agent_fox.specs.places.SpecsMissing": Exit.INPUT,
     "agent_fox.system.git.GitError": Exit.INPUT,
     "agent_fox.store.state.StateError": Exit.INPUT,
     "agent_fox.store.state.StateStuck": Exit.STUCK,

@@ -19,7 +19,7 @@ from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_prov
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.backends import Backend
 from agent_fox.specs.dialects import Dialect
-from agent_fox.specs.reader import SpecsMissing
+from agent_fox.specs.places import SpecsMissing
 from agent_fox.system import git
 from agent_fox.system.sandbox import SandboxMode, in_words, why_missing
 

@@ -20,16 +20,23 @@ from agent_fox.engine.forecast import difference
 from agent_fox.engine.preflight import read_plan, scope_of
 from agent_fox.engine.run import STATE
 from agent_fox.plugins import load_plugins
+from agent_fox.specs.places import SpecsMissing
 from agent_fox.specs.plan_json import plan_document
-from agent_fox.specs.reader import SpecsMissing
 
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
 @click.command("plan", short_help="Read the specs and show what would be done, and what is wrong with them.")
-@click.option("--specs", "folder", metavar="DIR", type=click.Path(path_type=Path), help="The folder of the specs.")
+@click.option(
+    "--specs",
+    "given",
+    metavar="PATH",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="A folder of specs, one spec's folder, or a file. Repeatable.",
+)
 @json_option
-def command(folder: Path | None, as_json: bool) -> Exit:
+def command(given: tuple[Path, ...], as_json: bool) -> Exit:
     """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
 
     Where there is a state already, what the next run would change about it comes first. Exits 1 if there are
@@ -39,12 +46,12 @@ def command(folder: Path | None, as_json: bool) -> Exit:
     settings = load(root, os.environ)
     dialects = dialects_of(load_plugins())
     try:
-        plan = read_plan(root, settings, dialects, str(folder.absolute()) if folder else None)
+        plan = read_plan(root, settings, dialects, [str(place.absolute()) for place in given])
     except SpecsMissing as missing:
         if as_json:
-            print_json(plan_document(_nothing(folder, missing)))
+            print_json(plan_document(_nothing(given, missing)))
         raise
-    changes = changes_of(root, plan, settings) if folder is None else ()
+    changes = changes_of(root, plan, settings) if not given else ()
     if as_json:
         print_json({**plan_document(plan), "changes": list(changes)})
     else:
@@ -64,8 +71,8 @@ def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:
         yield ""
 
 
-def _nothing(folder: Path | None, missing: SpecsMissing) -> Plan:
-    return Plan((), (), (), (Problem(Severity.ERROR, str(folder or "specs"), str(missing)),))
+def _nothing(given: tuple[Path, ...], missing: SpecsMissing) -> Plan:
+    return Plan((), (), (), (Problem(Severity.ERROR, ", ".join(map(str, given)) or "specs", str(missing)),))
 
 
 def _count(plan: Plan, severity: Severity) -> int:

@@ -70,7 +70,10 @@ class Requirement:
 
 @dataclass(frozen=True, slots=True)
 class Subtask:
-    """`number` as written: `3.1`, or `3.V` for the one that verifies group 3."""
+    """`number` as written: `3.1`, `T012`, or `3.V` for the one that verifies group 3.
+
+    `parallel`: the spec says that it may run beside its neighbours. `after` are the tasks that it says it waits for.
+    """
 
     number: str
     title: str
@@ -78,13 +81,15 @@ class Subtask:
     optional: bool = False
     requirements: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    parallel: bool = False
+    after: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """A numbered group of tasks: one coder node.
 
-    `requirements` are expanded ids (ranges and `all` resolved).
+    `requirements` are expanded ids (ranges and `all` resolved). A checkpoint only checks what stands before it.
     """
 
     number: int
@@ -96,6 +101,8 @@ class Group:
     subtasks: tuple[Subtask, ...] = ()
     requirements: tuple[str, ...] = ()
     text: str = ""
+    parallel: bool = False
+    is_checkpoint: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +121,7 @@ class Dependency:
 
     `from_group` None means the last group of the other spec, `to_group` None the first group of this one.
     `spec` is a folder's name, or its number alone as it was written. `is_archived`: the row says that the
-    other spec is archived, so that it may be missing.
+    other spec is archived, so that it may be missing; so may one that is only named in prose.
     """
 
     spec: str
@@ -141,12 +148,17 @@ class SourceIssue:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """One spec folder, read. `name` is the folder's name; `path` is relative to the repository's root.
+    """One spec, read. `name` is the folder's name; `path` is relative to the repository's root, and a file's where a
+    file is the whole spec.
 
     `test_commands` maps a label (`spec_tests`, `all_tests`, `linter`, or the words of the file) to a
     command line. `withdrawn` names requirement ids that the spec itself took back; they are not expected. A
     spec that was taken back as a whole `is_withdrawn`: nothing of it is planned. `documents` maps a file's
     name to its path, relative to the repository's root. `source` is the issue that it came from, if it names one.
+
+    `implied` are the ids (of requirements and of their parts) that the source does not write, such as `1.2`: they are
+    made from places. `places` says where an id, a subtask's number or `group 3` stands: `path:line`. A baseline says
+    what is there already: it is read and shown, and nothing of it is planned.
     """
 
     name: str
@@ -162,6 +174,18 @@ class Spec:
     documents: dict[str, str] = field(default_factory=dict)
     is_withdrawn: bool = False
     source: SourceIssue | None = None
+    implied: frozenset[str] = frozenset()
+    places: dict[str, str] = field(default_factory=dict)
+    is_baseline: bool = False
+
+    @property
+    def is_planned(self) -> bool:
+        """Whether it has nodes: not if it was taken back, nor if it only says what is there."""
+        return not (self.is_withdrawn or self.is_baseline)
+
+    def place(self, thing: str) -> str:
+        """Where an id, a subtask or `group 3` stands: `path:line`, or the spec itself where that is not known."""
+        return self.places.get(thing, self.path)
 
     @property
     def parts(self) -> tuple[Criterion, ...]:

@@ -221,7 +221,7 @@ def findings(decision: DecisionRow) -> Iterable[str]:
 
 
 def documents(file: SpecFile) -> tuple[str, ...]:
-    return tuple(f"{file.spec.path}/{name}" for name in file.spec.documents)
+    return tuple(file.spec.documents.values())
 
 
 def commands(file: SpecFile) -> tuple[tuple[str, str], ...]:

@@ -31,7 +31,7 @@ from agent_fox.review.close_out_record import edited, given_of, keep, task_in
 from agent_fox.review.close_out_report import Judged, document_of, file_name, only_judge, reports_of, write_report
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
-from agent_fox.specs.reader import USUAL_PLACES
+from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.store.ledger import Kept
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import open_state, transaction
@@ -334,7 +334,7 @@ def _designs(asked: Asked, settings: Settings) -> Iterator[str]:
     """Where the design of the task's spec may be, if its name begins with one (`SPEC:2`)."""
     spec = re.split("[:@]", asked.task_id, maxsplit=1)[0]
     if re.fullmatch(r"[\w-]+", spec):
-        for place in (settings.plan.specs,) if settings.plan.specs else USUAL_PLACES:
+        for place in settings.plan.places or USUAL_PLACES:
             yield f"{place}/{spec}/design.md"
 
 

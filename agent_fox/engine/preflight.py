@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -20,8 +20,9 @@ from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
 from agent_fox.session.order import Provisions
 from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import PlanShape, plan_of
-from agent_fox.specs.reader import find_specs, read_specs
+from agent_fox.specs.reader import read_specs
 from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
@@ -52,19 +53,20 @@ def shape_of(settings: Settings) -> PlanShape:
         retry_predecessor=settings.retries_coders,
         overrides=settings.retry_overrides,
         optional_groups=plan.optional_groups,
+        baseline=plan.baseline,
     )
 
 
-def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], folder: str | None = None) -> Plan:
+def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], places: Sequence[str] = ()) -> Plan:
     """The plan as the files say it now. Raises SpecsMissing; everything else stands in its problems.
 
-    Settings are held against the specs that they are about: not where another `folder` is looked at.
+    Settings are held against the specs that they are about: not where other `places` are looked at.
     """
-    where = find_specs(root, folder or settings.plan.specs)
+    where = find_places(root, places or settings.plan.places)
     specs, problems = read_specs(where, root, tuple(dialects))
     of_library = (problem for spec in specs for problem in read_spec_library(spec, root)[1])
     plan = plan_of(specs, (*problems, *of_library), shape_of(settings))
-    return plan if folder else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
+    return plan if places else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
 
 
 def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:
@@ -106,14 +108,21 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if not errors:
-        return Scope(plan, {})
+        return Scope(in_scope(plan), {})
     own = settings_errors(plan)
     if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
         remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
         raise RunRefused(f"{told(errors)}{remedy}")
     skipped = without_broken(plan)
     left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
-    return Scope(plan_of(skipped.kept, own, shape_of(settings)), skipped.reasons, left_out)
+    return Scope(in_scope(plan_of(skipped.kept, own, shape_of(settings))), skipped.reasons, left_out)
+
+
+def in_scope(plan: Plan) -> Plan:
+    """The plan without specs that only say what is there, unless a verifier reads them."""
+    planned = {node.spec_name for node in plan.nodes}
+    specs = tuple(spec for spec in plan.specs if not spec.is_baseline or spec.name in planned)
+    return replace(plan, specs=specs)
 
 
 def settings_errors(plan: Plan) -> list[Problem]:

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import PurePosixPath
 
 from agent_fox.core.close_out import (
     RULE_BLOCKS,
@@ -90,8 +89,8 @@ def _scope(order: LaunchOrder, work: Work) -> ScopeReport:
 
 def _is_ours(order: LaunchOrder, touched: Touched) -> bool:
     """Whether it is a ticked box of a spec, which is all that is ever taken of a change there."""
-    folders = [STATE_FOLDER, *([order.spec_folder] if PurePosixPath(order.spec_folder).parts else [])]
-    return any(touched.path.startswith(f"{folder}/") for folder in folders)
+    places = [STATE_FOLDER, *order.spec_places]
+    return any(touched.path == place or touched.path.startswith(f"{place}/") for place in places)
 
 
 def _feedback(order: LaunchOrder, clean: Callable[[str], str], stop: StopSignal) -> Iterator[FeedbackRecord]:

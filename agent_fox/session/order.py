@@ -97,8 +97,8 @@ class Closing:
 class LaunchOrder:
     """One launch: one process for one ticket, at the commit `pinned`, with the folder `state` for itself.
 
-    `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_folder`
-    the folder of all specs (relative to `repo`, empty where there is none), `message` the commit message of a
+    `repo` is the root of the person's repository, `log` where the redacted session log is kept, `spec_places`
+    the folders and files of all specs (relative to `repo`), `message` the commit message of a
     coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
     weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
     with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
@@ -125,7 +125,7 @@ class LaunchOrder:
     workspace: Provisions = Provisions()
     brief_markdown: str = ""
     brief_json: Mapping[str, Any] = field(default_factory=dict)
-    spec_folder: str = ""
+    spec_places: tuple[str, ...] = ()
     message: str = ""
     document: Mapping[str, Any] = field(default_factory=dict)
     changes: str = "refuse"

@@ -118,15 +118,13 @@ def _restore(store: Store, order: LaunchOrder, preparation: Preparation) -> None
 
 
 def _kept_folders(store: Store, order: LaunchOrder, tree: str) -> Iterable[Change]:
-    folders = [STATE_FOLDER, *([order.spec_folder] if PurePosixPath(order.spec_folder).parts else [])]
-    return store.changes(order.pinned, tree, *folders)
+    return store.changes(order.pinned, tree, STATE_FOLDER, *order.spec_places)
 
 
 def _ticks_only(store: Store, change: Change) -> bool:
-    """Whether a tasks file in Markdown differs in boxes alone, line by line."""
-    name = PurePosixPath(change.path).name
+    """Whether a spec's document in Markdown differs in boxes alone, line by line."""
     is_file = change.old.mode == change.new.mode and change.new.mode not in (ABSENT, GITLINK)
-    if name != "tasks.md" or not is_file:
+    if PurePosixPath(change.path).suffix != ".md" or not is_file:
         return False
     old, new = (_without_boxes(store.blob(entry.id)) for entry in (change.old, change.new))
     return old == new

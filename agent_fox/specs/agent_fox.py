@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.spec import Dependency, Problem, Severity, Spec
+from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.dependencies import without_doubles
-from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
+from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
+from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.files import TextFile, place_of, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.json_form import requirements_from_json, tasks_from_json
 from agent_fox.specs.markdown import (
@@ -22,8 +24,6 @@ from agent_fox.specs.markdown import (
 )
 from agent_fox.specs.requirements import ReadRequirements
 
-NUMBERED = re.compile(r"(\d{1,9})_(.+)")
-
 _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
 _OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
@@ -31,33 +31,19 @@ _CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
 _ENDED = re.compile(r"status:\s*['\"]?(superseded|archived)\b")
 
 
-@dataclass(slots=True)
-class _Documents:
-    """The files of a folder that could be read, and what was wrong with the others."""
-
-    files: dict[str, TextFile]
-    problems: list[Problem]
-
-    def first(self, names: tuple[str, ...]) -> TextFile | None:
-        return next((self.files[name] for name in names if name in self.files), None)
-
-
 class AgentFoxDialect:
     """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
 
     @property
     def name(self) -> str:
-        return "agent-fox"
+        return AGENT_FOX
 
     def recognises(self, folder: Path) -> bool:
-        has_tasks = any((folder / name).exists() for name in _TASKS)
-        return has_tasks or (
-            NUMBERED.fullmatch(folder.name) is not None and any((folder / n).exists() for n in _REQUIREMENTS)
-        )
+        return AGENT_FOX in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
         """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
-        documents = _read_documents(folder, root)
+        documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
         numbered = NUMBERED.fullmatch(folder.name)
         requirements = _requirements(documents, numbered[1] if numbered else "")
         index = index_of(requirements.requirements, requirements.prefix)
@@ -65,27 +51,13 @@ class AgentFoxDialect:
         if requirements.problems or tasks.problems:
             documents.problems += [*requirements.problems, *tasks.problems]
         if _is_lost(documents, folder):
-            return None, _about(folder.name, documents.problems)
+            return None, about(folder.name, documents.problems)
         spec = _spec(folder, root, documents, requirements, tasks, self.name)
-        return _as_withdrawn(spec, documents), _about(folder.name, documents.problems)
+        return _as_withdrawn(spec, documents), about(folder.name, documents.problems)
 
 
-def _read_documents(folder: Path, root: Path) -> _Documents:
-    found = _Documents({}, [])
-    for name in (*_REQUIREMENTS, *_TASKS, *_OTHERS):
-        path = folder / name
-        if not path.is_symlink() and not path.exists():
-            continue
-        read = read_text_file(path, root)
-        if isinstance(read, TextFile):
-            found.files[name] = read
-        else:
-            found.problems.append(replace(read, severity=Severity.WARNING) if name in _CAN_DO_WITHOUT else read)
-    return found
-
-
-def _requirements(documents: _Documents, number: str) -> ReadRequirements:
-    file = documents.first(_REQUIREMENTS)
+def _requirements(documents: Documents, number: str) -> ReadRequirements:
+    file = documents.first(*_REQUIREMENTS)
     if file is None:
         return ReadRequirements(number)
     if file.where.endswith(".md"):
@@ -94,13 +66,13 @@ def _requirements(documents: _Documents, number: str) -> ReadRequirements:
     return _unread(documents, read, "requirements.json") if isinstance(read, Problem) else read
 
 
-def _unread(documents: _Documents, problem: Problem, name: str) -> ReadRequirements:
+def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequirements:
     del documents.files[name]
     return ReadRequirements("", problems=(problem,))
 
 
-def _tasks(documents: _Documents, spec_name: str, index: PartIndex) -> TasksPart:
-    file = documents.first(_TASKS)
+def _tasks(documents: Documents, spec_name: str, index: PartIndex) -> TasksPart:
+    file = documents.first(*_TASKS)
     prd = documents.files.get("prd.md")
     in_prd, problems = dependencies_from(prd, spec_name) if prd else ((), ())
     if file is None:
@@ -128,11 +100,10 @@ def _head(name: str) -> str:
     return str(int(head)) if head.isdecimal() else name
 
 
-def _is_lost(documents: _Documents, folder: Path) -> bool:
+def _is_lost(documents: Documents, folder: Path) -> bool:
     """Whether a document that a plan needs is there, but could not be read."""
     return any(
-        documents.first(names) is None
-        and any((folder / name).is_symlink() or (folder / name).exists() for name in names)
+        documents.first(*names) is None and any(is_there(folder / name) for name in names)
         for names in (_REQUIREMENTS, _TASKS)
     )
 
@@ -140,7 +111,7 @@ def _is_lost(documents: _Documents, folder: Path) -> bool:
 def _spec(
     folder: Path,
     root: Path,
-    documents: _Documents,
+    documents: Documents,
     requirements: ReadRequirements,
     tasks: TasksPart,
     dialect: str,
@@ -157,12 +128,12 @@ def _spec(
         traceability=tasks.traceability,
         test_commands=tasks.test_commands,
         withdrawn=requirements.withdrawn,
-        documents={name: file.where for name, file in documents.files.items()},
+        documents=documents.paths,
         source=source_from(documents.files["prd.md"]) if "prd.md" in documents.files else None,
     )
 
 
-def _as_withdrawn(spec: Spec, documents: _Documents) -> Spec:
+def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing."""
     said = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
     banners = [file for file in said if is_superseded(file)]
@@ -177,7 +148,3 @@ def _as_withdrawn(spec: Spec, documents: _Documents) -> Spec:
 def _front_matter_ended(prd: TextFile) -> bool:
     head = prd.text.split("\n---", 1)[0]
     return head.startswith("---") and _ENDED.search(head) is not None
-
-
-def _about(name: str, problems: list[Problem]) -> tuple[Problem, ...]:
-    return tuple(replace(problem, spec=name) for problem in problems)

@@ -1,4 +1,4 @@
-"""What a dialect is: one way to write specs in a folder. The dialects themselves are not here."""
+"""What a dialect is: one way to write specs. The dialects themselves are not here."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from agent_fox.core.spec import Problem, Spec
 
 @runtime_checkable
 class Dialect(Protocol):
-    """Recognises its own folders and reads them as values.
+    """Recognises its own folders (or files) and reads them as values.
 
-    `read` never raises for what a folder holds: whatever is wrong is a `Problem` that names the file (and
-    line), relative to `root`. The spec is None where the problems leave nothing that could be planned.
+    `recognises` is asked of every folder, and of every Markdown and TOML file, in a place of specs. `read` never raises
+    for what is found there: whatever is wrong is a `Problem` that names the file (and line), relative to `root`. The
+    spec is None where the problems leave nothing that could be planned.
     """
 
     @property
@@ -22,3 +23,10 @@ class Dialect(Protocol):
     def recognises(self, folder: Path) -> bool: ...
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]: ...
+
+
+@runtime_checkable
+class Collection(Dialect, Protocol):
+    """A dialect that keeps several specs in one file: `read_all` is asked in the place of `read`."""
+
+    def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]: ...

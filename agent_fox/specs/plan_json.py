@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
+from agent_fox.core.blame import ownership
 from agent_fox.core.graph import Node, Plan
-from agent_fox.core.spec import Group, Requirement, Spec
+from agent_fox.core.spec import Group, Requirement, Spec, Subtask, text_version
 
 Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 
@@ -24,19 +25,30 @@ def _spec(spec: Spec) -> Json:
     return {
         "name": spec.name,
         "dialect": spec.dialect,
+        "path": spec.path,
+        "title": spec.title,
+        "is_withdrawn": spec.is_withdrawn,
+        "is_baseline": spec.is_baseline,
         "requirements": [_requirement(requirement) for requirement in spec.requirements],
         "groups": [_group(group) for group in spec.groups],
         "dependencies": [
             {"spec": row.spec, "from_group": row.from_group, "to_group": row.to_group} for row in spec.dependencies
         ],
+        "implied": [*sorted(spec.implied)],
+        "withdrawn": list(spec.withdrawn),
+        "owners": {part: list(groups) for part, groups in ownership(spec).owners.items()},
+        "test_commands": dict(spec.test_commands),
     }
 
 
 def _requirement(requirement: Requirement) -> Json:
     return {
         "id": requirement.id,
+        "title": requirement.title,
+        "text": requirement.text,
         "criteria": [criterion.id for criterion in requirement.criteria],
         "edge_cases": [edge_case.id for edge_case in requirement.edge_cases],
+        "parts": [{"id": part.id, "text": part.text, "version": text_version(part.text)} for part in requirement.parts],
     }
 
 
@@ -46,8 +58,23 @@ def _group(group: Group) -> Json:
         "title": group.title,
         "state": group.state.value,
         "optional": group.optional,
+        "parallel": group.parallel,
+        "checkpoint": group.is_checkpoint,
         "subtasks": [subtask.number for subtask in group.subtasks],
         "requirements": list(group.requirements),
+        "tasks": [_task(subtask) for subtask in group.subtasks],
+    }
+
+
+def _task(subtask: Subtask) -> Json:
+    return {
+        "number": subtask.number,
+        "title": subtask.title,
+        "state": subtask.state.value,
+        "optional": subtask.optional,
+        "parallel": subtask.parallel,
+        "after": list(subtask.after),
+        "requirements": list(subtask.requirements),
     }
 
 

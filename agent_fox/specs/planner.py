@@ -24,7 +24,8 @@ class PlanShape:
     `final_review`: what is verified is then read by a reviewer who did not build it. `gate`: a dependent spec starts
     when the other is verified, and reviewed where that is asked for (`spec`), or when the declared group is done, its
     own verifier waiting for the other's end (`group`). `overrides` sets `retry_predecessor` for a spec's
-    name or a node's id. Without `optional_groups`, optional groups are planned as if they were ticked.
+    name or a node's id. Without `optional_groups`, optional groups are planned as if they were ticked. `baseline`: what
+    only says what is there has a verifier too.
     """
 
     pre_review: bool = True
@@ -36,6 +37,10 @@ class PlanShape:
     retry_predecessor: bool = True
     overrides: Mapping[str, bool] = field(default_factory=dict)
     optional_groups: bool = True
+    baseline: bool = False
+
+    def plans(self, spec: Spec) -> bool:
+        return not spec.is_withdrawn and (self.baseline or not spec.is_baseline)
 
 
 def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: PlanShape | None = None) -> Plan:
@@ -45,11 +50,11 @@ def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: Plan
     read = tuple(specs)
     broken = frozenset(p.spec for p in found if p.spec and p.severity is Severity.ERROR) - {spec.name for spec in read}
     resolved = resolve(read, broken)
-    planned = {spec.name: _nodes(spec, shape) for spec in resolved.specs if not spec.is_withdrawn}
+    planned = {spec.name: _nodes(spec, shape) for spec in resolved.specs if shape.plans(spec)}
     edges = _edges(resolved.specs, planned, resolved.rows, shape)
     kept, cycles = without_cycles(edges, shape.gate)
     nodes = tuple(node for nodes in planned.values() for node in nodes)
-    said = [problem for spec in resolved.specs for problem in _remarks(spec)]
+    said = [problem for spec in resolved.specs if shape.plans(spec) for problem in _remarks(spec)]
     return Plan(resolved.specs, nodes, kept, (*found, *resolved.problems, *said, *cycles))
 
 
@@ -57,9 +62,9 @@ def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
     """A spec's nodes in plan order: its reviewers, its groups with the reviewers of tests, the verifier, the review of
     the whole."""
     nodes: list[Node] = []
-    if shape.pre_review:
+    if shape.pre_review and not spec.is_baseline:
         nodes.append(_reviewer(spec, 0, Mode.PRE_REVIEW))
-    if shape.drift_review:
+    if shape.drift_review and not spec.is_baseline:
         nodes.append(_reviewer(spec, 0, Mode.DRIFT_REVIEW))
     for group in spec.groups:
         nodes.append(_worker(spec, group, shape))
@@ -67,7 +72,7 @@ def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:
             nodes.append(_reviewer(spec, group.number, Mode.AUDIT_REVIEW))
     if shape.verifier:
         nodes.append(_verifier(spec))
-        if shape.final_review:
+        if shape.final_review and not spec.is_baseline:
             nodes.append(_reviewer(spec, nodes[-1].group, Mode.FINAL_REVIEW))
     return [replace(node, retry_predecessor=_retries(node, shape)) for node in nodes]
 
@@ -119,7 +124,7 @@ def _edges(
         for before, after in pairwise(nodes):
             edges[Edge(before.id, after.id, _kind_within(after))] = ()
         for row in rows[spec.name]:
-            for edge in _between(planned[row.spec], nodes, row, shape):
+            for edge in _between(planned.get(row.spec, []), nodes, row, shape):
                 edges[edge] = tuple(dict.fromkeys((*edges.get(edge, ()), row.where)))
     return edges
 
@@ -160,12 +165,10 @@ def _is_closing(node: Node) -> bool:
 
 def _remarks(spec: Spec) -> Iterator[Problem]:
     """What a plan can't do anything about, but a person should know."""
-    if spec.is_withdrawn:
-        return
     if not spec.expected:
         what = f"{spec.name} has no requirements: nothing to prove. Write requirements.md"
         yield replace(warning(spec.path, what), spec=spec.name)
-    if not spec.groups:
+    if not spec.groups and not spec.is_baseline:
         yield replace(warning(spec.path, f"{spec.name} has no task groups: nobody would build it"), spec=spec.name)
     for group in spec.groups:
         if group.archetype is not None and group.archetype not in list(Archetype):

@@ -1,78 +1,129 @@
-"""A folder of specs, read: finds the spec folders, asks the dialects; one bad spec never hides another."""
+"""Places of specs, read: finds the specs in them, asks the dialects; one bad spec never hides another."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_fox.core.spec import Dependency, Problem, Spec
-from agent_fox.specs.agent_fox import NUMBERED, AgentFoxDialect
-from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.agent_fox import AgentFoxDialect
+from agent_fox.specs.detection import NUMBERED
+from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import error, place_of, warning
+from agent_fox.specs.kiro.dialect import KiroDialect
+from agent_fox.specs.openspec.dialect import OpenSpecDialect
+from agent_fox.specs.places import SPEC_FILES, SpecsMissing
+from agent_fox.specs.plain.dialect import PlainDialect
+from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 
-USUAL_PLACES = (".agent-fox/specs", ".specs", "specs")
-BUILT_IN: tuple[Dialect, ...] = (AgentFoxDialect(),)
+BUILT_IN: tuple[Dialect, ...] = (
+    AgentFoxDialect(),
+    KiroDialect(),
+    SpecKitDialect(),
+    OpenSpecDialect(),
+    PlainDialect(),
+)
 
 _ARCHIVE = "archive"
+_NOT_SPECS = frozenset({_ARCHIVE, "node_modules", "__pycache__"})
+_DEEPEST = 3
 
 
-class SpecsMissing(ValueError):
-    """There is no spec to plan. The message says where it was looked, and what to do."""
+@dataclass(slots=True)
+class _Found:
+    """What was read so far, over all places."""
 
-
-def find_specs(root: Path, given: str | Path | None = None) -> Path:
-    """The folder of specs: the one given (relative to `root`), else the first usual place that is there.
-
-    Raises SpecsMissing where there is none.
-    """
-    places = [Path(given)] if given is not None else [Path(place) for place in USUAL_PLACES]
-    for place in places:
-        if (root / place).is_dir():
-            return root / place
-    looked = ", ".join(str(place) for place in places)
-    raise SpecsMissing(f"no folder of specs in {root}: looked for {looked}. Make one, or name yours with --specs DIR")
+    specs: list[Spec] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    is_any: bool = False
 
 
 def read_specs(
-    folder: Path, root: Path, dialects: Sequence[Dialect] = BUILT_IN
+    places: Path | Sequence[Path], root: Path, dialects: Sequence[Dialect] = BUILT_IN
 ) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
-    """Every spec below `folder`, by number and then by name, and everything that is wrong with any of them.
+    """Every spec in the places, each place by number and then by name, and everything that is wrong with any of them.
 
-    Raises SpecsMissing where the folder is absent, unreadable, or holds no spec at all.
+    A place is a folder of specs, one spec's folder, or a file. Raises SpecsMissing where none holds any spec, or one is
+    absent or unreadable.
     """
-    folders = _spec_folders(folder)
-    archived = frozenset(path.name for path in _children(folder / _ARCHIVE))
-    specs: list[Spec] = []
-    problems: list[Problem] = []
-    is_any = False
-    for path in folders:
-        dialect = next((dialect for dialect in dialects if dialect.recognises(path)), None)
-        if dialect is None:
-            problems += _unrecognised(path, root)
+    given = [places] if isinstance(places, Path) else list(places)
+    found = _Found()
+    for place in given:
+        _read_place(place, root, dialects, found)
+    if not found.is_any:
+        where = ", ".join(place_of(place, root) for place in given)
+        raise SpecsMissing(
+            f"no spec in {where}: expected folders such as 01_name with a tasks.md (docs/dialects.md lists all forms). "
+            "Start one with `agent-fox init --spec`"
+        )
+    specs, doubled = _with_names_of_their_own(found.specs)
+    return specs, (*found.problems, *doubled)
+
+
+def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
+    archived = frozenset(path.name for path in _children(place / _ARCHIVE))
+    before = len(found.specs)
+    is_one = any(dialect.recognises(place) for dialect in dialects)
+    paths = _candidates(place, is_place=True) if place.is_dir() else []
+    if is_one and not any(dialect.recognises(path) for path in paths for dialect in dialects):
+        _read_one(place, root, dialects, found)
+    else:
+        _read_all(paths, root, dialects, found, 1)
+    found.specs[before:] = [_with_archive(spec, archived) for spec in found.specs[before:]]
+
+
+def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], found: _Found, depth: int) -> None:
+    """The specs among paths, and in folders that only group them."""
+    for path in paths:
+        if _read_one(path, root, dialects, found) or not path.is_dir():
             continue
-        is_any = True
-        spec, found = dialect.read(path, root)
-        problems += found
-        specs += [_with_archive(spec, archived)] if spec is not None else []
-    if not is_any:
-        raise SpecsMissing(f"no spec in {folder}: expected folders such as 01_name with a tasks.md. Write one first")
-    return tuple(specs), tuple(problems)
+        if depth < _DEEPEST and os.access(path, os.R_OK | os.X_OK):
+            _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
 
 
-def _spec_folders(folder: Path) -> list[Path]:
+def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
     try:
-        paths = [path for path in folder.iterdir() if not path.name.startswith(".") and path.name != _ARCHIVE]
+        paths = [path for path in folder.iterdir() if not path.name.startswith(".") and path.name not in _NOT_SPECS]
     except OSError as refused:
+        if not is_place:
+            return []
         raise SpecsMissing(f"no specs in {folder}: {refused.strerror}. Name the folder with --specs DIR") from refused
-    return sorted((path for path in paths if path.is_dir()), key=_rank)
+    return sorted((path for path in paths if path.suffix in SPEC_FILES or path.is_dir()), key=_rank)
 
 
 def _rank(path: Path) -> tuple[int, int, str]:
     """By number; those without one come last, by name."""
-    numbered = NUMBERED.fullmatch(path.name)
+    numbered = NUMBERED.fullmatch(path.name.replace("-", "_", 1))
     return (0, int(numbered[1]), path.name) if numbered else (1, 0, path.name)
+
+
+def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> bool:
+    """Read what may be a spec. False where it is none."""
+    claiming = [dialect for dialect in dialects if dialect.recognises(path)]
+    if not claiming:
+        found.problems += _unrecognised(path, root)
+        return False
+    found.is_any = True
+    dialect = claiming[0]
+    if len(claiming) > 1 and dialect in BUILT_IN:
+        found.problems.append(_two_dialects(path, root, claiming))
+    elif isinstance(dialect, Collection):
+        specs, problems = dialect.read_all(path, root)
+        found.specs += specs
+        found.problems += problems
+    else:
+        spec, problems = dialect.read(path, root)
+        found.specs += [spec] if spec is not None else []
+        found.problems += problems
+    return True
+
+
+def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Problem:
+    names = " and ".join(dialect.name for dialect in claiming)
+    what = f"holds documents of {names}: which of them count can't be told. Give each dialect a folder of its own"
+    return replace(error(place_of(path, root), what), spec=path.name)
 
 
 def _children(folder: Path) -> Iterable[Path]:
@@ -85,12 +136,26 @@ def _children(folder: Path) -> Iterable[Path]:
 def _unrecognised(path: Path, root: Path) -> list[Problem]:
     """A folder that looks like a spec but holds none is worth a word; any other is not."""
     where = place_of(path, root)
-    if not os.access(path, os.R_OK | os.X_OK):
+    if path.is_dir() and not os.access(path, os.R_OK | os.X_OK):
         return [replace(error(where, "this folder can't be read; check its permissions"), spec=path.name)]
-    if NUMBERED.fullmatch(path.name) is None:
+    if NUMBERED.fullmatch(path.name) is None or not path.is_dir():
         return []
     what = "has neither requirements nor tasks: not planned. Write tasks.md, or move the folder away"
     return [replace(warning(where, what), spec=path.name)]
+
+
+def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], list[Problem]]:
+    """A spec's name is its folder's, and nodes are named by it: of two, the second can't be planned. What only says
+    what is there gives way to a change of the same name."""
+    kept: dict[str, Spec] = {}
+    problems: list[Problem] = []
+    for spec in sorted(specs, key=lambda spec: spec.is_baseline):
+        named = replace(spec, name=f"specs.{spec.name}") if spec.is_baseline and spec.name in kept else spec
+        if named.name in kept:
+            what = f"{kept[named.name].path} is called {named.name} too: nodes can't be told apart. Rename one of them"
+            problems.append(replace(error(named.path, what), spec=named.name))
+        kept.setdefault(named.name, named)
+    return tuple(kept.values()), problems
 
 
 def _with_archive(spec: Spec, archived: frozenset[str]) -> Spec:

@@ -207,6 +207,12 @@ def load_spec(db: Database, name: str) -> Spec:
     return _SPEC.validate_json(row[0])
 
 
+def spec_paths(db: Database) -> tuple[str, ...]:
+    """Where the specs of the plan lie, relative to the repository's root."""
+    rows = db.execute("SELECT path FROM plan_specs WHERE path <> '' AND is_withdrawn = 0 ORDER BY position, name")
+    return tuple(path for (path,) in rows)
+
+
 def broken_specs(db: Database) -> dict[str, str]:
     """Specs that were left out because they could not be read: name to reason. They count as not proven."""
     sql = "SELECT name, problem FROM plan_specs WHERE problem <> '' AND is_withdrawn = 0 ORDER BY name"

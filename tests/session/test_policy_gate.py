@@ -25,7 +25,7 @@ def repo(tmp_path: Path) -> Path:
 def session(repo: Path, code: str, **changes: str | bool) -> SessionEnd:
     """The end of a coder's session that runs this Python code in its workspace."""
     # A name of its own: what ends the leftovers of a launch finds them by its name, in all tests that run at once.
-    own = {"launch": "policy-gate-1", "spec_folder": "", **changes}
+    own = {"launch": "policy-gate-1", "spec_places": (), **changes}
     order: LaunchOrder = make_order(repo, agent=agent(sys.executable, "-c", code), **own)
     return run_session(order, lambda pid, start: None, StopSignal())
 

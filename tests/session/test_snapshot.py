@@ -167,7 +167,7 @@ def test_a_file_in_the_place_of_the_folder_of_specs_is_no_way_around(repo: Path)
     (repo / "docs").mkdir()
     sh(repo, "git", "mv", "plan", "docs/specs")
     sh(repo, "git", "commit", "-qm", "moved")
-    end = run(make_order(repo, spec_folder="docs/specs", agent=shell("rm -r docs; echo x > docs")))
+    end = run(make_order(repo, spec_places=("docs/specs",), agent=shell("rm -r docs; echo x > docs")))
     assert end.kind is EndKind.REFUSED or (end.work is not None and end.work.is_unchanged)
 
 

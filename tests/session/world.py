@@ -72,7 +72,7 @@ def make_order(repo: Path, **changes: Any) -> LaunchOrder:  # noqa: ANN401 - fie
             "requirements": [{"id": "01-REQ-1.1", "text": "It works."}],
             "failing": [],
         },
-        spec_folder="specs",
+        spec_places=("specs",),
         message="build the app",
     )
     return replace(plain, **changes)

@@ -9,7 +9,8 @@ import pytest
 
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.specs.files import MAX_FILE_BYTES
-from agent_fox.specs.reader import SpecsMissing, find_specs, read_specs
+from agent_fox.specs.places import USUAL_PLACES, SpecsMissing, find_places
+from agent_fox.specs.reader import read_specs
 from tests.specs.worlds import TASKS, needs, read_one, requirements, usual, write_spec
 
 
@@ -57,17 +58,17 @@ def test_a_numbered_folder_without_requirements_and_tasks_is_a_warning(specs: Pa
     assert (problem.severity, problem.where, problem.spec) == (Severity.WARNING, "specs/02_b", "02_b")
 
 
-@pytest.mark.parametrize("place", [".agent-fox/specs", ".specs", "specs"])
+@pytest.mark.parametrize("place", USUAL_PLACES)
 def test_the_usual_places_are_looked_at(tmp_path: Path, place: str) -> None:
     (tmp_path / place).mkdir(parents=True)
-    assert find_specs(tmp_path) == tmp_path / place
+    assert find_places(tmp_path) == (tmp_path / place,)
 
 
 def test_a_missing_folder_says_where_it_was_looked_and_what_to_do(tmp_path: Path) -> None:
     with pytest.raises(SpecsMissing, match=r"\.agent-fox/specs, \.specs, specs.*--specs"):
-        find_specs(tmp_path)
+        find_places(tmp_path)
     with pytest.raises(SpecsMissing, match="plans"):
-        find_specs(tmp_path, "plans")
+        find_places(tmp_path, ["plans"])
 
 
 def test_an_empty_folder_is_no_plan(specs: Path) -> None:

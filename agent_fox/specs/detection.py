@@ -1,0 +1,112 @@
+"""Which dialect a folder is written in, told from its name, its place and what its documents begin with.
+
+One table for all built-in dialects, so that they can't claim one folder by accident: where two do, it holds two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
+NUMBERED = re.compile(r"(\d{1,9})_(.+)")
+
+_HEAD = 64 * 1024
+_OWN_IDS = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
+_OPENSPEC_HEADING = re.compile(
+    r"^#{2,5}[ \t]*(?:Requirement|Scenario)[ \t]*[:\uff1a]"
+    r"|^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NUMBERED_TASK = re.compile(r"^[ \t]*[-*+][ \t]+\[[^\[\]]?\][ \t]*\*{0,2}T\d{3,4}\b", re.MULTILINE)
+_REQUIREMENTS = frozenset({"requirements.md", "requirements.json"})
+_OURS_ALONE = frozenset({"requirements.json", "tasks.json", "test_spec.json", "test_spec.md", "prd.md"})
+_OUR_PLACES = (".agent-fox/specs", ".specs")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder that may be a spec. Nothing raises here: what can't be listed or read holds nothing."""
+
+    path: Path
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        try:
+            return frozenset(path.name for path in self.path.iterdir())
+        except OSError:
+            return frozenset()
+
+    def head(self, name: str) -> str:
+        """How a document begins, as far as it is text."""
+        if name not in self.names:
+            return ""
+        try:
+            if not (self.path / name).is_file():
+                return ""
+            with (self.path / name).open("rb") as file:
+                return file.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        except OSError:
+            return ""
+
+    @cached_property
+    def holds_deltas(self) -> bool:
+        """Whether it has `specs/NAME/spec.md`, as a change of OpenSpec has."""
+        return "specs" in self.names and any(any(self.path.glob(f"specs/{deep}spec.md")) for deep in ("*/", "*/*/"))
+
+    @cached_property
+    def lies_in_openspec(self) -> bool:
+        return "openspec" in self.path.parts[-4:-1] or (self.path.parent.name == "changes")
+
+    @cached_property
+    def has_own_ids(self) -> bool:
+        return any(_OWN_IDS.search(self.head(name)) for name in ("requirements.md", "tasks.md"))
+
+
+def claims(path: Path) -> frozenset[str]:
+    """The names of the built-in dialects whose documents the folder holds. More than one: it holds two dialects."""
+    folder = Folder(path)
+    found = {name for name, holds in _FOLDERS.items() if holds(folder)}
+    if _is_ours_or_kiro(folder, bool(found)):
+        found.add(AGENT_FOX if _is_ours(folder) else KIRO)
+    return frozenset(found)
+
+
+def _is_openspec(folder: Folder) -> bool:
+    if folder.holds_deltas or ("proposal.md" in folder.names and not folder.names & _REQUIREMENTS):
+        return True
+    if "spec.md" in folder.names:
+        return folder.lies_in_openspec or _OPENSPEC_HEADING.search(folder.head("spec.md")) is not None
+    return folder.lies_in_openspec and "tasks.md" in folder.names and not folder.names & _REQUIREMENTS
+
+
+def _is_spec_kit(folder: Folder) -> bool:
+    if _is_openspec(folder):
+        return False
+    if "spec.md" in folder.names:
+        return True
+    has_tasks = "tasks.md" in folder.names and not folder.names & (_REQUIREMENTS | _OURS_ALONE)
+    return has_tasks and ("plan.md" in folder.names or _NUMBERED_TASK.search(folder.head("tasks.md")) is not None)
+
+
+_FOLDERS: dict[str, Callable[[Folder], bool]] = {OPENSPEC: _is_openspec, SPEC_KIT: _is_spec_kit}
+
+
+def _is_ours_or_kiro(folder: Folder, is_claimed: bool) -> bool:
+    """Both have requirements and tasks in files of their own; tasks alone may be of any dialect."""
+    names = folder.names
+    if NUMBERED.fullmatch(folder.path.name) and not is_claimed:
+        return bool(names & {*_REQUIREMENTS, "tasks.md", "tasks.json"})
+    if names & {"tasks.json", "bugfix.md"} or ("tasks.md" in names and not is_claimed):
+        return True
+    return "requirements.md" in names and (is_claimed or not _is_ours(folder))
+
+
+def _is_ours(folder: Folder) -> bool:
+    if NUMBERED.fullmatch(folder.path.name) or folder.names & _OURS_ALONE:
+        return True
+    lies_here = any(folder.path.parent.as_posix().endswith(place) for place in _OUR_PLACES)
+    return lies_here or (folder.has_own_ids and ".kiro" not in folder.path.parts)

@@ -1,0 +1,64 @@
+"""Where specs lie in a repository: the usual places of every dialect, or those that a person names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+USUAL_PLACES = (".agent-fox/specs", ".specs", "specs", ".kiro/specs", "openspec/changes", "openspec/specs")
+
+SPEC_FILES = (".md", ".toml")
+
+_OPENSPEC = "openspec"
+_OF_OPENSPEC = ("changes", "specs")
+
+
+class SpecsMissing(ValueError):
+    """There is no spec to plan. The message says where it was looked, and what to do."""
+
+
+def find_places(root: Path, given: Iterable[str | Path] = ()) -> tuple[Path, ...]:
+    """The places given (relative to `root`), else every usual place that is there: specs of several dialects make one
+    plan. A folder that is a repository of its own, or OpenSpec's, stands for the places inside.
+
+    Raises SpecsMissing where there is none.
+    """
+    named = tuple(root / place for place in given)
+    missing = [str(place) for place in given if not (root / place).exists()]
+    if missing:
+        raise SpecsMissing(f"no folder of specs in {root}: looked for {', '.join(missing)}. Correct the name")
+    found = tuple(place for name in named for place in _inside(name)) if named else tuple(_usual(root))
+    if not found:
+        looked = ", ".join(USUAL_PLACES)
+        what = "Make one, start with `agent-fox init --spec`, or name yours with --specs DIR"
+        raise SpecsMissing(f"no folder of specs in {root}: looked for {looked}. {what}")
+    return tuple(dict.fromkeys(found))
+
+
+def _usual(root: Path) -> Iterator[Path]:
+    """Two names of one folder (a link) are one place."""
+    seen: set[str] = set()
+    for place in USUAL_PLACES:
+        path = root / place
+        real = os.path.realpath(path)
+        if path.is_dir() and real not in seen:
+            seen.add(real)
+            yield path
+
+
+def _inside(place: Path) -> Iterator[Path]:
+    if place.name == _OPENSPEC:
+        of_openspec = [place / name for name in _OF_OPENSPEC if (place / name).is_dir()]
+        yield from of_openspec or [place]
+        return
+    usual = list(_usual(place)) if place.is_dir() else []
+    is_only_repository = usual and not any(place.glob("*/tasks.*"))
+    yield from usual if is_only_repository else [place]
+
+
+def place_kept(path: str) -> str:
+    """What a coder may only tick boxes in, for a spec's path: the folder that its folder lies in, where there is one
+    below the root; a file, where a file is the spec."""
+    folder = Path(path).parent
+    return folder.as_posix() if folder.parts and not path.endswith(SPEC_FILES) else path
