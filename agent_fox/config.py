@@ -474,6 +474,17 @@ class RunSettings(Table):
     parallel: Count = Field(default=2, description="Sessions at the same time.")
 
 
+class LintSettings(Table):
+    """What `agent-fox lint` asks for. The rules are in docs/lint.md."""
+
+    off: list[Text] = Field(default=[], description="Ids of rules that are switched off.")
+    group_subtasks: Count = Field(default=10, description="Subtasks that one group may have.")
+    group_requirements: Count = Field(
+        default=40, description="Criteria that a group may name which builds a part of a spec, and no tests alone."
+    )
+    requirement_parts: Count = Field(default=15, description="Criteria and edge cases of one requirement.")
+
+
 class Settings(Table):
     """All settings of one repository."""
 
@@ -491,6 +502,7 @@ class Settings(Table):
     notify: NotifySettings = NotifySettings()
     infrastructure: InfrastructureSettings = InfrastructureSettings()
     run: RunSettings = RunSettings()
+    lint: LintSettings = LintSettings()
     specs: dict[str, SpecSettings] = {}
     nodes: dict[NodeKey, NodeSettings] = {}
 

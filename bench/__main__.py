@@ -22,6 +22,7 @@ from bench import (
     redaction,
     server,
     source_watch,
+    spec_reading,
     startup,
     verifier,
 )
@@ -41,6 +42,8 @@ class Sizes:
     status_nodes: int = 1_000
     files: int = 20_000
     specs: int = 500
+    generated_specs: tuple[int, ...] = (1_000, 5_000, 10_000)
+    hostile_bytes: int = 60_000
     log_bytes: int = 50_000_000
     shown_bytes: int = 100_000
     commands: int = 8
@@ -55,9 +58,9 @@ class Sizes:
 
 QUICK = Sizes(
     result_nodes=40, plans=(40, 400), completions=40, saved_nodes=400, memory_nodes=400, start_rounds=1,
-    status_nodes=40, files=200, specs=8, log_bytes=50_000, shown_bytes=2_000, commands=1,
-    sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50, evidence_bytes=2_000,
-    ledger_records=80,
+    status_nodes=40, files=200, specs=8, generated_specs=(8, 16), hostile_bytes=2_000, log_bytes=50_000,
+    shown_bytes=2_000, commands=1, sessions=1, messages=10, requests=2, event_bytes=20_000, requirements=50,
+    evidence_bytes=2_000, ledger_records=80,
 )  # fmt: skip
 
 Measure = Callable[[Sizes], Iterator[Figure]]
@@ -69,6 +72,9 @@ BENCHES: Mapping[str, Measure] = {
     "plans": lambda sizes: plan_files.measure_saving(sizes.saved_nodes),
     "memory": lambda sizes: plan_files.measure_memory(sizes.memory_nodes),
     "planning": lambda sizes: plan_files.measure_planning(sizes.specs),
+    "real-specs": lambda sizes: spec_reading.measure_real(sizes.specs),
+    "generated-specs": lambda sizes: spec_reading.measure_generated(sizes.generated_specs),
+    "hostile-specs": lambda sizes: spec_reading.measure_hostile(sizes.hostile_bytes),
     "start": lambda sizes: startup.measure(sizes.start_rounds, sizes.status_nodes),
     "checkout": lambda sizes: checkout.measure(sizes.files),
     "parsing": lambda sizes: parsing.measure(sizes.log_bytes),

@@ -1,8 +1,9 @@
-"""`agent-fox init`: the settings file with every default as a comment, and what git ignores."""
+"""`agent-fox init`: the settings file with every default as a comment, what git ignores, and a first spec."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from agent_fox.config import FILE
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.specs.plain.example import MARKDOWN, TOML
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
@@ -27,6 +29,9 @@ INTRO = """# Settings of agent-fox for this repository. A line such as `# attemp
 # its task as an argument gets it through a shell of your own:
 #   command = ["sh", "-c", 'exec my-agent --prompt "$(cat "$AGENT_FOX_BRIEF")"']
 """
+SPECS = Path(OWN) / "specs"
+FIRST_SPEC = "example"
+_SPEC_NAME = re.compile(r"(?P<stem>[A-Za-z0-9][A-Za-z0-9_-]{0,99})(?P<suffix>\.md|\.toml)?")
 _COLUMN = 40  # where the comment behind a setting starts
 Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and values
 
@@ -40,9 +45,19 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
     type=click.Choice(KINDS),
     help="Also teach agents in a chat: a Claude Code skill, or a part of AGENTS.md. Repeatable.",
 )
+@click.option(
+    "--spec",
+    "spec",
+    metavar="[NAME]",
+    is_flag=False,
+    flag_value=FIRST_SPEC,
+    help=f"Also write a small spec to begin with, {SPECS}/NAME.md (NAME.toml for TOML). NAME is `{FIRST_SPEC}`.",
+)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
-def command(backend: str | None, skills: tuple[str, ...], argv: tuple[str, ...], as_json: bool) -> None:
+def command(
+    backend: str | None, skills: tuple[str, ...], spec: str | None, argv: tuple[str, ...], as_json: bool
+) -> None:
     """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is.
 
     With `--agent claude` (or codex, gemini, opencode, mini) that program is the coder and the reviewer, and judges
@@ -54,13 +69,40 @@ def command(backend: str | None, skills: tuple[str, ...], argv: tuple[str, ...],
     if chosen and (root / FILE).exists():
         raise UserError(f"{FILE} exists already and stays as it is; set [agents.coder] there")
     files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
+    first = _first_spec(root, spec)
+    files |= first
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
     written |= {str(path): is_new for path, is_new in (install(root, kind) for kind in skills)}
     if as_json:
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
-    click.echo("next: put specs into .agent-fox/specs, look with `agent-fox doctor` and `agent-fox plan`")
+    click.echo(_next(first))
+
+
+def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
+    """The spec to write, if one is asked for. Raises UserError where a spec has that name already."""
+    if name is None:
+        return {}
+    found = _SPEC_NAME.fullmatch(name)
+    if found is None:
+        raise UserError(f"{name!r} is no name for a spec: letters, digits, - and _, then .md or .toml if you like")
+    for there in (found["stem"], f"{found['stem']}.md", f"{found['stem']}.toml"):
+        if (root / SPECS / there).exists():
+            raise UserError(f"{SPECS / there} is there already and stays as it is; name another: init --spec NAME")
+    suffix = found["suffix"] or ".md"
+    return {SPECS / f"{found['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
+
+
+def _next(first: Mapping[Path, str]) -> str:
+    if first:
+        return (
+            f"next: say in {', '.join(map(str, first))} what you want, look with `agent-fox plan` and `agent-fox lint`"
+        )
+    return (
+        "next: put specs into .agent-fox/specs (begin with `agent-fox init --spec`), "
+        "look with `agent-fox doctor` and `agent-fox plan`"
+    )
 
 
 def _agents(backend: str | None, argv: tuple[str, ...]) -> Chosen:

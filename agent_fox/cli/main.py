@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,6 +26,7 @@ HELP_OPTIONS = ["-h", "--help"]
 COMMANDS = {
     "init": Entry("agent_fox.cli.init", "Set up a repository: settings with comments, and what git ignores."),
     "plan": Entry("agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."),
+    "lint": Entry("agent_fox.cli.lint", "Find what could be better in the specs, and repair what is certain."),
     "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
     "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
     "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would help."),
@@ -137,7 +139,9 @@ def open_streams() -> None:
 def main() -> None:
     """The program `agent-fox`."""
     open_streams()
-    sys.exit(run(sys.argv[1:]))
+    code = run(sys.argv[1:])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a late Ctrl-C while Python leaves would end it without its exit code
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
@@ -21,8 +22,10 @@ from agent_fox.engine.preflight import read_plan, scope_of
 from agent_fox.engine.run import STATE
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.places import SpecsMissing
+from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.plan_json import plan_document
 
+TEXT, JSON, MARKDOWN = "text", "json", "markdown"
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
@@ -35,28 +38,51 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
     type=click.Path(path_type=Path),
     help="A folder of specs, one spec's folder, or a file. Repeatable.",
 )
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice((TEXT, JSON, MARKDOWN)),
+    help="How the plan is printed. markdown: all specs as one document, which --specs reads as the same plan.",
+)
 @json_option
-def command(given: tuple[Path, ...], as_json: bool) -> Exit:
+def command(given: tuple[Path, ...], form: str | None, as_json: bool) -> Exit:
     """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
 
     Where there is a state already, what the next run would change about it comes first. Exits 1 if there are
     errors; the plan is printed all the same.
+
+    With `--format markdown` every spec that could be read, of whatever dialect, is printed in one normal form
+    (docs/plain.md), and what is wrong goes to standard error.
     """
+    form = _form(form, as_json)
     root = here()
     settings = load(root, os.environ)
     dialects = dialects_of(load_plugins())
     try:
         plan = read_plan(root, settings, dialects, [str(place.absolute()) for place in given])
     except SpecsMissing as missing:
-        if as_json:
+        if form == JSON:
             print_json(plan_document(_nothing(given, missing)))
         raise
-    changes = changes_of(root, plan, settings) if not given else ()
-    if as_json:
+    _print(plan, form, () if given or form == MARKDOWN else changes_of(root, plan, settings))
+    return Exit.INPUT if _count(plan, Severity.ERROR) else Exit.DONE
+
+
+def _form(form: str | None, as_json: bool) -> str:
+    if as_json and form not in (None, JSON):
+        raise UserError(f"--json and --format {form} are two forms of one plan; give one of them")
+    return JSON if as_json else form or TEXT
+
+
+def _print(plan: Plan, form: str, changes: tuple[str, ...]) -> None:
+    if form == JSON:
         print_json({**plan_document(plan), "changes": list(changes)})
+    elif form == MARKDOWN:
+        click.echo(normal_form(plan.specs), nl=False)
+        for problem in sorted(plan.problems):
+            click.echo(_problem(problem), err=True)
     else:
         click.echo("\n".join([*_change_lines(changes), *_lines(plan)]))
-    return Exit.INPUT if _count(plan, Severity.ERROR) else Exit.DONE
 
 
 def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:

@@ -157,8 +157,9 @@ class Spec:
     name to its path, relative to the repository's root. `source` is the issue that it came from, if it names one.
 
     `implied` are the ids (of requirements and of their parts) that the source does not write, such as `1.2`: they are
-    made from places. `places` says where an id, a subtask's number or `group 3` stands: `path:line`. A baseline says
-    what is there already: it is read and shown, and nothing of it is planned.
+    made from places. `places` says where an id, `task 3.1` or `group 3` stands: `path:line`. A baseline says what is
+    there already: it is read and shown, and nothing of it is planned. `origin` is what a normal form says that it was
+    read from (`kiro, .kiro/specs/locks`); empty where the spec was read from its own place.
     """
 
     name: str
@@ -177,6 +178,7 @@ class Spec:
     implied: frozenset[str] = frozenset()
     places: dict[str, str] = field(default_factory=dict)
     is_baseline: bool = False
+    origin: str = ""
 
     @property
     def is_planned(self) -> bool:
@@ -184,7 +186,7 @@ class Spec:
         return not (self.is_withdrawn or self.is_baseline)
 
     def place(self, thing: str) -> str:
-        """Where an id, a subtask or `group 3` stands: `path:line`, or the spec itself where that is not known."""
+        """Where an id, `task 3.1` or `group 3` stands: `path:line`, or the spec itself where that is not known."""
         return self.places.get(thing, self.path)
 
     @property

@@ -21,6 +21,7 @@ from agent_fox.engine.docket import SpecShelf
 from agent_fox.engine.environment import Standpoint, standpoint
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for, with_bound
+from agent_fox.engine.shared_ids import order_among
 from agent_fox.engine.waiving import grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.landing import Integration, Style
@@ -35,7 +36,7 @@ from agent_fox.system import clock
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in
-from agent_fox.verifier.order import Untested, order_of, write_order
+from agent_fox.verifier.order import Untested, write_order
 
 MIB = 1024**2
 SEPARATOR = ", "
@@ -170,7 +171,7 @@ class Workshop:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
         order = replace(
-            order_of(file.spec),
+            order_among(db, file.spec),
             configured=tuple(verify.commands),
             reports=tuple(verify.reports),
             untested=Untested(verify.untested),

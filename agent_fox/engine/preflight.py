@@ -14,6 +14,7 @@ from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
+from agent_fox.engine.earlier import with_kept_ids
 from agent_fox.evidence.library_files import read_spec_library
 from agent_fox.session import workspace
 from agent_fox.session.backends import Backend
@@ -60,12 +61,14 @@ def shape_of(settings: Settings) -> PlanShape:
 def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], places: Sequence[str] = ()) -> Plan:
     """The plan as the files say it now. Raises SpecsMissing; everything else stands in its problems.
 
-    Settings are held against the specs that they are about: not where other `places` are looked at.
+    Ids that the files do not write are those that their texts were planned under before. Settings are held against the
+    specs that they are about: not where other `places` are looked at.
     """
     where = find_places(root, places or settings.plan.places)
-    specs, problems = read_specs(where, root, tuple(dialects))
+    counted, problems = read_specs(where, root, tuple(dialects))
+    specs, of_ids = with_kept_ids(counted, root)
     of_library = (problem for spec in specs for problem in read_spec_library(spec, root)[1])
-    plan = plan_of(specs, (*problems, *of_library), shape_of(settings))
+    plan = plan_of(specs, (*problems, *of_ids, *of_library), shape_of(settings))
     return plan if places else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
 
 

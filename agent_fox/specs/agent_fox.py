@@ -129,6 +129,8 @@ def _spec(
         test_commands=tasks.test_commands,
         withdrawn=requirements.withdrawn,
         documents=documents.paths,
+        implied=requirements.implied,
+        places=requirements.places | tasks.places,
         source=source_from(documents.files["prd.md"]) if "prd.md" in documents.files else None,
     )
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
-NUMBERED = re.compile(r"(\d{1,9})_(.+)")
+NUMBERED = re.compile(r"(\d{1,9})_(.+)", re.DOTALL)
 
 _HEAD = 64 * 1024
 _OWN_IDS = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
@@ -21,8 +21,11 @@ _OPENSPEC_HEADING = re.compile(
     r"|^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements",
     re.MULTILINE | re.IGNORECASE,
 )
-_NUMBERED_TASK = re.compile(r"^[ \t]*[-*+][ \t]+\[[^\[\]]?\][ \t]*\*{0,2}T\d{3,4}\b", re.MULTILINE)
+_NUMBERED_TASK = re.compile(
+    r"^(?:#{2,6}[ \t]+|[ \t]*[-*+][ \t]+)(?:\[[^\[\]]?\][ \t]*)?\*{0,2}\[?T-?\d{1,5}\b", re.MULTILINE
+)
 _REQUIREMENTS = frozenset({"requirements.md", "requirements.json"})
+_OF_A_CHANGE = frozenset({"tasks.md", "design.md", ".openspec.yaml", "specs"})
 _OURS_ALONE = frozenset({"requirements.json", "tasks.json", "test_spec.json", "test_spec.md", "prd.md"})
 _OUR_PLACES = (".agent-fox/specs", ".specs")
 
@@ -80,7 +83,8 @@ def _is_openspec(folder: Folder) -> bool:
         return True
     if "spec.md" in folder.names:
         return folder.lies_in_openspec or _OPENSPEC_HEADING.search(folder.head("spec.md")) is not None
-    return folder.lies_in_openspec and "tasks.md" in folder.names and not folder.names & _REQUIREMENTS
+    is_begun = folder.names & (_OF_A_CHANGE if folder.path.parent.name == "changes" else {"tasks.md"})
+    return folder.lies_in_openspec and bool(is_begun) and not folder.names & _REQUIREMENTS
 
 
 def _is_spec_kit(folder: Folder) -> bool:

@@ -45,8 +45,11 @@ def read_documents(
 
 
 def is_there(path: Path) -> bool:
-    """Whether something stands there, a link to nowhere too."""
-    return path.is_symlink() or path.exists()
+    """Whether something stands there, a link to nowhere too; what can't be asked for is taken to be there."""
+    try:
+        return path.is_symlink() or path.exists()
+    except OSError:
+        return True
 
 
 def about(spec_name: str, problems: Iterable[Problem]) -> tuple[Problem, ...]:

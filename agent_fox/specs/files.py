@@ -35,15 +35,15 @@ def warning(where: str, what: str) -> Problem:
     return Problem(Severity.WARNING, where, what)
 
 
-def read_text_file(path: Path, root: Path) -> TextFile | Problem:
+def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextFile | Problem:
     """The text of a file, or why it has none: unreadable, not a plain file, too large, binary, not UTF-8."""
     where = place_of(path, root)
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             return error(where, "is not a plain file; put the text itself there")
-        if found.st_size > MAX_FILE_BYTES:
-            return error(where, f"has {found.st_size:,} bytes; the limit is {MAX_FILE_BYTES:,}. Split the spec")
+        if found.st_size > limit:
+            return error(where, f"has {found.st_size:,} bytes; the limit is {limit:,}. Split the spec")
         content = path.read_bytes()
     except OSError as refused:
         return error(where, f"can't be read ({refused.strerror}); check its permissions")

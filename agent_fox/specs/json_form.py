@@ -32,7 +32,7 @@ from agent_fox.specs.traceability import tasks_in
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_WRITES_TESTS = "tests"
+_WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
 _STATES = {
     "done": TaskState.DONE,
@@ -59,7 +59,8 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     gone = [_requirement(r) for r in read.requirements if r.status.lower() in _TAKEN_BACK]
     prefix = next((r.id.partition("-")[0] for r in kept if "-REQ-" in r.id), number)
     withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
-    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(file, kept)))
+    places = places_of(file, (name for one in kept for name in (one.id, *(part.id for part in one.parts))))
+    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(file, kept)), places=places)
 
 
 def tasks_from_json(file: TextFile, index: PartIndex) -> TasksPart | Problem:
@@ -76,6 +77,7 @@ def tasks_from_json(file: TextFile, index: PartIndex) -> TasksPart | Problem:
         tuple(_trace(trace) for trace in read.traceability if trace.requirement_id),
         {label_of(label): command for label, command in read.test_commands.items() if command},
         tuple(problems),
+        _task_places(file, read.task_groups),
     )
 
 
@@ -141,6 +143,7 @@ def _group(read: JsonGroup, index: PartIndex) -> Group:
         subtasks=subtasks,
         requirements=tuple(named),
         text=_group_text(read),
+        is_checkpoint=read.kind.lower() == _CHECKPOINT,
     )
 
 
@@ -225,6 +228,27 @@ def _doubled_groups(file: TextFile, groups: list[JsonGroup]) -> list[Problem]:
     numbers = [group.id for group in groups]
     twice = sorted({number for number in numbers if numbers.count(number) > 1})
     return [error(file.where, f"group {number} stands twice. Give one of them another number") for number in twice]
+
+
+def places_of(file: TextFile, names: Iterable[str]) -> dict[str, str]:
+    """Where each name stands for the first time as a whole string of the document: `path:line`."""
+    first: dict[str, int] = {}
+    for number, line in enumerate(file.text.split("\n"), 1):
+        for word in line.replace("\\\\", "").replace('\\"', "").split('"')[1::2]:
+            first.setdefault(word, number)
+    return {name: f"{file.where}:{first[name]}" for name in names if name in first}
+
+
+def _task_places(file: TextFile, groups: list[JsonGroup]) -> dict[str, str]:
+    """A group's own line can't be told from a number: it stands where its first subtask does."""
+    lines = places_of(file, (subtask.id for group in groups for subtask in group.subtasks))
+    found: dict[str, str] = {}
+    for group in groups:
+        own = {s.id: lines[s.id] for s in group.subtasks if s.id in lines}
+        found |= {f"task {number}": place for number, place in own.items()}
+        if own:
+            found[f"group {group.id}"] = next(iter(own.values()))
+    return found
 
 
 def _place(file: TextFile, quoted: str) -> str:

@@ -43,7 +43,8 @@ class Scan(NamedTuple):
 def scan(text: str) -> Scan:
     """Split into lines, mark fenced code, take comments out."""
     text, open_comment = _without_comments(text)
-    texts = [line.expandtabs(_TAB).rstrip() for line in text.split("\n")]
+    expanded = text.expandtabs(_TAB) if "\t" in text else text
+    texts = [line.rstrip() for line in expanded.split("\n")]
     code, open_fences = _code_lines(texts)
     lines = tuple(_line(number, text, number in code) for number, text in enumerate(texts, 1))
     return Scan(lines, tuple(open_fences), open_comment)
@@ -81,7 +82,7 @@ def joined(lines: Iterable[Line]) -> str:
 
 def _line(number: int, text: str, is_code: bool) -> Line:
     indent = len(text) - len(text.lstrip())
-    if is_code or not text.startswith("#", indent):
+    if is_code or text[indent : indent + 1] != "#":
         return Line(number, text, indent, is_code)
     found = _HEADING.match(text)
     return Line(number, text, indent, False, Heading(len(found[1]), (found[2] or "").strip()) if found else None)
@@ -96,7 +97,10 @@ def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
     never_closed: list[int] = []
     opened, mark, indent = 0, "", 0
     for number, text in enumerate(texts, 1):
-        found = _FENCE.match(text) if "```" in text or "~~~" in text else None
+        is_marked = "```" in text or "~~~" in text
+        if not (opened or is_marked):
+            continue
+        found = _FENCE.match(text) if is_marked else None
         here = len(text) - len(text.lstrip())
         if opened and indent >= 2 and text.strip() and here < indent:
             code.add(opened)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
 from agent_fox.specs.commands import read_commands
@@ -18,6 +18,7 @@ from agent_fox.specs.tasks import read_tasks
 from agent_fox.specs.traceability import read_traceability
 
 _SUPERSEDED = re.compile(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
+_MAY_NAME_A_SOURCE = re.compile(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
 _HEAD = 8_000
 _FRONT_MATTER = "---"
 
@@ -31,12 +32,13 @@ class TasksPart:
     traceability: tuple[Trace, ...] = ()
     test_commands: dict[str, str] = field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
 
 
 def requirements_from(file: TextFile, number: str) -> ReadRequirements:
     markdown = read_markdown(file)
     read = read_requirements(markdown, number)
-    return ReadRequirements(read.prefix, read.requirements, read.withdrawn, (*markdown.problems, *read.problems))
+    return replace(read, problems=(*markdown.problems, *read.problems))
 
 
 def tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
@@ -49,6 +51,7 @@ def tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
         traces,
         read_commands(markdown),
         (*markdown.problems, *tasks.problems, *problems),
+        tasks.places,
     )
 
 
@@ -58,7 +61,7 @@ def dependencies_from(file: TextFile, spec_name: str) -> tuple[tuple[Dependency,
 
 
 def source_from(file: TextFile) -> SourceIssue | None:
-    return source_in(read_markdown(file)) if "source" in file.text.lower() else None
+    return source_in(read_markdown(file)) if _MAY_NAME_A_SOURCE.search(file.text) else None
 
 
 def is_superseded(file: TextFile) -> bool:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from agent_fox.specs.detection import claims
+
 USUAL_PLACES = (".agent-fox/specs", ".specs", "specs", ".kiro/specs", "openspec/changes", "openspec/specs")
 
 SPEC_FILES = (".md", ".toml")
@@ -52,7 +54,7 @@ def _inside(place: Path) -> Iterator[Path]:
         of_openspec = [place / name for name in _OF_OPENSPEC if (place / name).is_dir()]
         yield from of_openspec or [place]
         return
-    usual = list(_usual(place)) if place.is_dir() else []
+    usual = list(_usual(place)) if place.is_dir() and not claims(place) else []
     is_only_repository = usual and not any(place.glob("*/tasks.*"))
     yield from usual if is_only_repository else [place]
 

@@ -166,7 +166,7 @@ def _is_closing(node: Node) -> bool:
 def _remarks(spec: Spec) -> Iterator[Problem]:
     """What a plan can't do anything about, but a person should know."""
     if not spec.expected:
-        what = f"{spec.name} has no requirements: nothing to prove. Write requirements.md"
+        what = f"{spec.name} has no requirements: nothing to prove. Write down what must hold"
         yield replace(warning(spec.path, what), spec=spec.name)
     if not spec.groups and not spec.is_baseline:
         yield replace(warning(spec.path, f"{spec.name} has no task groups: nobody would build it"), spec=spec.name)

@@ -35,6 +35,7 @@ _DEEPEST = 3
 class _Found:
     """What was read so far, over all places."""
 
+    places: tuple[Path, ...]
     specs: list[Spec] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     is_any: bool = False
@@ -49,7 +50,7 @@ def read_specs(
     absent or unreadable.
     """
     given = [places] if isinstance(places, Path) else list(places)
-    found = _Found()
+    found = _Found(tuple(place.resolve() for place in given))
     for place in given:
         _read_place(place, root, dialects, found)
     if not found.is_any:
@@ -63,6 +64,8 @@ def read_specs(
 
 
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
+    if not place.exists():
+        raise SpecsMissing(f"no specs in {place}: it is not there. Name the folder with --specs DIR")
     archived = frozenset(path.name for path in _children(place / _ARCHIVE))
     before = len(found.specs)
     is_one = any(dialect.recognises(place) for dialect in dialects)
@@ -77,10 +80,20 @@ def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Fo
 def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], found: _Found, depth: int) -> None:
     """The specs among paths, and in folders that only group them."""
     for path in paths:
+        if path.is_symlink() and _is_read_elsewhere(path, found.places):
+            what = "is a link to what is read under its own name: passed over. Take the link away"
+            found.problems.append(replace(warning(place_of(path, root), what), spec=path.name))
+            continue
         if _read_one(path, root, dialects, found) or not path.is_dir():
             continue
         if depth < _DEEPEST and os.access(path, os.R_OK | os.X_OK):
             _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
+
+
+def _is_read_elsewhere(link: Path, places: Iterable[Path]) -> bool:
+    """Whether a link leads into a place that is read, or to a folder above one."""
+    target = Path(os.path.realpath(link))
+    return any(target.is_relative_to(place) or place.is_relative_to(target) for place in places)
 
 
 def _candidates(folder: Path, *, is_place: bool) -> list[Path]:

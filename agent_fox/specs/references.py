@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.files import error
+
+_NUMBER = re.compile(r"\d{1,9}(?=[_-]|$)")
+_MOST_NAMES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,7 @@ def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Reso
     """Find what each row means. Rows about `broken` specs are passed over: that is said already."""
     specs = tuple(specs)
     by_name = {spec.name: spec for spec in specs}
+    by_number = _by_number((*by_name, *broken))
     problems: list[Problem] = []
     rows: dict[str, tuple[Dependency, ...]] = {}
     resolved = []
@@ -31,17 +36,28 @@ def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Reso
             resolved.append(spec)
             rows[spec.name] = ()
             continue
-        named = [_named(row, spec, (*by_name, *broken), problems) for row in spec.dependencies]
+        named = [_named(row, spec, by_number, problems) for row in spec.dependencies]
         resolved.append(replace(spec, dependencies=tuple(dict.fromkeys(named))))
-        rows[spec.name] = tuple(row for row in dict.fromkeys(named) if _holds(row, spec, by_name, broken, problems))
+        rows[spec.name] = tuple(
+            row for row in dict.fromkeys(named) if _holds(row, spec, by_name, by_number, broken, problems)
+        )
     return Resolved(tuple(resolved), rows, tuple(problems))
 
 
-def _named(row: Dependency, spec: Spec, names: Iterable[str], problems: list[Problem]) -> Dependency:
+def _by_number(names: Iterable[str]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for name in names:
+        number = _number(name)
+        if number is not None:
+            found.setdefault(number, []).append(name)
+    return found
+
+
+def _named(row: Dependency, spec: Spec, by_number: Mapping[int, list[str]], problems: list[Problem]) -> Dependency:
     """The row with the folder's name in place of a number."""
     if not row.spec.isdecimal():
         return row
-    meant = [name for name in names if _number(name) == int(row.spec)]
+    meant = by_number.get(int(row.spec), [])
     if len(meant) > 1:
         what = f"{row.spec} is ambiguous: {' and '.join(meant)} have that number. Write the folder's name"
         problems.append(replace(error(row.where or spec.path, what), spec=spec.name))
@@ -49,22 +65,35 @@ def _named(row: Dependency, spec: Spec, names: Iterable[str], problems: list[Pro
 
 
 def _holds(
-    row: Dependency, spec: Spec, by_name: Mapping[str, Spec], broken: frozenset[str], problems: list[Problem]
+    row: Dependency,
+    spec: Spec,
+    by_name: Mapping[str, Spec],
+    by_number: Mapping[int, list[str]],
+    broken: frozenset[str],
+    problems: list[Problem],
 ) -> bool:
     """Whether the row makes an edge. One that points nowhere is an error, unless what it names is done."""
     other = by_name.get(row.spec)
     if row.spec in broken or (other is not None and other.is_withdrawn):
         return False
-    is_ambiguous = row.spec.isdecimal() and sum(_number(name) == int(row.spec) for name in by_name) > 1
-    wrong = None if is_ambiguous else _wrong(row, spec, other, by_name)
+    is_ambiguous = row.spec.isdecimal() and len(by_number.get(int(row.spec), ())) > 1
+    wrong = None if is_ambiguous else _wrong(row, spec, other, by_name, by_number)
     if wrong is not None:
         problems.append(replace(error(row.where or spec.path, wrong), spec=spec.name))
     return wrong is None and not is_ambiguous and other is not None
 
 
-def _wrong(row: Dependency, spec: Spec, other: Spec | None, by_name: Mapping[str, Spec]) -> str | None:
+def _wrong(
+    row: Dependency,
+    spec: Spec,
+    other: Spec | None,
+    by_name: Mapping[str, Spec],
+    by_number: Mapping[int, list[str]],
+) -> str | None:
+    if other is None and row.is_archived:
+        return None
     if other is None:
-        return None if row.is_archived else f"depends on {row.spec}, which is not there{_nearest(row.spec, by_name)}"
+        return f"depends on {row.spec}, which is not there{_nearest(row.spec, by_name, by_number)}"
     if other.name == spec.name:
         return f"{spec.name} depends on itself; take the row out"
     for named, group in ((other, row.from_group), (spec, row.to_group)):
@@ -73,9 +102,12 @@ def _wrong(row: Dependency, spec: Spec, other: Spec | None, by_name: Mapping[str
     return None
 
 
-def _nearest(name: str, by_name: Mapping[str, Spec]) -> str:
-    same = [other for other in by_name if _number(other) is not None and _number(other) == _number(name)]
-    near = same or difflib.get_close_matches(name, by_name, 1)
+def _nearest(name: str, by_name: Mapping[str, Spec], by_number: Mapping[int, list[str]]) -> str:
+    """The name that may be meant: one of the same number, else the most alike, where that is not too long a search."""
+    number = _number(name)
+    near = by_number.get(number, []) if number is not None else []
+    if not near and len(by_name) <= _MOST_NAMES:
+        near = difflib.get_close_matches(name, by_name, 1)
     return f". Did you mean {near[0]}?" if near else ". Add it, or correct the row"
 
 
@@ -85,5 +117,5 @@ def _groups(spec: Spec) -> str:
 
 
 def _number(name: str) -> int | None:
-    head = name.partition("_")[0]
-    return int(head) if head.isdecimal() else None
+    found = _NUMBER.match(name)
+    return int(found[0]) if found else None

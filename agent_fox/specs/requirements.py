@@ -29,12 +29,17 @@ _ID = re.compile(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 
 @dataclass(frozen=True, slots=True)
 class ReadRequirements:
-    """What a requirements file holds. `withdrawn` ids stand in it, but are not expected any more."""
+    """What a requirements file holds. `withdrawn` ids stand in it, but are not expected any more.
+
+    `implied` ids are made from places; `places` says where each id stands: `path:line`.
+    """
 
     prefix: str
     requirements: tuple[Requirement, ...] = ()
     withdrawn: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    implied: frozenset[str] = frozenset()
+    places: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -57,7 +62,13 @@ class _Collection:
         self.drafts: dict[str, _Draft] = {}
         self.lines: dict[str, int] = {}
         self.withdrawn: list[str] = []
+        self.implied: set[str] = set()
         self.problems: list[Problem] = []
+
+    @property
+    def places(self) -> dict[str, str]:
+        heads = {draft.id: draft.line for draft in self.drafts.values() if draft.line}
+        return {identifier: self.markdown.at(line) for identifier, line in (heads | self.lines).items()}
 
     def identifier(self, tail: str) -> str:
         return f"{self.prefix}-REQ-{tail}" if self.prefix else f"REQ-{tail}"
@@ -66,6 +77,8 @@ class _Collection:
         if block.tail:
             own = self._requirement(block.tail, block.title, block.line, joined(contents.intro))
             self._add_unnamed(own, contents)
+            if block.is_numbered_only and not any(item.tail for item in contents.items):
+                self.implied.add(own.id)
         for item in contents.items:
             if item.tail:
                 self._add_named(item)
@@ -100,6 +113,7 @@ class _Collection:
             if any(item.tail for item in kind):
                 continue
             for number, item in zip(_numbers(kind), kind, strict=True):
+                self.implied.add(f"{own.id}.{letter}{number}")
                 self._add(own, f"{own.id}.{letter}{number}", item)
 
     def _add(self, own: _Draft, identifier: str, item: Item) -> None:
@@ -132,7 +146,9 @@ def read_requirements(markdown: Markdown, number: str) -> ReadRequirements:
     left = tuple(requirement for requirement in kept if requirement is not None)
     gone = _gone(drafts, left)
     problems = [warning(markdown.where, f"{', '.join(gone)} was taken back and is not expected")] if gone else []
-    return ReadRequirements(prefix, left, gone, (*collection.problems, *problems))
+    return ReadRequirements(
+        prefix, left, gone, (*collection.problems, *problems), frozenset(collection.implied), collection.places
+    )
 
 
 def _correct_numbers(blocks: list[tuple[Block, Contents]]) -> None:

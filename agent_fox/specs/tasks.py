@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
@@ -21,13 +21,17 @@ _REQUIREMENTS = re.compile(
     r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
 )
 _IS_FIELD = re.compile(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+_CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _MINUS_IS_SKIPPED = re.compile(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class ReadTasks:
+    """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
+
     groups: tuple[Group, ...] = ()
     problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
 
 
 def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks:
@@ -44,7 +48,15 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     return ReadTasks(
         mark_test_writers(tuple(first[n] for n in dict.fromkeys(g.number for g in groups))),
         (*twice, *reading.problems),
+        {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
     )
+
+
+def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
+    for draft in drafts:
+        yield f"group {draft.number}", draft.line
+        for task in draft.subtasks:
+            yield f"task {task.number}", task.bullets[0].lines[0].number
 
 
 class _Reading:
@@ -70,6 +82,7 @@ class _Reading:
             subtasks=subtasks,
             requirements=tuple(named),
             text="\n".join(line.text for line in draft.lines).strip("\n"),
+            is_checkpoint=_CHECKPOINT.match(title) is not None,
         )
 
     def _subtask(self, draft: TaskDraft) -> Subtask:

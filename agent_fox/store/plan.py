@@ -207,6 +207,46 @@ def load_spec(db: Database, name: str) -> Spec:
     return _SPEC.validate_json(row[0])
 
 
+def planned_snapshot(db: Database, name: str) -> Spec | None:
+    """The last reading of a spec that has, or had, nodes."""
+    has_nodes = db.execute("SELECT EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = ?)", [name]).fetchone()
+    row = db.execute("SELECT snapshot FROM plan_specs WHERE name = ? AND snapshot <> ''", [name]).fetchone()
+    return _SPEC.validate_json(row[0]) if has_nodes[0] and row else None
+
+
+_EVER = {
+    "plan_parts": "SELECT id FROM plan_parts WHERE spec_name = :spec",
+    "verification_results": "SELECT requirement_id FROM verification_results WHERE spec_name = :spec",
+    "ledger": "SELECT key FROM ledger, json_each(content, '$.body.parts') "
+    "WHERE spec_name = :spec AND kind = 'specification' AND status = 'planned'",
+    "waivers": "SELECT substr(address, length(:spec) + 2) FROM waivers "
+    "WHERE spec_name = :spec AND kind = 'requirement'",
+}
+
+
+def ids_ever(db: Database, spec_name: str) -> frozenset[str]:
+    """Every id that a part of the spec ever had: by the plans in the ledger, by verdicts and by waivers.
+
+    A file of an older format lacks some of the tables.
+    """
+    there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    sql = " UNION ".join(sql for table, sql in _EVER.items() if table in there)
+    return frozenset(id for (id,) in db.execute(sql, {"spec": spec_name}))
+
+
+def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
+    """For each other spec of the state, gone or not, every id that it has or had; none where it could never be read."""
+    sql = (
+        "SELECT name, '' FROM plan_specs UNION SELECT spec_name, id FROM plan_parts "
+        "UNION SELECT spec_name, requirement_id FROM plan_parts UNION SELECT spec_name, key "
+        "FROM ledger, json_each(content, '$.body.parts') WHERE kind = 'specification' AND status = 'planned'"
+    )
+    found: dict[str, set[str]] = {}
+    for name, id in db.execute(sql):
+        found.setdefault(name, set()).update([id] if id else [])
+    return {name: frozenset(ids) for name, ids in found.items() if name != spec_name}
+
+
 def spec_paths(db: Database) -> tuple[str, ...]:
     """Where the specs of the plan lie, relative to the repository's root."""
     rows = db.execute("SELECT path FROM plan_specs WHERE path <> '' AND is_withdrawn = 0 ORDER BY position, name")

@@ -89,7 +89,12 @@ def read_state(path: Path) -> Database:
     return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_readable)
 
 
-def opened(path: Path, uri: str, ready: Callable[[Database, Path], None]) -> Database:
+def read_any_format(path: Path) -> Database:
+    """Open for reading only, a file that an older agent-fox left too. Raises StateError."""
+    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_begun)
+
+
+def opened(path: Path, uri: str, ready: Callable[[Database, Path], object]) -> Database:
     """Connect and make `ready`; where that fails nothing stays open."""
     if path.is_dir():
         raise not_ours(path, "it is a folder")
@@ -124,11 +129,16 @@ def prepare(db: Database, path: Path) -> None:
 
 
 def check_readable(db: Database, path: Path) -> None:
+    if check_begun(db, path) < len(MIGRATIONS):
+        raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
+
+
+def check_begun(db: Database, path: Path) -> int:
+    """The format of a file that has tables already."""
     found = check_version(db, path)
     if found == 0:
         raise no_state(path)
-    if found < len(MIGRATIONS):
-        raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
+    return found
 
 
 FORMAT = (

@@ -61,7 +61,7 @@ class World:
     def build(self, folder: Path) -> Path:
         """Make the repository as `folder/repo`, with one commit; its root. The players' files are in `folder/tools`."""
         root, tools = folder / "repo", folder / "tools"
-        root.mkdir(parents=True)
+        (root / ".agent-fox").mkdir(parents=True)
         tools.mkdir()
         self.write_story(root)
         for name in self.specs:

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from agent_fox.core.spec import Trace
 from agent_fox.verifier.cases import Case
+from agent_fox.verifier.counted_ids import COUNTED, CountedIds, Told
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Naming, Source
 
@@ -143,7 +144,10 @@ class Ownership:
     def __init__(self, order: CheckOrder) -> None:
         self._expected = tuple(order.expected)
         self._ids_of = _ids_of_words(order)
-        self._naming = Naming(self._ids_of)
+        shared = frozenset(order.shared)
+        counted = [word for word in self._ids_of if COUNTED.fullmatch(word) or " " in word or word in shared]
+        self._naming = Naming(self._ids_of.keys() - {*counted})
+        self._counted = CountedIds(counted, order.spec, order.others, shared)
         self._claims = _claims_by_id(order.traceability)
 
     def map(self, cases: Iterable[Case], sources: Mapping[str, Source]) -> dict[str, Mapped]:
@@ -154,7 +158,8 @@ class Ownership:
 
     def is_about(self, id: str, path: str, text: str) -> bool:
         claims, _ = self._claims.get(id, ((), ()))
-        return any(claim.names_file(path) for claim in claims) or id in self._about(self._naming.in_text(text))
+        words = self._naming.in_text(text) | self._counted.named_by(Told(said=text, path=path))
+        return any(claim.names_file(path) for claim in claims) or id in self._about(words)
 
     def claimed_files(self) -> frozenset[str]:
         """The files that claims name."""
@@ -174,11 +179,11 @@ class Ownership:
     def _named(self, cases: tuple[Case, ...], sources: Mapping[str, Source]) -> dict[str, tuple[Case, ...]]:
         named: dict[str, list[Case]] = {}
         for case in cases:
-            words = self._naming.in_name("_".join((*case.classes, case.function)))
             source = sources.get(case.file)
-            if source is not None:
-                words |= self._naming.in_text(source.said_of(case.classes, case.function))
-            for id in self._about(words):
+            said = source.said_of(case.classes, case.function) if source else ""
+            words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(said)
+            test = Told(case.classes, case.function, said, case.file, source.text if source else "")
+            for id in self._about(words | self._counted.named_by(test)):
                 named.setdefault(id, []).append(case)
         return {id: tuple(found) for id, found in named.items()}
 

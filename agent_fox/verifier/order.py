@@ -41,6 +41,8 @@ class CheckOrder:
     configured: command lines of `[verify] commands`, which replace the spec's.
     reports: globs, relative to the workspace, of JUnit XML files that the commands write.
     test_specs: test spec entry (`TS-04-1`) -> ids it is about, beside those that `traceability` names.
+    spec, others: the spec's name, and the names of other specs that have, or had, ids that it has; `shared` are these
+    ids: a test that names one must say which spec it means.
     timeout: seconds for one command.
     environment: variables for the commands, beside PATH, LANG, HOME and TMPDIR.
     sandbox, network, memory (bytes), processes, readable (folders beside the workspace): what commands are kept within.
@@ -77,6 +79,9 @@ class CheckOrder:
     run: str = "checks"
     commit: str = ""
     attempt: int = 1
+    spec: str = ""
+    others: tuple[str, ...] = ()
+    shared: tuple[str, ...] = ()
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
@@ -102,6 +107,7 @@ def order_of(spec: Spec) -> CheckOrder:
         {part.id: part.text for part in spec.parts},
         commands=dict(spec.test_commands),
         traceability=spec.traceability,
+        spec=spec.name,
     )
 
 

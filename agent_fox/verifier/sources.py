@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from agent_fox.verifier.comments import said_above
@@ -38,7 +39,7 @@ class Source:
 class Naming:
     """Finds ids (of requirements, of test specs) in test names and prose. The longer id is meant.
 
-    Ids without a letter, such as `1.1`, are only numbers in prose, and are never found.
+    Ids without a letter, such as `1.1`, are only numbers in prose: `counted_ids` finds them where they are called ids.
     """
 
     def __init__(self, ids: Iterable[str]) -> None:
@@ -50,7 +51,7 @@ class Naming:
 
     def in_name(self, name: str) -> frozenset[str]:
         """Ids in a test's name: `test_04_req_1_1_rejects` and `TestReq04_1_1Rejects` name `04-REQ-1.1`."""
-        return frozenset(self._by_name[found] for found in self._name(_flat(name)))
+        return frozenset(self._by_name[found] for found in self._name(flat(name)))
 
     def in_text(self, text: str) -> frozenset[str]:
         """Ids in a docstring, a marker or a file."""
@@ -74,22 +75,35 @@ def _said(text: str) -> dict[tuple[str, ...], str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
     said: dict[tuple[str, ...], str] = {}
-    _collect(module.body, (), _marks_of(module.body), said)
+    _collect(module.body, (), _marks_of(module.body), text.split("\n"), said)
     return said
 
 
-def _collect(body: list[ast.stmt], place: tuple[str, ...], inherited: str, said: dict[tuple[str, ...], str]) -> None:
+def _collect(
+    body: list[ast.stmt],
+    place: tuple[str, ...],
+    inherited: str,
+    lines: Sequence[str],
+    said: dict[tuple[str, ...], str],
+) -> None:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            own = f"{inherited}\n{_words_of(node)}\n{_marks_of(node.body)}"
-            _collect(node.body, (*place, node.name), own, said)
+            own = f"{inherited}\n{_words_of(node, lines)}\n{_marks_of(node.body)}"
+            _collect(node.body, (*place, node.name), own, lines, said)
         elif isinstance(node, _Function):
-            said[(*place, node.name)] = f"{inherited}\n{_words_of(node)}"
+            said[(*place, node.name)] = f"{inherited}\n{_words_of(node, lines)}"
 
 
-def _words_of(node: _Function | ast.ClassDef) -> str:
+def _words_of(node: _Function | ast.ClassDef, lines: Sequence[str]) -> str:
     marks = "\n".join(_strings(mark) for mark in node.decorator_list)
-    return f"{ast.get_docstring(node) or ''}\n{marks}"
+    return f"{ast.get_docstring(node) or ''}\n{marks}\n{_comment_above(node, lines)}"
+
+
+def _comment_above(node: _Function | ast.ClassDef, lines: Sequence[str]) -> str:
+    """The comment that stands right above a definition, and above its decorators."""
+    last = min((node.lineno, *(mark.lineno for mark in node.decorator_list))) - 1
+    above = takewhile(lambda line: line.lstrip().startswith("#"), reversed(lines[:last]))
+    return "\n".join(reversed([*above]))
 
 
 def _marks_of(body: list[ast.stmt]) -> str:
@@ -115,14 +129,15 @@ def _strings(expression: ast.expr) -> str:
     return "\n".join(words)
 
 
-def _flat(text: str) -> str:
+def flat(text: str) -> str:
+    """A name in small letters, its words apart: `TestReq04_1` is `test_req_04_1`."""
     return re.sub(r"[^0-9a-z]+", "_", _HUMPS.sub("_", text).lower()).strip("_")
 
 
 def _names_of(id: str) -> tuple[str, ...]:
     """An id as names have it: `04_req_1_1`, and `req_04_1_1` where a name can't begin with a digit."""
-    flat = _flat(id)
-    return (flat, *((_NUMBER_FIRST.sub(r"\2_\1_\3", flat),) if _NUMBER_FIRST.match(flat) else ()))
+    name = flat(id)
+    return (name, *((_NUMBER_FIRST.sub(r"\2_\1_\3", name),) if _NUMBER_FIRST.match(name) else ()))
 
 
 def _any_of(words: Iterable[str], before: str, after: str) -> Callable[[str], list[str]]:

@@ -105,3 +105,47 @@ def test_an_agent_that_nobody_knows_is_refused(tmp_path: Path) -> None:
     ended = start(tmp_path, "init", "--agent", "nosuch")
     assert (ended.returncode, "known are: checks, claude" in ended.stderr) == (1, True)
     assert not (tmp_path / ".agent-fox").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "written", "name"),
+    [
+        (["--spec"], "example.md", "example"),
+        (["--spec", "lock"], "lock.md", "lock"),
+        (["--spec", "lock.toml"], "lock.toml", "lock"),
+        (["--spec", "--json"], "example.md", "example"),
+    ],
+)
+def test_a_first_spec_plans_and_lints_without_a_word(
+    tmp_path: Path, arguments: list[str], written: str, name: str
+) -> None:
+    done = start(repository(tmp_path), "init", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f".agent-fox/specs/{written}" in done.stdout
+    document = json.loads(start(tmp_path, "plan", "--json").stdout)
+    assert ([spec["name"] for spec in document["specs"]], document["problems"]) == ([name], [])
+    assert start(tmp_path, "lint", "--strict").returncode == 0
+
+
+def test_it_says_what_to_do_with_the_first_spec(tmp_path: Path) -> None:
+    last = start(tmp_path, "init", "--spec").stdout.splitlines()[-1]
+    assert last.startswith("next: say in .agent-fox/specs/example.md what you want")
+
+
+def test_a_spec_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    start(tmp_path, "init", "--spec", "lock")
+    spec = tmp_path / ".agent-fox" / "specs" / "lock.md"
+    spec.write_text("mine")
+    for name in ("lock", "lock.md", "lock.toml"):
+        done = start(tmp_path, "init", "--spec", name)
+        assert done.returncode == 1
+        assert ".agent-fox/specs/lock.md is there already" in said(done)
+    assert spec.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "a.json", ""])
+def test_a_name_that_is_none_is_refused(tmp_path: Path, name: str) -> None:
+    done = start(tmp_path, "init", "--spec", name)
+    assert done.returncode == 1
+    assert "no name for a spec" in said(done)
+    assert not (tmp_path / ".agent-fox").exists()

@@ -109,3 +109,30 @@ def test_a_wrong_setting_is_one_line(root: Path) -> None:
     done = start(root, "plan")
     assert (done.returncode, done.stdout) == (1, "")
     assert said(done).startswith("agent-fox: .agent-fox/config.toml: retyr = ")
+
+
+def test_the_plan_as_markdown_is_read_as_the_same_plan(root: Path) -> None:
+    printed = start(root, "plan", "--format", "markdown")
+    assert (printed.returncode, printed.stderr) == (0, "")
+    (root / "all.md").write_text(printed.stdout)
+    there = json.loads(start(root, "plan", "--format", "json").stdout)
+    back = json.loads(start(root, "plan", "--specs", "all.md", "--json").stdout)
+    assert (back["nodes"], back["edges"]) == (there["nodes"], there["edges"])
+    assert back["specs"][0]["requirements"] == there["specs"][0]["requirements"]
+    assert back["specs"][0]["groups"] == there["specs"][0]["groups"]
+    assert start(root, "plan", "--specs", "all.md", "--format", "markdown").stdout == printed.stdout
+
+
+def test_what_is_wrong_stands_beside_the_markdown(root: Path) -> None:
+    write_spec(root / ".agent-fox" / "specs" / "02_bad", tasks="<<<<<<< ours\n")
+    done = start(root, "plan", "--format", "markdown")
+    assert done.returncode == 1
+    assert "error: .agent-fox/specs/02_bad/tasks.md:1" in done.stderr
+    assert "# Spec: `01_sum`" in done.stdout
+    assert "error:" not in done.stdout
+
+
+def test_two_forms_at_once_are_refused(root: Path) -> None:
+    done = start(root, "plan", "--json", "--format", "markdown")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "give one of them" in said(done)

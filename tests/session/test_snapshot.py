@@ -171,6 +171,23 @@ def test_a_file_in_the_place_of_the_folder_of_specs_is_no_way_around(repo: Path)
     assert end.kind is EndKind.REFUSED or (end.work is not None and end.work.is_unchanged)
 
 
+def test_each_place_of_specs_is_kept_and_a_file_that_is_a_spec(repo: Path) -> None:
+    """Specs of several dialects lie in several places; in each of them boxes are all that may change."""
+    before = "# Spec: Bell\n\n- [ ] 1. Ring\n"
+    write(repo, {"plans/bell.md": before, "plans/notes.txt": "mine\n", "openspec/changes/a/tasks.md": "- [ ] 1.1 A\n"})
+    sh(repo, "git", "add", "-A")
+    sh(repo, "git", "commit", "-qm", "specs")
+    script = "sed -i 's/\\[ \\]/[x]/' plans/bell.md openspec/changes/a/tasks.md; echo x > openspec/changes/a/b.md"
+    places = ("plans/bell.md", "openspec/changes")
+    end = run(make_order(repo, spec_places=places, agent=shell(f"{script}; echo yours > plans/notes.txt")))
+    assert end.work is not None
+    assert changed(repo, end.work) == ["openspec/changes/a/tasks.md", "plans/bell.md", "plans/notes.txt"]
+    weaker = shell("sed -i 's/Ring/Skip/' plans/bell.md")
+    end = run(make_order(repo, spec_places=places, agent=weaker, launch="again"))
+    assert end.work is not None
+    assert end.work.is_unchanged
+
+
 def test_line_ends_are_taken_as_the_repository_says(repo: Path) -> None:
     write(repo, {".gitattributes": "*.txt text\n"})
     sh(repo, "git", "add", "-A")

@@ -16,7 +16,7 @@ from agent_fox.specs.reader import read_specs
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "specs"
 TRUTH = json.loads((DATA / "expected.json").read_text()) if (DATA / "expected.json").exists() else []
-CASES = [case for case in TRUTH if case["kind"] == "agent-fox"]
+CASES = [case for case in TRUTH if case["kind"] in ("agent-fox", "kiro")]
 STATES = {TaskState.DONE: "x", TaskState.OPEN: " "}
 
 pytestmark = pytest.mark.skipif(not CASES, reason="the real specs are not at hand")

@@ -5,9 +5,36 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent_fox.core.spec import text_version
 from agent_fox.specs.plan_json import plan_document
 from agent_fox.specs.planner import PlanShape
 from tests.specs.worlds import planned, usual
+
+TEXT = "THE part SHALL work."
+
+
+def a_group(number: int, title: str) -> dict[str, object]:
+    """A group with one open task, as the document has it."""
+    task: dict[str, object] = {
+        "number": f"{number}.1",
+        "title": "Write them" if number == 1 else "Do it",
+        "state": "open",
+        "optional": False,
+        "parallel": False,
+        "after": [],
+        "requirements": [],
+    }
+    return {
+        "number": number,
+        "title": title,
+        "state": "open",
+        "optional": False,
+        "parallel": False,
+        "checkpoint": False,
+        "subtasks": [f"{number}.1"],
+        "requirements": [],
+        "tasks": [task],
+    }
 
 
 def test_the_whole_document(tmp_path: Path) -> None:
@@ -18,26 +45,28 @@ def test_the_whole_document(tmp_path: Path) -> None:
             {
                 "name": "01_a",
                 "dialect": "agent-fox",
-                "requirements": [{"id": "01-REQ-1", "criteria": ["01-REQ-1.1"], "edge_cases": []}],
-                "groups": [
+                "path": "specs/01_a",
+                "title": "PRD",
+                "is_withdrawn": False,
+                "is_baseline": False,
+                "requirements": [
                     {
-                        "number": 1,
-                        "title": "Write failing tests",
-                        "state": "open",
-                        "optional": False,
-                        "subtasks": ["1.1"],
-                        "requirements": [],
-                    },
-                    {
-                        "number": 2,
-                        "title": "Build it",
-                        "state": "open",
-                        "optional": False,
-                        "subtasks": ["2.1"],
-                        "requirements": [],
-                    },
+                        "id": "01-REQ-1",
+                        "title": "Part",
+                        "text": "",
+                        "criteria": ["01-REQ-1.1"],
+                        "edge_cases": [],
+                        "parts": [
+                            {"id": "01-REQ-1.1", "text": TEXT, "version": text_version(TEXT)},
+                        ],
+                    }
                 ],
+                "groups": [a_group(1, "Write failing tests"), a_group(2, "Build it")],
                 "dependencies": [{"spec": "09_x", "from_group": 2, "to_group": None}],
+                "implied": [],
+                "withdrawn": [],
+                "owners": {"01-REQ-1.1": []},
+                "test_commands": {},
             }
         ],
         "nodes": [

@@ -53,6 +53,10 @@ FULL = Spec(
     documents={"tasks.md": "specs/01_bell/tasks.md"},
     is_withdrawn=True,
     source=SourceIssue(114, "o/r", "github.com"),
+    implied=frozenset({"R2"}),
+    places={"R1": "specs/01_bell/requirements.md:3", "task 1.V": "specs/01_bell/tasks.md:4"},
+    is_baseline=True,
+    origin="kiro, .kiro/specs/bell",
 )
 
 

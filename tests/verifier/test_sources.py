@@ -35,6 +35,15 @@ def test_a_test_is_told_by_its_own_words_its_classes_and_its_modules_marks(tmp_p
     assert [line for line in said if line] == wanted
 
 
+def test_a_comment_right_above_a_test_or_its_class_speaks_for_it(tmp_path: Path) -> None:
+    head = "# far\n\n# of the class\nclass TestX:\n    # of the\n    # test\n    @mark\n"
+    (tmp_path / "test_a.py").write_text(f"{head}    def test_a(self): ...\n\n    def test_b(self): ...\n")
+    source = read_source(tmp_path, "test_a.py")
+    assert source is not None
+    words = {place[1]: [line.strip() for line in said.split("\n") if line] for place, said in source.said.items()}
+    assert words == {"test_a": ["# of the class", "# of the", "# test"], "test_b": ["# of the class"]}
+
+
 def test_a_broken_file_keeps_its_text_and_one_outside_is_not_read(tmp_path: Path) -> None:
     (tmp_path / "test_a.py").write_text("def x(:  # 04-REQ-1.1")
     source = read_source(tmp_path, "test_a.py")

@@ -1,15 +1,30 @@
-"""Kiro's specs: requirements, design and tasks of one folder, put together."""
+"""Kiro's specs: requirements (or a bugfix), design and tasks of one folder, put together."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
+from agent_fox.specs.commands import read_commands
 from agent_fox.specs.detection import KIRO, claims
+from agent_fox.specs.document import Markdown, read_markdown
+from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.files import place_of, warning
+from agent_fox.specs.kiro.approvals import check_approvals
+from agent_fox.specs.kiro.bugfix import ReadBugfix, read_bugfix
+from agent_fox.specs.kiro.properties import read_properties
+from agent_fox.specs.kiro.references import references_of
+from agent_fox.specs.kiro.requirements import read_requirements
+from agent_fox.specs.kiro.tasks import KiroTasks, read_tasks
+from agent_fox.specs.markdown import title_of
+from agent_fox.specs.requirements import ReadRequirements
+
+_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE = "requirements.md", "bugfix.md", "design.md", "tasks.md", "spec.json"
+_CAN_DO_WITHOUT = frozenset({_DESIGN, _STATE})
 
 
 class KiroDialect:
-    """Kiro's specs: requirements, design and tasks of one folder, put together."""
+    """Folders with `requirements.md` or `bugfix.md`, and `tasks.md`; ids are implied by the numbers there."""
 
     @property
     def name(self) -> str:
@@ -19,4 +34,81 @@ class KiroDialect:
         return KIRO in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        return None, ()
+        """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
+        documents = read_documents(folder, root, (_REQUIREMENTS, _BUGFIX, _DESIGN, _TASKS, _STATE), _CAN_DO_WITHOUT)
+        if any(is_there(folder / name) and name not in documents.files for name in (_REQUIREMENTS, _BUGFIX, _TASKS)):
+            return None, about(folder.name, documents.problems)
+        read = _expected(documents, place_of(folder, root))
+        references = references_of(read.requirements.requirements, read.defects)
+        markdown = _markdown(documents, _TASKS)
+        tasks = read_tasks(markdown, references) if markdown else KiroTasks()
+        design = _markdown(documents, _DESIGN)
+        traces, problems = read_properties(design, references, tasks.properties) if design else ((), ())
+        documents.problems += problems
+        documents.problems += [*read.requirements.problems, *tasks.problems, *_state(documents, tasks)]
+        spec = Spec(
+            name=folder.name,
+            dialect=self.name,
+            path=place_of(folder, root),
+            title=_title(documents, folder.name),
+            requirements=read.requirements.requirements,
+            groups=tasks.groups,
+            traceability=traces,
+            test_commands=_commands(design) | _commands(markdown),
+            withdrawn=read.requirements.withdrawn,
+            documents=documents.paths,
+            implied=read.requirements.implied,
+            places=read.requirements.places | tasks.places,
+        )
+        return spec, about(folder.name, documents.problems)
+
+
+def _markdown(documents: Documents, name: str) -> Markdown | None:
+    """A document as lines; what is wrong with its form is kept."""
+    file = documents.first(name)
+    if file is None:
+        return None
+    markdown = read_markdown(file)
+    documents.problems += markdown.problems
+    return markdown
+
+
+def _expected(documents: Documents, where: str) -> ReadBugfix:
+    """What is to be proven, from requirements.md, else from bugfix.md."""
+    requirements = _markdown(documents, _REQUIREMENTS)
+    bugfix = _markdown(documents, _BUGFIX)
+    if requirements is None:
+        read = read_bugfix(bugfix) if bugfix else ReadBugfix(ReadRequirements(""))
+    else:
+        read = ReadBugfix(read_requirements(requirements))
+    if requirements and bugfix:
+        what = "stands beside requirements.md: only requirements.md is expected. Give the bugfix a folder of its own"
+        documents.problems.append(warning(bugfix.where, what))
+    if not read.requirements.requirements and not read.requirements.withdrawn:
+        at = next((markdown.where for markdown in (requirements, bugfix) if markdown), where)
+        what = "holds no requirement with a number: nothing can be proven. Write `### Requirement 1: Title` and a list"
+        documents.problems.append(warning(at, what))
+    return read
+
+
+def _state(documents: Documents, tasks: KiroTasks) -> tuple[Problem, ...]:
+    file = documents.first(_STATE)
+    return check_approvals(file, has_tasks=bool(tasks.groups)) if file else ()
+
+
+def _commands(markdown: Markdown | None) -> dict[str, str]:
+    """The commands of a section that is about them."""
+    return read_commands(markdown) if markdown else {}
+
+
+def _title(documents: Documents, name: str) -> str:
+    """What the first document is called after its kind (`Design: T`); most are called by their kind alone."""
+    for key, file in documents.files.items():
+        title = title_of([file]) if key != _STATE else ""
+        if title and title != _first_line(file.text).strip("# "):
+            return title
+    return name
+
+
+def _first_line(text: str) -> str:
+    return text.lstrip("\ufeff \n").partition("\n")[0]

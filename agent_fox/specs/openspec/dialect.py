@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
+from agent_fox.specs.commands import read_commands
 from agent_fox.specs.detection import OPENSPEC, claims
+from agent_fox.specs.document import Markdown, read_markdown
+from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.files import place_of
+from agent_fox.specs.id_ranges import index_of
+from agent_fox.specs.openspec.capabilities import Capability, ReadCapabilities, capability, read_capabilities
+from agent_fox.specs.openspec.folders import (
+    SPEC_FILE,
+    baseline_file,
+    capability_name,
+    delta_files,
+    is_capability,
+    is_other_change,
+)
+from agent_fox.specs.openspec.proposal import title_in, waits_for
+from agent_fox.specs.openspec.stale import stale_references
+from agent_fox.specs.openspec.task_references import Names
+from agent_fox.specs.openspec.tasks import ReadTasks, read_tasks
+
+_PROPOSAL, _TASKS, _DESIGN = "proposal.md", "tasks.md", "design.md"
+_CAN_DO_WITHOUT = frozenset({_DESIGN})
 
 
 class OpenSpecDialect:
-    """OpenSpec's changes, which are planned, and its capabilities, which say what is there."""
+    """Changes with a proposal, deltas and tasks; and the capabilities that they change."""
 
     @property
     def name(self) -> str:
@@ -19,4 +41,91 @@ class OpenSpecDialect:
         return OPENSPEC in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        return None, ()
+        """Read what can be read. Where its tasks or any of its requirements can not be, there is no spec."""
+        spec, problems = _capability(folder, root) if is_capability(folder) else _change(folder, root)
+        return spec, about(spec.name if spec else folder.name, problems)
+
+
+def _capability(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
+    documents = read_documents(folder, root, (SPEC_FILE, _DESIGN), _CAN_DO_WITHOUT)
+    file = documents.first(SPEC_FILE)
+    if file is None:
+        return None, documents.problems
+    markdown = read_markdown(file)
+    read = read_capabilities([capability(folder.name, markdown, is_baseline=True)])
+    spec = Spec(
+        name=capability_name(folder),
+        dialect=OPENSPEC,
+        path=place_of(folder, root),
+        title=title_in([markdown]),
+        requirements=tuple(read.requirements),
+        withdrawn=tuple(read.withdrawn),
+        documents=documents.paths,
+        implied=frozenset(read.implied),
+        places=read.places,
+        is_baseline=True,
+    )
+    return spec, [*documents.problems, *read.problems]
+
+
+def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
+    deltas, unlisted = delta_files(folder, root)
+    documents = read_documents(folder, root, (_PROPOSAL, _TASKS, _DESIGN, *deltas.values()), _CAN_DO_WITHOUT)
+    documents.problems += unlisted
+    if unlisted or any(name not in documents.files and is_there(folder / name) for name in (_TASKS, *deltas.values())):
+        return None, documents.problems
+    read = _requirements(folder, root, deltas, documents)
+    prose = _prose(documents)
+    names = Names(read.names, read.capabilities, index_of(read.requirements, ""))
+    tasks = _tasks(prose, names, folder.name, documents)
+    rows, said = waits_for(prose.values(), partial(is_other_change, folder))
+    spec = Spec(
+        name=folder.name,
+        dialect=OPENSPEC,
+        path=place_of(folder, root),
+        title=title_in(prose.values()),
+        requirements=tuple(read.requirements),
+        groups=tasks.groups,
+        dependencies=rows,
+        test_commands=read_commands(prose[_TASKS]) if _TASKS in prose else {},
+        withdrawn=tuple(read.withdrawn),
+        documents=documents.paths,
+        implied=frozenset(read.implied),
+        places=tasks.places | read.places,
+    )
+    return spec, [*documents.problems, *said]
+
+
+def _requirements(folder: Path, root: Path, deltas: dict[str, str], documents: Documents) -> ReadCapabilities:
+    capabilities = _capabilities(deltas, documents)
+    read = read_capabilities(capabilities)
+    documents.problems += read.problems
+    for one in capabilities:
+        baseline = baseline_file(folder, one.name)
+        documents.problems += stale_references(one, baseline, root) if baseline else ()
+    return read
+
+
+def _capabilities(deltas: dict[str, str], documents: Documents) -> list[Capability]:
+    """What each file says. One that is no `spec.md` and holds no requirement is a document beside it."""
+    found = []
+    for name, path in deltas.items():
+        one = capability(name, read_markdown(documents.files[path]))
+        if path.endswith(SPEC_FILE) or one.delta.drafts or one.delta.renamed:
+            found.append(one)
+    return found
+
+
+def _prose(documents: Documents) -> dict[str, Markdown]:
+    """The proposal and the tasks as lines, with what is wrong with their form."""
+    prose = {name: read_markdown(documents.files[name]) for name in (_PROPOSAL, _TASKS) if name in documents.files}
+    documents.problems += [problem for markdown in prose.values() for problem in markdown.problems]
+    return prose
+
+
+def _tasks(prose: dict[str, Markdown], names: Names, change: str, documents: Documents) -> ReadTasks:
+    if _TASKS not in prose:
+        return ReadTasks()
+    tasks = read_tasks(prose[_TASKS], names, title_in([prose[_TASKS]]) or change)
+    documents.problems += tasks.problems
+    return tasks

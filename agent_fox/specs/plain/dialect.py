@@ -2,25 +2,103 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
+from agent_fox.specs.files import MAX_FILE_BYTES, TextFile, read_text_file
+from agent_fox.specs.lines import scan
+from agent_fox.specs.plain.markdown import read_plain_markdown, spec_heading
+from agent_fox.specs.plain.normal_reader import is_normal_form, read_normal_form
+from agent_fox.specs.plain.toml_form import read_plain_toml
 
 PLAIN = "plain"
 
+_HEAD = 64 * 1024
+_LARGEST_FORM = 8 * MAX_FILE_BYTES  # a normal form holds the specs of a whole repository
+_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
+_OUR_KEYS = re.compile(r"^[ \t]*(title|requirements|groups|test_commands|depends_on)[ \t]*=", re.MULTILINE)
+_OUR_TABLES = re.compile(r"^[ \t]*\[{1,2}(requirements|groups|test_commands|depends_on)\]", re.MULTILINE)
+_OTHER_TABLES = re.compile(
+    r"^[ \t]*\[(?:project|package|build-system|workspace|dependencies|tool\.[^\]\n]{1,80})\]", re.MULTILINE
+)
+# Documents of the other dialects: whatever heading they have, their folder is the spec.
+_OTHERS_DOCUMENTS = frozenset(
+    {
+        "spec.md",
+        "requirements.md",
+        "tasks.md",
+        "design.md",
+        "plan.md",
+        "proposal.md",
+        "prd.md",
+        "test_spec.md",
+        "bugfix.md",
+        "research.md",
+        "readme.md",
+    }
+)
+
 
 class PlainDialect:
-    """Files `NAME.md` that begin with `# Spec:`, and files `NAME.toml` with requirements or groups."""
+    """Files `NAME.md` whose first heading is `# Spec: Title`, and files `NAME.toml` with requirements or groups."""
 
     @property
     def name(self) -> str:
         return PLAIN
 
     def recognises(self, folder: Path) -> bool:
-        return False
+        if folder.suffix not in (".md", ".toml") or folder.name.lower() in _OTHERS_DOCUMENTS:
+            return False
+        head = _head(folder)
+        return _is_our_toml(head) if folder.suffix == ".toml" else _is_our_markdown(head)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        return None, ()
+        """The first spec of the file."""
+        specs, problems = self.read_all(folder, root)
+        return (specs[0] if specs else None), problems
 
     def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
-        return (), ()
+        is_form = path.suffix == ".md" and is_normal_form(_head(path))
+        file = read_text_file(path, root, _LARGEST_FORM if is_form else MAX_FILE_BYTES)
+        if not isinstance(file, TextFile):
+            return (), (_of(file, path),)
+        documents = {path.name: file.where}
+        if path.suffix == ".toml":
+            spec, problems = read_plain_toml(file, documents)
+            return ((spec,) if spec is not None else ()), problems
+        return (read_normal_form if is_form else read_plain_markdown)(file, documents)
+
+
+def _of(problem: Problem, path: Path) -> Problem:
+    return Problem(problem.severity, problem.where, problem.what, path.stem)
+
+
+def _head(path: Path) -> str:
+    """How the file begins; nothing where it is no file, or can't be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_HEAD).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError:
+        return ""
+
+
+def _is_our_markdown(head: str) -> bool:
+    if is_normal_form(head):
+        return True
+    if "spec" not in head.lower():
+        return False
+    first = next((line.heading for line in scan(head).lines if line.heading is not None), None)
+    return first is not None and first.level == 1 and spec_heading(first.title) is not None
+
+
+def _is_our_toml(head: str) -> bool:
+    """Two of our keys, one of them requirements or groups; or requirements alone. Not a tool's or a package's file."""
+    if _OTHER_TABLES.search(head):
+        return False
+    first_table = _TABLE.search(head)
+    keys = set(_OUR_KEYS.findall(head[: first_table.start()] if first_table else head))
+    keys |= set(_OUR_TABLES.findall(head))
+    return "requirements" in keys or ("groups" in keys and len(keys) > 1)

@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.spec import Problem, Spec
+from agent_fox.core.spec import Dependency, Problem, Spec
+from agent_fox.specs.commands import read_commands
+from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import SPEC_KIT, claims
+from agent_fox.specs.document import Markdown, read_markdown
+from agent_fox.specs.documents import Documents, about, is_there, read_documents
+from agent_fox.specs.files import place_of, warning
+from agent_fox.specs.lines import Heading
+from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
+from agent_fox.specs.spec_kit.references import references_of
+from agent_fox.specs.spec_kit.requirements import ReadSpec, read_requirements
+from agent_fox.specs.spec_kit.tasks import read_tasks
+from agent_fox.specs.spec_kit.unfinished import unfinished
+from agent_fox.specs.tasks import ReadTasks
+
+_SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
+_BESIDE = ("data-model.md", "research.md", "quickstart.md")
+_FOLDERS = ("contracts", "checklists")
+_MOST_BESIDE = 200
+_KIND_OF_DOCUMENT = re.compile(r"[^:：]{0,60}[:：]\s*(?P<title>\S.*)")
+_ENDED = re.compile(
+    r"[\s>*_-]{0,8}status[*_\s]{0,4}[:：][*_`\s]{0,4}\W{0,4}(?:superseded|withdrawn|archived|deprecated|obsolete|abandoned"
+    r"|rejected|cancell?ed)\b",
+    re.IGNORECASE,
+)
+_HEAD = 40
+_FULL_WIDTH_ZERO = 0xFF10
+_PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: str(digit) for digit in range(10)}
 
 
 class SpecKitDialect:
-    """spec-kit's specs: spec.md, plan.md and tasks.md of one folder, put together."""
+    """Folders `NNN-name` with spec.md, plan.md and tasks.md, as spec-kit makes them, in any language."""
 
     @property
     def name(self) -> str:
@@ -19,4 +48,109 @@ class SpecKitDialect:
         return SPEC_KIT in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        return None, ()
+        """Read what can be read. Where spec.md or tasks.md is there and can't be, there is no spec."""
+        documents = read_documents(folder, root, (_SPEC, _PLAN, _TASKS), frozenset({_PLAN}))
+        if any(name not in documents.files and is_there(folder / name) for name in (_SPEC, _TASKS)):
+            return None, about(folder.name, documents.problems)
+        read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
+        documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
+        spec = _spec(folder, root, documents, read)
+        return spec, about(folder.name, documents.problems)
+
+
+def _plain(markdown: Markdown) -> Markdown:
+    """The same with plain hyphens, digits and spaces: an id is written in many ways, and looks like one."""
+    lines = (
+        line._replace(text=line.text.translate(_PLAIN), heading=line.heading and _plain_heading(line.heading))
+        for line in markdown.lines
+    )
+    return replace(markdown, lines=tuple(lines))
+
+
+def _plain_heading(heading: Heading) -> Heading:
+    return heading._replace(title=heading.title.translate(_PLAIN))
+
+
+def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown]) -> Spec:
+    requirements = read_requirements(read[_SPEC]) if _SPEC in read else ReadSpec()
+    tasks = read_tasks(read[_TASKS], references_of(requirements)) if _TASKS in read else ReadTasks()
+    left = [problem for name in (_SPEC, _TASKS) if name in read for problem in unfinished(read[name])]
+    documents.problems += [*requirements.problems, *tasks.problems, *left]
+    ended = _ended(read[_SPEC]) if _SPEC in read else None
+    if ended is not None:
+        documents.problems.append(warning(ended, f"{folder.name} has ended: nothing of it is planned"))
+    expected = tuple(part.id for requirement in requirements.requirements for part in requirement.parts)
+    return Spec(
+        name=folder.name,
+        dialect=SPEC_KIT,
+        path=place_of(folder, root),
+        title=_title(read),
+        requirements=() if ended else requirements.requirements,
+        groups=tasks.groups,
+        dependencies=_dependencies(folder, documents, read),
+        test_commands=_commands(read),
+        withdrawn=(*(expected if ended else ()), *requirements.withdrawn),
+        documents=documents.paths | dict(_beside(folder, root)),
+        is_withdrawn=ended is not None,
+        implied=requirements.implied,
+        places=requirements.places | tasks.places,
+    )
+
+
+def _title(read: dict[str, Markdown]) -> str:
+    """The first heading, without the kind of document before its colon."""
+    for name in (_SPEC, _PLAN, _TASKS):
+        titles = [line.heading.title for line in read[name].lines if line.heading] if name in read else []
+        if titles:
+            found = _KIND_OF_DOCUMENT.match(titles[0])
+            return found["title"].strip() if found else titles[0]
+    return ""
+
+
+def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown]) -> tuple[Dependency, ...]:
+    """The specs that this one says it needs; prose is read, so it is said what was read in it."""
+    siblings = siblings_of(folder)
+    rows = without_doubles(
+        row
+        for name, markdown in read.items()
+        for row in needs_in(markdown, folder.name, siblings, header_only=name == _TASKS)
+    )
+    for row in rows:
+        what = f"read as: all of {row.spec} comes before this spec. Say it in other words if that is not meant"
+        documents.problems.append(warning(row.where, what))
+    return rows
+
+
+def _commands(read: dict[str, Markdown]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for markdown in read.values():
+        found = read_commands(markdown) | found
+    return found
+
+
+def _ended(markdown: Markdown) -> str | None:
+    """The line whose status says that the spec has ended."""
+    head = (line for line in markdown.lines[:_HEAD] if not line.is_code and _ENDED.match(line.text))
+    return next((markdown.at(line.number) for line in head), None)
+
+
+def _beside(folder: Path, root: Path) -> Iterator[tuple[str, str]]:
+    """The documents that only people and agents read: they are named, not read here."""
+    names = [name for name in _BESIDE if _is_file(folder / name)]
+    for name in _FOLDERS:
+        names += [f"{name}/{path.name}" for path in _files(folder / name)]
+    yield from ((name, place_of(folder / name, root)) for name in names[:_MOST_BESIDE])
+
+
+def _files(folder: Path) -> Iterable[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if _is_file(path))
+    except OSError:
+        return ()
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:
+        return False

@@ -1,0 +1,189 @@
+"""`agent-fox lint`: what could be better in the specs, and the repairs that are certain. The rules are not here."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import click
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.version import installed
+from agent_fox.config import FILE, ConfigError, Settings, load
+from agent_fox.engine.extensions import dialects_of
+from agent_fox.engine.preflight import read_plan
+from agent_fox.plugins import load_plugins
+from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.lint.edits import EditRefused, difference
+from agent_fox.specs.lint.fixing import Repairs, repairs
+from agent_fox.specs.lint.report import finding_document, report_document
+from agent_fox.specs.lint.rules import RULES, Report, below, lint, unknown_rules
+from agent_fox.specs.lint.sarif import sarif_document
+from agent_fox.specs.lint.values import Finding, Level
+from agent_fox.specs.lint.world import World
+from agent_fox.specs.lint.writing import write_repaired
+from agent_fox.specs.places import SpecsMissing, find_places
+
+COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "blue"}
+Form = Literal["text", "json", "sarif"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What is read and what is told: specs at `places` (empty: the usual ones), findings below `paths` alone."""
+
+    root: Path
+    settings: Settings
+    dialects: tuple[Dialect, ...]
+    places: tuple[str, ...]
+    paths: tuple[str, ...]
+
+    def world(self, root: Path) -> World:
+        plan = read_plan(root, self.settings, self.dialects, self.places)
+        return World(root, plan, self.settings.lint, (self.root / ".git").exists())
+
+    def report(self) -> Report:
+        world = self.world(self.root)
+        found = lint(world)
+        return below(found, self.paths, world.plan.specs) if self.paths else found
+
+    def repairs(self) -> Repairs:
+        """Repairs of what the report tells, and of nothing else."""
+        told = {(finding.rule, finding.path) for finding in self.report().findings if finding.edits}
+        places = find_places(self.root, self.places or self.settings.plan.places)
+        return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in told)
+
+
+@click.command("lint", short_help="Find what could be better in the specs, and repair what is certain.")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@json_option
+@click.option(
+    "--format", "form", type=click.Choice(["text", "json", "sarif"]), default="text", help="How findings are printed."
+)
+@click.option("--fix", is_flag=True, help="Repair what is certain; the plan stays what it is.")
+@click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
+@click.option("--strict", is_flag=True, help="Warnings count as errors for the exit code.")
+def command(paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff: bool, strict: bool) -> Exit:
+    """Find what could be better in the specs, and repair what is certain. docs/lint.md has all rules.
+
+    Without PATH all specs are read; a PATH inside of them narrows what is told. Exits 1 if there are errors.
+    """
+    form = "json" if as_json else form
+    scope = _scope(here(), paths)
+    if diff:
+        return _show_difference(scope, form, strict)
+    made, troubles = _repaired(scope) if fix else (Repairs(), ())
+    report = scope.report()
+    match form:
+        case "json":
+            print_json({**report_document(report), **_fixed(made, troubles)})
+        case "sarif":
+            print_json(sarif_document(report, installed()))
+        case "text":
+            click.echo("\n".join([*_repair_lines(made), *_lines(report)]))
+    for trouble in troubles:
+        click.echo(plain(trouble), err=True)
+    return Exit.INPUT if troubles else _exit(report, strict)
+
+
+def _scope(root: Path, given: Sequence[Path]) -> Scope:
+    settings = load(root, os.environ)
+    unknown = unknown_rules(settings.lint.off)
+    if unknown:
+        nearest = difflib.get_close_matches(unknown[0], [rule.id for rule in RULES], n=1, cutoff=0.0)[0]
+        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {nearest!r}")
+    named = tuple(_counted(path, root) for path in given)
+    places = () if _are_usual(root, settings, named) else named
+    return Scope(root, settings, dialects_of(load_plugins()), places, named)
+
+
+def _counted(path: Path, root: Path) -> str:
+    """The path counted from the root, where it lies inside."""
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 - resolve() would follow links to other names
+    return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
+
+
+def _are_usual(root: Path, settings: Settings, named: Iterable[str]) -> bool:
+    """Whether all paths lie in the places that a plan is read from, or hold them: then the whole plan is read."""
+    try:
+        places = find_places(root, settings.plan.places)
+    except SpecsMissing:
+        return not tuple(named)
+    paths = [root / name for name in named]
+    return all(any(path.is_relative_to(place) or place.is_relative_to(path) for place in places) for path in paths)
+
+
+def _repaired(scope: Scope) -> tuple[Repairs, tuple[str, ...]]:
+    """Write what is certain; what was written, and what could not be."""
+    made = scope.repairs()
+    troubles: dict[str, str] = {}
+    for path, (before, after) in made.files.items():
+        try:
+            write_repaired(scope.root, path, before, after)
+        except EditRefused as refused:
+            troubles[path] = f"agent-fox: {refused}"
+    files = {path: change for path, change in made.files.items() if path not in troubles}
+    kept = tuple(finding for finding in made.made if finding.path in files)
+    return Repairs(files, kept, made.refused), tuple(troubles.values())
+
+
+def _show_difference(scope: Scope, form: Form, strict: bool) -> Exit:
+    found, report = scope.repairs(), scope.report()
+    text = "".join(difference(path, *change) for path, change in found.files.items())
+    match form:
+        case "json":
+            print_json({**report_document(report), **_fixed(Repairs(refused=found.refused), ()), "diff": text})
+        case "sarif":
+            print_json(sarif_document(report, installed()))
+        case "text":
+            click.echo(text, nl=False)
+    return _exit(report, strict)
+
+
+def _fixed(made: Repairs, troubles: Sequence[str]) -> dict[str, object]:
+    return {
+        "fixed": [finding_document(finding) for finding in made.made],
+        "refused": [finding_document(finding) for finding in made.refused],
+        "troubles": list(troubles),
+    }
+
+
+def _exit(report: Report, strict: bool) -> Exit:
+    counts = report.count(Level.ERROR) + (report.count(Level.WARNING) if strict else 0)
+    return Exit.INPUT if counts else Exit.DONE
+
+
+def _repair_lines(made: Repairs) -> Iterator[str]:
+    for finding in made.made:
+        yield f"{click.style('fixed:', fg='green')} {_told(finding)}"
+    for finding in made.refused:
+        yield f"{click.style('not fixed:', fg='yellow')} {_told(finding)}: the plan would become another"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    """Each finding on a line; what to do follows where its rule speaks for the first time."""
+    seen: set[str] = set()
+    for finding in report.findings:
+        yield f"{click.style(f'{finding.level}:', fg=COLOURS[finding.level])} {_told(finding)}"
+        if finding.rule not in seen:
+            seen.add(finding.rule)
+            yield f"    {finding.remedy}"
+    yield from (f"not checked: {rule}: {why}" for rule, why in report.not_checked)
+    yield _totals(report)
+
+
+def _told(finding: Finding) -> str:
+    return f"{plain(finding.where)}: {plain(finding.what)} [{finding.rule}]"
+
+
+def _totals(report: Report) -> str:
+    counts = [(report.count(level), level) for level in Level]
+    said = ", ".join(f"{number} {level}{'' if number == 1 else 's'}" for number, level in counts)
+    fixable = sum(bool(finding.edits) for finding in report.findings)
+    return said + (f"; {fixable} can be repaired with --fix" if fixable else "")

@@ -1,0 +1,335 @@
+"""Ids that a source does not write are kept: what a requirement was known as before, it is known as again.
+
+The dialect counts; what it counted is held against an earlier reading of the same spec. Reading and storing are not
+here, and ids that the source writes are never touched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from agent_fox.core.likeness import Near, Pairs, Words, by_place, common_words, exactly, words_of
+from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec
+
+LEAST_LIKENESS = 0.5
+LEAST_ABROAD = 0.65
+"""For a criterion that may have moved to another requirement."""
+
+_DIGITS = re.compile(r"\d{1,9}")
+_LAST_NUMBER = re.compile(r"\d{1,9}$")
+_LONGEST_LIST = 12
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """A spec as it was read before, under the ids it was given then, and every id that its parts ever had."""
+
+    spec: Spec
+    used: frozenset[str] = frozenset()
+
+
+def keep_ids(spec: Spec, earlier: Earlier) -> tuple[Spec, tuple[Problem, ...]]:
+    """The spec under the ids that its texts had before, in everything that names them; and what a person should know.
+
+    What is new gets a number that nothing ever had; what was rewritten past recognition keeps the id of its place.
+    """
+    if not spec.implied:
+        return spec, ()
+    match = _as_it_was(spec, earlier.spec) or _compared(spec, earlier.spec)
+    names = {**match.kept, **_new_names(spec, match.kept, _ever(spec, earlier))}
+    moved = {counted: name for counted, name in names.items() if counted != name}
+    problems = (*_told_moves(spec, moved, match), *_told_doubts(spec, names, match))
+    return (renamed(spec, moved) if moved else spec), problems
+
+
+class _Match:
+    """Which requirement and which criterion of the earlier reading each one of this reading is.
+
+    `pairs`: ids as they are counted now to ids as they were known. `doubts`: what a text could as well have been.
+    `rewritten` were paired by their place alone.
+    """
+
+    def __init__(self, spec: Spec, known: Spec, pairs: Pairs) -> None:
+        written = frozenset(_all_ids(spec)) - spec.implied
+        self._implied = spec.implied
+        self._taken = {*written, *pairs.values()}
+        self.pairs: Pairs = {**pairs, **{id: id for id in _all_ids(known) if id in written}}
+        self.doubts: dict[str, tuple[str, ...]] = {}
+        self.rewritten: set[str] = set()
+
+    @property
+    def kept(self) -> Pairs:
+        """What the ids that the source does not write were known as."""
+        return {id: name for id, name in self.pairs.items() if id in self._implied}
+
+    def exactly(self, new: Mapping[str, Hashable], known: Mapping[str, Hashable], *, only_once: bool = False) -> None:
+        """Texts that are equal; in order where one stands more than once, or not at all (`only_once`)."""
+        self._add(exactly(self._open(new).items(), self._free(known).items(), only_once=only_once))
+
+    def nearest(self, new: Mapping[str, Words], known: Mapping[str, Words], least: float) -> None:
+        pairs, doubts = Near(self._open(new), self._free(known), least).pairs()
+        self._add(pairs)
+        self.doubts.update(doubts)
+
+    def by_place(self, new: Sequence[str], known: Sequence[str]) -> None:
+        """What is left between the same neighbours."""
+        anchors = {id: self.pairs[id] for id in new if self.pairs.get(id) in known}
+        here = [id for id in new if id in anchors or self._is_open(id)]
+        there = [id for id in known if id in anchors.values() or id not in self._taken]
+        found = by_place(here, there, anchors)
+        self._add(found)
+        self.rewritten.update(found)
+
+    def _add(self, pairs: Pairs) -> None:
+        self.pairs.update(pairs)
+        self._taken.update(pairs.values())
+
+    def _is_open(self, id: str) -> bool:
+        return id in self._implied and id not in self.pairs
+
+    def _open(self, new: Mapping[str, T]) -> dict[str, T]:
+        return {id: text for id, text in new.items() if self._is_open(id)}
+
+    def _free(self, known: Mapping[str, T]) -> dict[str, T]:
+        return {id: text for id, text in known.items() if id not in self._taken}
+
+
+def _as_it_was(spec: Spec, known: Spec) -> _Match | None:
+    """The match where every text is what and where it was: the usual case, and the quick one."""
+    if [*map(_whole, spec.requirements)] != [*map(_whole, known.requirements)]:
+        return None
+    pairs = dict(zip(_all_ids(spec), _all_ids(known), strict=True))
+    if any(id != name for id, name in pairs.items() if id not in spec.implied):
+        return None
+    return _Match(spec, known, {id: name for id, name in pairs.items() if id in spec.implied})
+
+
+def _compared(spec: Spec, known: Spec) -> _Match:
+    match = _Match(spec, known, {})
+    _match_requirements(match, spec.requirements, known.requirements)
+    _match_criteria(match, spec, known)
+    return match
+
+
+def _match_requirements(match: _Match, new: Sequence[Requirement], known: Sequence[Requirement]) -> None:
+    """As a whole first, then by what alone may have stayed: the head, the title, the criteria; then by likeness."""
+    for text_of in (_whole, _head, _title, _children):
+        here, there = {one.id: text_of(one) for one in new}, {one.id: text_of(one) for one in known}
+        match.exactly(here, there, only_once=text_of is not _whole)
+    words, was = _telling(
+        {one.id: words_of(_prose(one)) for one in new}, {one.id: words_of(_prose(one)) for one in known}
+    )
+    match.nearest(words, was, LEAST_LIKENESS)
+    match.by_place([one.id for one in new], [one.id for one in known])
+
+
+def _match_criteria(match: _Match, spec: Spec, known: Spec) -> None:
+    """Equal texts first, at home and then anywhere; then by likeness in the same order; then by place at home."""
+    homes = _homes(match, spec, known)
+    for one, other in (*homes, (None, None)):
+        match.exactly(_texts(spec, one), _texts(known, other))
+    words, was = _telling(_own_words(spec), _own_words(known))
+    for one, other in homes:
+        match.nearest(_of(one, words), _of(other, was), LEAST_LIKENESS)
+    match.nearest({id: own for id, own in words.items() if id not in match.doubts}, was, LEAST_ABROAD)
+    for one, other in homes:
+        match.by_place([part.id for part in one.criteria], [part.id for part in other.criteria])
+        match.by_place([part.id for part in one.edge_cases], [part.id for part in other.edge_cases])
+
+
+def _homes(match: _Match, spec: Spec, known: Spec) -> list[tuple[Requirement, Requirement]]:
+    """The requirements that are in both readings."""
+    there = {one.id: one for one in known.requirements}
+    names = ((one, match.pairs.get(one.id, "")) for one in spec.requirements)
+    return [(one, there[name]) for one, name in names if name in there]
+
+
+def _all_ids(spec: Spec) -> list[str]:
+    return [id for one in spec.requirements for id in (one.id, *(part.id for part in _listed(one)))]
+
+
+def _listed(requirement: Requirement) -> tuple[Criterion, ...]:
+    return requirement.criteria + requirement.edge_cases
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _whole(requirement: Requirement) -> Hashable:
+    criteria, edge_cases = (tuple(_plain(part.text) for part in parts) for parts in _parts(requirement))
+    return (_plain(requirement.title), _plain(requirement.text), criteria, edge_cases)
+
+
+def _parts(requirement: Requirement) -> tuple[tuple[Criterion, ...], tuple[Criterion, ...]]:
+    return requirement.criteria, requirement.edge_cases
+
+
+def _head(requirement: Requirement) -> Hashable:
+    return (_without_numbers(requirement.title), _plain(requirement.text)) if requirement.text.strip() else None
+
+
+def _title(requirement: Requirement) -> Hashable:
+    """The title without its numbers, since those may be counted too."""
+    return _without_numbers(requirement.title) or None
+
+
+def _children(requirement: Requirement) -> Hashable:
+    return tuple(_plain(part.text) for part in _listed(requirement)) or None
+
+
+def _without_numbers(text: str) -> str:
+    return _plain(_DIGITS.sub(" ", text))
+
+
+def _prose(requirement: Requirement) -> str:
+    return "\n".join((requirement.title, requirement.text, *(part.text for part in _listed(requirement))))
+
+
+def _texts(spec: Spec, home: Requirement | None) -> dict[str, Hashable]:
+    """The criteria of one requirement, or of all."""
+    requirements = spec.requirements if home is None else (home,)
+    return {part.id: _plain(part.text) for one in requirements for part in _listed(one)}
+
+
+def _own_words(spec: Spec) -> dict[str, Words]:
+    """The words of each criterion, without what it only repeats of its requirement, if anything is left then."""
+    words: dict[str, Words] = {}
+    for one in spec.requirements:
+        above = words_of(f"{one.title}\n{one.text}")
+        words.update((part.id, (own := words_of(part.text)) - above or own) for part in _listed(one))
+    return words
+
+
+def _telling(new: Mapping[str, Words], known: Mapping[str, Words]) -> tuple[dict[str, Words], dict[str, Words]]:
+    """The words that tell one text from another."""
+    common = common_words([*new.values(), *known.values()])
+    new_words, was = ({id: own - common or own for id, own in words.items()} for words in (new, known))
+    return new_words, was
+
+
+def _of(requirement: Requirement, words: Mapping[str, Words]) -> dict[str, Words]:
+    return {part.id: words[part.id] for part in _listed(requirement)}
+
+
+def _ever(spec: Spec, earlier: Earlier) -> set[str]:
+    """Ids that are no new thing's: what was ever used, with the requirements above, and what the source writes."""
+    known = earlier.spec
+    written = {*_all_ids(spec), *spec.withdrawn} - spec.implied
+    used = {*earlier.used, *_all_ids(known), *known.withdrawn, *written}
+    return used | {id.rpartition(".")[0] for id in used}
+
+
+def _new_names(spec: Spec, kept: Mapping[str, str], ever: set[str]) -> Pairs:
+    """Names for what was never there: the number as it is counted where nothing ever had it, else the next one."""
+    names: Pairs = {}
+    last = _last_numbers(ever)
+    for one in spec.requirements:
+        if one.id in spec.implied and one.id not in kept:
+            names[one.id] = _unused(one.id, ever, last)
+        home = names.get(one.id) or kept.get(one.id, one.id)
+        for part in _listed(one):
+            if part.id in spec.implied and part.id not in kept:
+                below = part.id.removeprefix(one.id) if part.id.startswith(f"{one.id}.") else ""
+                names[part.id] = _unused(f"{home}{below}" if below else part.id, ever, last)
+    return names
+
+
+def _unused(id: str, ever: set[str], last: dict[str, int]) -> str:
+    """The id, or the next of its row; from now on it was used."""
+    row = _LAST_NUMBER.sub("", id)
+    name = id if id not in ever else f"{row}{last.get(row, 0) + 1}"
+    ever.add(name)
+    number = _LAST_NUMBER.search(name)
+    last[row] = max(last.get(row, 0), int(number[0])) if number else 0
+    return name
+
+
+def _last_numbers(ids: Iterable[str]) -> dict[str, int]:
+    """The greatest number of each row of ids: `1.` of `1.1`, `1.2`; the empty row of `1`, `2`."""
+    last: dict[str, int] = {}
+    for id in ids:
+        if found := _LAST_NUMBER.search(id):
+            row = id[: found.start()]
+            last[row] = max(last.get(row, 0), int(found[0]))
+    return last
+
+
+def renamed(spec: Spec, names: Mapping[str, str]) -> Spec:
+    """The spec with other ids: its requirements', and wherever they are named. The files' own words stay."""
+
+    def named(ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(names.get(id, id) for id in ids))
+
+    def criteria(parts: Iterable[Criterion]) -> tuple[Criterion, ...]:
+        return tuple(replace(part, id=names.get(part.id, part.id)) for part in parts)
+
+    def group(one: Group) -> Group:
+        subtasks = tuple(replace(task, requirements=named(task.requirements)) for task in one.subtasks)
+        text = _with_key(one, names)
+        return replace(one, subtasks=subtasks, requirements=named(one.requirements), text=text)
+
+    return replace(
+        spec,
+        requirements=tuple(
+            replace(
+                one,
+                id=names.get(one.id, one.id),
+                criteria=criteria(one.criteria),
+                edge_cases=criteria(one.edge_cases),
+            )
+            for one in spec.requirements
+        ),
+        groups=tuple(map(group, spec.groups)),
+        traceability=tuple(replace(t, requirement=names.get(t.requirement, t.requirement)) for t in spec.traceability),
+        withdrawn=_still_withdrawn(spec, names),
+        implied=frozenset(names.get(id, id) for id in spec.implied),
+        places={names.get(thing, thing): where for thing, where in spec.places.items()},
+    )
+
+
+def _with_key(group: Group, names: Mapping[str, str]) -> str:
+    """The text of a group, which counts as the file does, with the ids that are meant: its reader writes tests."""
+    listed = (group.requirements, *(task.requirements for task in group.subtasks))
+    known = dict.fromkeys(f"{id} is {names[id]}" for ids in listed for id in ids if id in names)
+    key = f"Requirements are numbered here as the file counts. By the ids they are known by: {', '.join(known)}."
+    return f"{group.text}\n\n{key} Tests name these ids." if known else group.text
+
+
+def _still_withdrawn(spec: Spec, names: Mapping[str, str]) -> tuple[str, ...]:
+    """A number that was only counted, of something taken back, is not the name of what has that id now."""
+    living = set(names.values())
+    return tuple(id for id in spec.withdrawn if id not in living)
+
+
+def _told_moves(spec: Spec, moved: Mapping[str, str], match: _Match) -> Iterator[Problem]:
+    """What goes by another id than the file counts, a line for each requirement."""
+    for one in spec.requirements:
+        ids = [id for id in (one.id, *(part.id for part in _listed(one))) if id in moved]
+        if not ids:
+            continue
+        known = ", ".join(f"{id} is {moved[id]}{'' if id in match.pairs else ' (new)'}" for id in ids[:_LONGEST_LIST])
+        more = f" and {len(ids) - _LONGEST_LIST} more" if len(ids) > _LONGEST_LIST else ""
+        what = f"not known by the number in the file: {known}{more}. Verdicts, waivers and tests go by the known id"
+        yield _warning(spec, ids[0], what)
+
+
+def _told_doubts(spec: Spec, names: Mapping[str, str], match: _Match) -> Iterator[Problem]:
+    """What was paired by its place alone, and what could not be paired."""
+    for id in (part.id for part in spec.parts if part.id in match.rewritten or part.id in match.doubts):
+        name, others = names[id], " and ".join(match.doubts.get(id, ()))
+        why = f"its text is as near to that of {others}" if others else "its text is another one"
+        if id in match.rewritten:
+            what = f"taken for {name}, rewritten, because of its place: {why}. It is to be proven again; see its tests"
+            yield _warning(spec, id, what)
+        elif id not in match.pairs:
+            yield _warning(spec, id, f"counts as new, as {name}: {why}. It is to be proven; see which tests name it")
+
+
+def _warning(spec: Spec, id: str, what: str) -> Problem:
+    return Problem(Severity.WARNING, spec.place(id), what, spec.name)

@@ -1,0 +1,48 @@
+"""spec.json: how far a spec was approved. It only warns: what is planned is what the documents say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pydantic import BaseModel, ValidationError
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.files import TextFile, warning
+
+_STEPS = ("requirements", "design", "tasks")
+
+
+class _Approval(BaseModel):
+    generated: bool = False
+    approved: bool = False
+
+
+class _SpecJson(BaseModel):
+    phase: str = ""
+    approvals: dict[str, _Approval | bool] = {}
+
+
+def check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:
+    """What spec.json says against planning the spec now."""
+    try:
+        said = _SpecJson.model_validate_json(file.text)
+    except ValidationError as wrong:
+        reason = wrong.errors()[0]["msg"]
+        return (warning(file.where, f"can't be read as Kiro's spec.json ({reason}): approvals are not known. Mend it"),)
+    return tuple(_remarks(file.where, said, has_tasks))
+
+
+def _remarks(where: str, said: _SpecJson, has_tasks: bool) -> Iterator[Problem]:
+    if not has_tasks:
+        phase = f"says phase {said.phase!r}, and there " if said.phase else "there "
+        yield warning(where, f"{phase}are no tasks yet: nothing of it is built. Write tasks.md")
+        return
+    known = {step: said.approvals[step] for step in _STEPS if step in said.approvals}
+    open_steps = [step for step, approval in known.items() if approval is False or _is_open(approval)]
+    if open_steps:
+        what = f"{', '.join(open_steps)} not approved: planned all the same. Approve, or leave the spec out"
+        yield warning(where, what)
+
+
+def _is_open(approval: _Approval | bool) -> bool:
+    return isinstance(approval, _Approval) and not approval.approved

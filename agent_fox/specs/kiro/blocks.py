@@ -1,0 +1,181 @@
+"""A requirements document cut into blocks: which headings are requirements, and what stands below each.
+
+Told by the structure: by what most headings with a number are, whatever their language. Items are not read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent_fox.specs.kiro.ids import Kind, Numbered, mark_of, numbered
+from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EDGE, NOT_REQUIREMENTS, OUT, REQUIREMENT, STORY
+from agent_fox.specs.lines import Heading, Line, plain
+
+_BOLD = re.compile(r" {0,3}(?:\*\*|__)(?P<title>[^*_]{1,200})(?:\*\*|__)\s*[:：]?\s*$")
+_BOLD_LEVEL = 9
+
+
+@dataclass(slots=True)
+class Block:
+    """A requirement's heading with the lines below it; `head` is None for what stands under other headings.
+
+    `section` is the title of the heading above: of the grouping for a requirement, its own for other text; `path` are
+    the titles of all headings above. What lies under *out of scope* is no block.
+    """
+
+    head: Numbered | None
+    line: int
+    level: int
+    section: str = ""
+    path: str = ""
+    lines: list[Line] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Title:
+    """A heading that may be a requirement's."""
+
+    place: int
+    level: int
+    head: Numbered | None
+    title: str
+    is_out: bool
+    above: _Title | None
+    holds_items: bool = False
+
+
+def blocks_of(lines: Sequence[Line]) -> list[Block]:
+    """Cut the lines at every requirement, and where a heading of its rank or a higher one ends it."""
+    titles = _titles(lines)
+    chosen = _requirements(titles)
+    return _cut(lines, titles, chosen)
+
+
+def heading_of(line: Line) -> Heading | None:
+    """A heading, or a line in bold that stands for one."""
+    if line.heading is not None:
+        return line.heading
+    found = _BOLD.match(line.text) if "*" in line.text or "_" in line.text else None
+    return Heading(_BOLD_LEVEL, found["title"].strip()) if found and not line.is_code else None
+
+
+def _titles(lines: Sequence[Line]) -> list[_Title]:
+    """All headings, each with the one above it. What holds items below makes all above hold them."""
+    titles: list[_Title] = []
+    for place, line in enumerate(lines):
+        heading = heading_of(line)
+        if heading is not None and (line.heading is not None or _is_bold_head(heading)):
+            titles.append(_title(place, heading, titles[-1] if titles else None))
+        elif titles and not titles[-1].holds_items and not line.is_code:
+            titles[-1].holds_items = _holds_item(line)
+    for title in reversed(titles):
+        if title.holds_items and title.above is not None:
+            title.above.holds_items = True
+    return titles
+
+
+def _title(place: int, heading: Heading, above: _Title | None) -> _Title:
+    while above is not None and above.level >= heading.level:
+        above = above.above
+    head = numbered(heading.title)
+    is_out = (above is not None and above.is_out) or (head is None and OUT.search(heading.title) is not None)
+    return _Title(place, heading.level, head, heading.title, is_out, above)
+
+
+def _is_bold_head(heading: Heading) -> bool:
+    """Bold lines are labels most often: only those that name a requirement count as headings."""
+    head = numbered(heading.title)
+    return head is not None and head.kind in (Kind.WORD, Kind.ID)
+
+
+def _holds_item(line: Line) -> bool:
+    return line.indent < 4 and mark_of(line.text.strip()) is not None
+
+
+def _requirements(titles: list[_Title]) -> dict[int, Numbered]:
+    """The requirements' headings, by place: by word or id, else by number, else those that hold lists."""
+    inside = [title for title in titles if not title.is_out]
+    for kinds in ((Kind.WORD, Kind.ID), (Kind.STORY,)):
+        found = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}
+        if found:
+            return found
+    return _weakly_numbered(inside) or _unnumbered(inside)
+
+
+def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
+    """Headings `1. T` (or `Word 1: T`) that hold items, the deepest of a branch: `2.1` and not its section `2`."""
+    found: dict[int, Numbered] = {}
+    branches: set[int] = set()
+    for title in reversed(titles):
+        is_one = title.head is not None and title.head.kind in (Kind.OTHER, Kind.BARE) and not _is_elsewhere(title)
+        is_leaf = is_one and title.holds_items and title.place not in branches
+        if title.head is not None and is_leaf:
+            found[title.place] = title.head
+        if title.above is not None and (is_leaf or title.place in branches):
+            branches.add(title.above.place)
+    words = {head.word for head in found.values() if head.word}
+    return found if len(words) <= 1 else {place: head for place, head in found.items() if not head.word}
+
+
+def _unnumbered(titles: list[_Title]) -> dict[int, Numbered]:
+    """Headings without numbers: those right above acceptance criteria, counted."""
+    above = [title.above for title in titles if CRITERIA.search(title.title)]
+    found = {title.place: title for title in above if title is not None and title.level > 1}
+    return {
+        place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(found.items(), 1)
+    }
+
+
+def _is_elsewhere(title: _Title) -> bool:
+    words = title.head.title if title.head and title.head.title else title.title
+    return NOT_REQUIREMENTS.match(words.strip()) is not None or CRITERIA.search(words) is not None
+
+
+def _cut(lines: Sequence[Line], titles: list[_Title], chosen: dict[int, Numbered]) -> list[Block]:
+    known = {title.place: title for title in titles}
+    blocks = [Block(None, 0, 0)]
+    section = ""
+    for place, line in enumerate(lines):
+        heading = heading_of(line) if line.heading or place in chosen else None
+        current = blocks[-1]
+        if place in chosen and not _is_criterion(chosen[place], current):
+            level = heading.level if heading else _BOLD_LEVEL
+            blocks.append(Block(chosen[place], line.number, level, section, _path(known[place])))
+        elif heading is None or place in chosen or (not known[place].is_out and _is_part(heading, current)):
+            current.lines.append(line)
+        else:
+            section = heading.title
+            blocks.append(Block(None, line.number, heading.level, section, _path(known[place])))
+    return [block for block in blocks if block.head or not _is_out(block)]
+
+
+def _path(title: _Title) -> str:
+    titles = [title.title]
+    above = title.above
+    while above is not None:
+        titles.append(above.title)
+        above = above.above
+    return " / ".join(reversed(titles))
+
+
+def _is_criterion(head: Numbered, current: Block) -> bool:
+    """`Requirement 1.2` below `Requirement 1` is a criterion of it, and so is `AC-3`."""
+    if current.head is None:
+        return False
+    return head.number.startswith(f"{current.head.number}.") or head.number.startswith(("AC-", "EC-"))
+
+
+def _is_part(heading: Heading, current: Block) -> bool:
+    """Deeper headings are parts of a requirement; so are labels such as *Acceptance Criteria* of its own rank."""
+    if current.head is None:
+        return False
+    if heading.level != current.level:
+        return heading.level > current.level
+    is_label = any(words.search(heading.title) for words in (CRITERIA, EDGE)) or STORY.match(heading.title) is not None
+    return is_label and not REQUIREMENT.search(heading.title) and not NOT_REQUIREMENTS.search(heading.title)
+
+
+def _is_out(block: Block) -> bool:
+    return bool(block.section) and (OUT.search(block.section) is not None or ASIDE.match(block.section) is not None)

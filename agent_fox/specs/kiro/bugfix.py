@@ -1,0 +1,86 @@
+"""bugfix.md as requirements: what is to be, and what is to stay. What is (the defect) is not expected."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.kiro.blocks import Block, heading_of
+from agent_fox.specs.kiro.criteria import contents_of
+from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
+from agent_fox.specs.kiro.requirements import Collection
+from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
+from agent_fox.specs.lines import Line, plain
+from agent_fox.specs.requirements import ReadRequirements
+
+
+class _Part(IntEnum):
+    """The parts of a bugfix, by the numbers that Kiro gives them."""
+
+    DEFECT = 1
+    EXPECTED = 2
+    UNCHANGED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReadBugfix:
+    """`defects` are the ids of what is wrong today: tasks name them, and nothing is to prove them."""
+
+    requirements: ReadRequirements
+    defects: tuple[str, ...] = ()
+
+
+def read_bugfix(markdown: Markdown) -> ReadBugfix:
+    """The expected and the unchanged behaviour, as requirements `2` and `3` with criteria such as `2.1`."""
+    collection = Collection(markdown)
+    defects: list[str] = []
+    for part, block in _blocks(markdown.lines):
+        contents = contents_of(block)
+        own = None
+        if part is not _Part.DEFECT and contents.items:
+            title = block.head.title if block.head else ""
+            own = collection.begin(str(part.value), title, contents.text, block.line, is_implied=True)
+        for item in contents.items:
+            identifier = item.mark.id or item.mark.dotted or f"{part.value}.{item.number}"
+            if own is None:
+                defects.append(identifier)
+            else:
+                is_implied = not (item.mark.id or item.mark.dotted)
+                collection.add(own, identifier, item, is_implied=is_implied)
+    return ReadBugfix(collection.value(), tuple(defects))
+
+
+def _blocks(lines: Sequence[Line]) -> Iterator[tuple[_Part, Block]]:
+    """A block for each part, told from its title; the first of each counts."""
+    seen: set[_Part] = set()
+    block: Block | None = None
+    found: _Part | None = None
+    for line in lines:
+        heading = heading_of(line)
+        part = _part_of(heading.title) if heading else None
+        if heading is not None and part is not None and part not in seen:
+            if block is not None and found is not None:
+                yield found, block
+            seen.add(part)
+            found, title = part, plain(heading.title)
+            block = Block(Numbered(Kind.BARE, str(part.value), title), line.number, heading.level)
+        elif block is not None and line.heading is not None and line.heading.level <= block.level:
+            if found is not None:
+                yield found, block
+            block = None
+        elif block is not None:
+            block.lines.append(line)
+    if block is not None and found is not None:
+        yield found, block
+
+
+def _part_of(title: str) -> _Part | None:
+    """UNCHANGED first: its titles say *current* or *correct* too."""
+    head = numbered(title)
+    words = head.title if head and head.kind is Kind.BARE and head.title else title
+    if len(words) > 80:
+        return None
+    known = ((UNCHANGED, _Part.UNCHANGED), (EXPECTED, _Part.EXPECTED), (DEFECT, _Part.DEFECT))
+    return next((part for pattern, part in known if pattern.search(words)), None)

@@ -1,0 +1,272 @@
+"""The criteria and edge cases of one requirement's block: which lines begin one, and which number each has.
+
+Sections come first (a label says what the list below it is), then the items of each. Ids are not made here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum, auto
+
+from agent_fox.specs.kiro.blocks import Block
+from agent_fox.specs.kiro.ids import Kind, Mark, mark_of, numbered
+from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
+from agent_fox.specs.lines import Line, joined, plain
+
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+_LABEL = re.compile(
+    r" {0,3}(?:[-*+]\s+)?(?:(?:\*\*|__)(?P<bold>[^*_]{1,120})(?:\*\*|__)\s*[:：]?"
+    r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
+)
+_FIELD = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
+
+
+class Sort(Enum):
+    """What a section's list is. What stands before any label, or under a strange one, is UNKNOWN."""
+
+    UNKNOWN = auto()
+    CRITERIA = auto()
+    EDGE = auto()
+    STORY = auto()
+    ASIDE = auto()
+
+
+@dataclass(slots=True)
+class Item:
+    """One criterion or edge case as written. `restarts`: its list begins at 1 again, after others of the block."""
+
+    mark: Mark
+    line: int
+    is_edge: bool
+    number: int = 0
+    restarts: bool = False
+    section: int = 0
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return joined(self.lines)
+
+
+@dataclass(slots=True)
+class Contents:
+    """What a block holds. `doubled` are pairs of items that have one number."""
+
+    text: str = ""
+    items: list[Item] = field(default_factory=list)
+    doubled: list[tuple[Item, Item]] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Section:
+    sort: Sort
+    level: int
+    lines: list[Line] = field(default_factory=list)
+    marks: dict[int, Mark] = field(default_factory=dict)
+
+    def add(self, line: Line) -> None:
+        self.lines.append(line)
+        mark = _mark(line)
+        if mark is not None:
+            self.marks[line.number] = mark
+
+
+def contents_of(block: Block) -> Contents:
+    """Read a block: prose, then its items with numbers that tell them apart."""
+    sections = _sections(block)
+    taken = _with_items(sections)
+    contents = Contents()
+    intro: list[Line] = []
+    for place, (section, begins) in enumerate(taken):
+        items, before = _items(section, begins)
+        for item in items:
+            item.section = place
+        if not contents.items:
+            intro += before
+        contents.items += items
+    contents.text = joined(line for line in intro if not _RULE.match(line.text.strip()))
+    _number(contents)
+    return contents
+
+
+def _sections(block: Block) -> list[_Section]:
+    sections = [_Section(Sort.UNKNOWN, 0)]
+    for line in block.lines:
+        found = _label(line, sections[-1])
+        if found is None:
+            sections[-1].add(line)
+        else:
+            sections.append(found)
+    return sections
+
+
+def _label(line: Line, current: _Section) -> _Section | None:
+    """A heading, a bold line, or a known word with a colon begins a section."""
+    if line.is_code:
+        return None
+    if line.heading is not None:
+        head = numbered(line.heading.title)
+        is_item = head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID)
+        return None if is_item else _begun(line.heading.title, line.heading.level, current)
+    found = _LABEL.match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
+    if found is None:
+        return None
+    title = plain((found["bold"] or found["plain"]).rstrip(":： "))
+    if mark_of(title) is not None or (found["bold"] is None and _sort(title) is Sort.UNKNOWN):
+        return None
+    return _begun(title, max(current.level, 7), current)
+
+
+def _begun(title: str, level: int, current: _Section) -> _Section:
+    """A strange title below a known one goes on with what that one holds."""
+    sort = _sort(title)
+    goes_on = sort is Sort.UNKNOWN and current.sort not in (Sort.UNKNOWN, Sort.STORY)
+    if goes_on and level > current.level:
+        return _Section(current.sort, current.level)
+    if goes_on and level == 7 and current.level >= 7:
+        return _Section(current.sort, current.level)
+    return _Section(sort, level)
+
+
+def _sort(title: str) -> Sort:
+    known = ((EDGE, Sort.EDGE), (CRITERIA, Sort.CRITERIA), (STORY, Sort.STORY))
+    found = next((sort for words, sort in known if words.search(title)), Sort.UNKNOWN)
+    return Sort.ASIDE if found is Sort.UNKNOWN and ASIDE.match(title) else found
+
+
+def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
+    """Each section with what begins its items: `number`, `bullet`, or nothing."""
+    has_label = any(section.sort is Sort.CRITERIA and _begins(section) for section in sections)
+    has_numbers = any(_begins(section) == "number" for section in sections if section.sort is not Sort.ASIDE)
+    taken: list[tuple[_Section, str]] = []
+    for section in sections:
+        begins = _begins(section)
+        if section.sort in (Sort.ASIDE, Sort.STORY):
+            begins = ""
+        if section.sort is Sort.UNKNOWN and begins:
+            counts = _is_ears(section) if has_label else begins == "number" or not has_numbers
+            begins = begins if counts and (begins == "number" or not has_label) else ""
+        taken.append((section, begins))
+    return taken
+
+
+def _begins(section: _Section) -> str:
+    marks = section.marks.values()
+    if any(_is_numbered(mark) for mark in marks):
+        return "number"
+    return "bullet" if any(not _FIELD.match(mark.text) for mark in marks) else ""
+
+
+def _is_ears(section: _Section) -> bool:
+    marks = [mark for mark in section.marks.values() if _is_numbered(mark)]
+    return bool(marks) and all(EARS.search(mark.text) for mark in marks[:20])
+
+
+def _is_numbered(mark: Mark) -> bool:
+    return bool(mark.id or mark.dotted or mark.ordinal is not None)
+
+
+def _mark(line: Line) -> Mark | None:
+    """How a line begins an item; a heading `Criterion 2: T` does too."""
+    if line.is_code:
+        return None
+    if line.heading is None:
+        return mark_of(line.text.strip())
+    head = numbered(line.heading.title)
+    if head is None:
+        return None
+    text = head.title or line.heading.title
+    if head.kind is Kind.CRITERION:
+        return Mark(text, ordinal=int(head.number)) if head.number.isdigit() else Mark(text, dotted=head.number)
+    is_id = head.kind is Kind.ID
+    return Mark(text, id=head.number if is_id else "", dotted="" if is_id else head.number)
+
+
+def _items(section: _Section, begins: str) -> tuple[list[Item], list[Line]]:
+    """A section's items with the lines below them, and the lines before the first one."""
+    items: list[Item] = []
+    before: list[Line] = []
+    base: int | None = None
+    is_open, after_gap = True, True
+    for line in section.lines:
+        mark = section.marks.get(line.number) if begins else None
+        if mark is not None and _is_item(mark, line, begins, base) and (after_gap or _goes_on(mark, line, items)):
+            base = line.indent if base is None else min(base, line.indent)
+            items.append(Item(mark, line.number, section.sort is Sort.EDGE, lines=[line._replace(text=mark.text)]))
+            is_open = True
+        elif _ends(line, after_gap and base is not None and line.indent <= base):
+            is_open = False
+        elif not items:
+            before.append(line)
+        elif is_open:
+            items[-1].lines.append(line)
+        after_gap = line.is_blank
+    return items, before
+
+
+def _ends(line: Line, is_outside: bool) -> bool:
+    """A rule ends an item, and so does a field of the requirement, such as `**Priority:** high`."""
+    if line.is_code:
+        return False
+    return _RULE.match(line.text.strip()) is not None or (is_outside and _FIELD.match(line.text.strip()) is not None)
+
+
+def _is_item(mark: Mark, line: Line, begins: str, base: int | None) -> bool:
+    if base is not None and line.indent > base + 1:
+        return False
+    return mark.is_bullet and not _FIELD.match(mark.text) if begins == "bullet" else _is_numbered(mark)
+
+
+def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
+    """A number without a list mark, right below other text, is an item only if it is the next one: `1.5 seconds` may
+    be prose."""
+    if not mark.dotted or mark.is_bullet or line.heading is not None or not items:
+        return True
+    before, _, last = items[-1].mark.dotted.rpartition(".")
+    return last.isdigit() and mark.dotted == f"{before}.{int(last) + 1}"
+
+
+def _number(contents: Contents) -> None:
+    """Numbers for the items that have no id: as written where they are a count, else counted on."""
+    for is_edge in (False, True):
+        highest = 0
+        kind = [item for item in contents.items if item.is_edge == is_edge and not (item.mark.id or item.mark.dotted)]
+        for run in _runs(kind):
+            highest = _number_run(run, highest, contents)
+    _edges_that_run_on(contents)
+
+
+def _runs(items: list[Item]) -> Iterable[list[Item]]:
+    """Lists that begin at 1; one in which every item has a 1 is one list."""
+    runs: list[list[Item]] = []
+    for item in items:
+        last = runs[-1][-1] if runs else None
+        if last is None or (item.mark.ordinal == 1 and (last.mark.ordinal != 1 or last.section != item.section)):
+            runs.append([])
+        runs[-1].append(item)
+    return runs
+
+
+def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
+    ordinals = [item.mark.ordinal for item in run]
+    is_counted = None in ordinals or (len(run) > 1 and set(ordinals) == {1})
+    offset = highest if is_counted or ordinals[0] == 1 else 0
+    first: dict[int, Item] = {}
+    for place, item in enumerate(run, 1):
+        item.number = offset + (place if is_counted else item.mark.ordinal or place)
+        item.restarts = highest > 0 and item is run[0] and offset > 0 and item.mark.ordinal is not None
+        if item.number in first:
+            contents.doubled.append((first[item.number], item))
+        first.setdefault(item.number, item)
+    return max([highest, *first])
+
+
+def _edges_that_run_on(contents: Contents) -> None:
+    """A list of edge cases whose numbers go on from the criteria's is a part of that list."""
+    edges = [item for item in contents.items if item.is_edge and item.mark.ordinal is not None]
+    criteria = [item.number for item in contents.items if not item.is_edge]
+    if edges and criteria and edges[0].number == max(criteria) + 1 and edges[0].number > 1:
+        for item in edges:
+            item.is_edge = False

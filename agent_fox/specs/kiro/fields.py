@@ -1,0 +1,143 @@
+"""The fields below a task: the requirements it names, the tasks it waits for, the properties it tests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cached_property
+from itertools import islice
+
+from agent_fox.specs.kiro.references import References
+from agent_fox.specs.kiro.words import PROPERTY, REQUIREMENT, WAITS
+from agent_fox.specs.task_groups import Bullet
+
+_MARKED = re.compile(
+    r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>[^_*]*)"
+)
+_PLAIN = re.compile(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
+_IN_BRACKETS = re.compile(
+    r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
+)
+_TRACES = re.compile(
+    r"(?:traces? to|validates?|covers?|implements?|satisf\w+|verif\w+|验证\w{0,4}|驗證\w{0,4}"
+    r"|検証\w{0,4}|対応\w{0,4}|valida|vérifie|validiert|проверяет|검증)$",
+    re.IGNORECASE,
+)
+_PROPERTY = re.compile(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
+_TASK_NUMBER = re.compile(
+    r"(?<![\w.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
+)
+_DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})
+_MOST = 200
+
+
+class Sort(Enum):
+    """What a field is about. OTHER fields (`_Boundary: ..._`) stand in the text alone."""
+
+    REQUIREMENTS = auto()
+    WAITS = auto()
+    PROPERTY = auto()
+    OTHER = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field as written, with the line that it stands on."""
+
+    sort: Sort
+    value: str
+    written: str
+    line: int
+
+
+@dataclass(frozen=True)
+class TaskOrder:
+    """The numbers of a file's tasks, in its order."""
+
+    numbers: list[str]
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        return {number: place for place, number in enumerate(self.numbers) if number}
+
+    def between(self, first: str, last: str) -> Iterator[str]:
+        """Those of the rank of the two, with both; a range of a hostile length is cut."""
+        begin = self.places[first]
+        inside = self.numbers[begin : min(self.places[last], begin + _MOST) + 1]
+        return (number for number in inside if number.count(".") == first.count("."))
+
+
+def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
+    """The fields in a bullet: `_Requirements: 1.1_`, `**Validates: Requirements 1.4**`, `Depends: 2.1`."""
+    text = bullet.text
+    if not (":" in text or "：" in text):
+        return
+    found = [*_MARKED.finditer(text)] or [one for one in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if one]
+    for one in found:
+        key, value = one["key"].strip(), one["value"].strip(" )）]")
+        sort = _sort(key, value, references, is_marked=one.re is _MARKED)
+        if sort is not None:
+            yield Field(sort, value, f"{key}: {value}", _line(bullet, key))
+
+
+def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
+    """Whether a bullet is nothing but one of the fields."""
+    text = bullet.text.lstrip("_*([（ ")
+    return any(text.startswith(found.written[:10]) for found in fields)
+
+
+def without_fields(title: str) -> str:
+    """A title without the fields that follow it on its line."""
+    found = _MARKED.search(title)
+    head = title[: found.start()] if found and found.start() > 0 else title
+    bracket = _IN_BRACKETS.search(head)
+    if bracket is not None and (REQUIREMENT.search(bracket["key"]) or WAITS.search(bracket["key"])):
+        head = head[: bracket.start()]
+    return head.strip().strip("*_ ").strip()
+
+
+def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
+    """The numbers of the properties that a task is about: `**Property 3: ...**`, or in its title."""
+    found: dict[str, None] = {}
+    for bullet in bullets:
+        text = bullet.text[:4000]
+        if not text.isascii() or "rop" in text or "igenschaft" in text or "PROP" in text:
+            found.update(dict.fromkeys(one["number"] for one in _PROPERTY.finditer(text)))
+    return tuple(found)
+
+
+def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
+    """The numbers of the tasks that a field names, ranges filled in with the tasks that are there, in their order."""
+    found: dict[str, None] = {}
+    for one in islice(_TASK_NUMBER.finditer(value.translate(_DASHES)), _MOST):
+        first, last = one[1], one[2]
+        if last and first in known.places and last in known.places:
+            found.update(dict.fromkeys(known.between(first, last)))
+        else:
+            found.update(dict.fromkeys(number for number in (first, last) if number))
+    return tuple(found)
+
+
+def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
+    """What a key says in any language; where it is not known, a marked list of the spec's own ids says it."""
+    if _PROPERTY.match(key):
+        return Sort.PROPERTY
+    if WAITS.search(key):
+        return Sort.WAITS
+    names_requirements = REQUIREMENT.search(key) or (_TRACES.match(key) and _has_number(value, references, is_marked))
+    if names_requirements and (is_marked or len(key.split()) <= 3):
+        return Sort.REQUIREMENTS
+    if not is_marked:
+        return None
+    return Sort.REQUIREMENTS if references.only_names(value) else Sort.OTHER
+
+
+def _has_number(value: str, references: References, is_marked: bool) -> bool:
+    says_so = REQUIREMENT.match(value.strip()) is not None and any(c.isdigit() for c in value)
+    return says_so or (is_marked and references.only_names(value))
+
+
+def _line(bullet: Bullet, key: str) -> int:
+    return next((line.number for line in bullet.lines if key in line.text), bullet.lines[0].number)

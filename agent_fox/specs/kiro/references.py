@@ -1,0 +1,107 @@
+"""What Kiro's documents write where they name requirements, and which parts of the spec it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent_fox.core.spec import Criterion, Requirement
+from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
+from agent_fox.specs.kiro.words import ALL, NONE
+
+_PLAIN = str.maketrans(
+    {"，": ",", "、": ",", "；": ";", "：": ":", "．": ".", "〜": "-", "～": "-", "~": "-", "＆": ","}
+)
+_FROM_TO = re.compile(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
+_OTHER_LETTERS = re.compile(r"[^\x00-\x7f\W\d_]+")
+_WORD_THEN_NUMBER = re.compile(
+    r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
+)
+_LETTERS_THEN_NUMBER = re.compile(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
+_TOKEN = re.compile(r"[A-Za-z0-9]")
+_TAIL = re.compile(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a list of requirements names: ids of parts, and what the spec does not have."""
+
+    ids: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    is_vague: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class References:
+    """Finds the parts of one spec. `defects` may be named and are not expected."""
+
+    index: PartIndex
+    defects: frozenset[str] = frozenset()
+
+    def read(self, written: str) -> Named:
+        """The ids of a list such as `1.1, 2.3-2.5`, `Requirements 2`, `要件 1.1、1.2`, `all`."""
+        text = _normal(written)
+        if ALL.search(text) and not re.search(r"\d", text):
+            return Named(self._expected(self.index.every))
+        if not _TOKEN.search(text) or not re.search(r"\d", text):
+            return Named(is_vague=not NONE.match(written.strip()))
+        ids, unknown = self.index.expand(_LETTERS_THEN_NUMBER.sub(r"\1-", _OTHER_LETTERS.sub(" ", text)))
+        return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
+
+    def only_names(self, written: str) -> bool:
+        """Whether a text is a list of this spec's ids and nothing else."""
+        rest = _OTHER_LETTERS.sub("", _normal(written))
+        named = self.read(written)
+        return bool(named.ids) and not named.unknown and re.fullmatch(r"[\d.,;\sE-]{1,400}", rest) is not None
+
+    def _expected(self, ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(i for i in ids if i not in self.defects)
+
+
+def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = ()) -> References:
+    """The references of a spec: ids as written, without zeros, and by their numbers alone where those are clear."""
+    wrong = tuple(defects)
+    known = tuple(requirements)
+    defect = Requirement("1", "", criteria=tuple(Criterion(i, "") for i in wrong))
+    index = index_of((*known, defect) if wrong else known, "")
+    for name, ids in [*index.names.items()]:
+        for alias in _aliases(name):
+            index.names.setdefault(alias, ids)
+        for key in _keys(name):
+            _add_key(index, key, name, ids)
+    every = tuple(i for i in index.every if i not in wrong)
+    return References(PartIndex("", index.parts, index.by_requirement, index.names, every), frozenset(wrong))
+
+
+def _normal(written: str) -> str:
+    text = _FROM_TO.sub("-", written.translate(_PLAIN))
+    digits = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    return _WORD_THEN_NUMBER.sub(" ", digits)
+
+
+def _aliases(name: str) -> Iterator[str]:
+    """`FR-001` is written `FR-1`, `FR1` and `FR 1` too."""
+    short = re.sub(r"(?<=-)0+(?=\d)", "", name)
+    yield from (short, short.replace("-", ""), name.replace("-", ""))
+    glued = re.match(r"([A-Z]{1,4})(\d.*)$", name)
+    if glued is not None:
+        yield f"{glued[1]}-{glued[2]}"
+
+
+def _keys(name: str) -> Iterator[Key]:
+    """The number alone of an id such as `R1.2` or `FR-001`."""
+    found = _TAIL.search(name)
+    if found is not None and found.start() > 0 and not name[0].isdigit():
+        yield key_of(found[1])
+
+
+def _add_key(index: PartIndex, key: Key, name: str, ids: tuple[str, ...]) -> None:
+    """The first id with a number has it; one that a regular id has is never taken."""
+    is_part = ids == (name,)
+    if key in index.parts or key in index.by_requirement:
+        return
+    if is_part:
+        index.parts[key] = name
+    else:
+        index.by_requirement[key] = ids

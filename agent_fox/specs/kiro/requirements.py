@@ -1,0 +1,231 @@
+"""requirements.md as requirements with ids: those that are written, and those that their numbers imply.
+
+`### Requirement 2` with a list below it has the criteria `2.1`, `2.2`; an edge case is `2.E1`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import error, warning
+from agent_fox.specs.kiro.blocks import Block, blocks_of
+from agent_fox.specs.kiro.criteria import Contents, Item, contents_of
+from agent_fox.specs.kiro.ids import Kind, Numbered
+from agent_fox.specs.kiro.words import CRITERIA, NON_FUNCTIONAL, NOT_REQUIREMENTS, REQUIREMENT, TAKEN_BACK
+from agent_fox.specs.requirements import ReadRequirements
+
+_OF_ITS_REQUIREMENT = ("AC", "EC")
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A requirement while its parts are collected."""
+
+    id: str
+    title: str
+    text: str
+    criteria: list[Criterion] = field(default_factory=list)
+    edge_cases: list[Criterion] = field(default_factory=list)
+
+    def value(self) -> Requirement:
+        return Requirement(self.id, self.title, self.text, tuple(self.criteria), tuple(self.edge_cases))
+
+
+class Collection:
+    """The requirements of one file in the making: gives ids, and finds those that stand twice."""
+
+    def __init__(self, markdown: Markdown) -> None:
+        self.markdown = markdown
+        self.drafts: dict[str, _Draft] = {}
+        self.lines: dict[str, int] = {}
+        self.implied: set[str] = set()
+        self.withdrawn: list[str] = []
+        self.problems: list[Problem] = []
+
+    def begin(self, identifier: str, title: str, text: str, line: int, *, is_implied: bool) -> _Draft | None:
+        """A new requirement; None where its id is taken, or taken back."""
+        if not self._is_new(identifier, line):
+            return None
+        if TAKEN_BACK.match(title) or title.startswith("~~"):
+            self.withdrawn.append(identifier)
+            self.say(line, f"{identifier} was taken back and is not expected")
+            return None
+        if is_implied:
+            self.implied.add(identifier)
+        self.drafts[identifier] = _Draft(identifier, title, text)
+        return self.drafts[identifier]
+
+    def add(self, own: _Draft, identifier: str, item: Item, *, is_implied: bool) -> None:
+        if not self._is_new(identifier, item.line):
+            return
+        if TAKEN_BACK.match(item.text) or (item.text.startswith("~~") and item.text.rstrip().endswith("~~")):
+            self.withdrawn.append(identifier)
+            self.say(item.line, f"{identifier} was taken back and is not expected")
+            return
+        if is_implied:
+            self.implied.add(identifier)
+        (own.edge_cases if item.is_edge else own.criteria).append(Criterion(identifier, item.text))
+
+    def say(self, line: int, what: str) -> None:
+        self.problems.append(warning(self.markdown.at(line), what))
+
+    def is_doubled(self, identifier: str, first: int, second: int) -> None:
+        what = f"{identifier} stands twice: in lines {first} and {second}. Give one of them another number"
+        self.problems.append(error(self.markdown.at(second), what))
+
+    def value(self) -> ReadRequirements:
+        """What was collected. A requirement of which everything was taken back is gone."""
+        emptied = frozenset(i.rpartition(".")[0] for i in self.withdrawn)
+        drafts = [draft.value() for draft in self.drafts.values()]
+        heads = {draft.id for draft in drafts if draft.criteria or draft.edge_cases}
+        left = [draft for draft in drafts if draft.id in heads or draft.id not in emptied]
+        places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
+        return ReadRequirements(
+            "", tuple(left), tuple(self.withdrawn), tuple(self.problems), frozenset(self.implied), places
+        )
+
+    def _is_new(self, identifier: str, line: int) -> bool:
+        if identifier in self.lines:
+            self.is_doubled(identifier, self.lines[identifier], line)
+            return False
+        self.lines[identifier] = line
+        return True
+
+
+def read_requirements(markdown: Markdown) -> ReadRequirements:
+    """All requirements of a file."""
+    read = [(block, contents_of(block)) for block in blocks_of(markdown.lines)]
+    collection = Collection(markdown)
+    is_per_requirement = _repeats(contents for block, contents in read if block.head)
+    has_heads = any(block.head for block, _ in read)
+    for block, contents in read:
+        if block.head is not None:
+            _add_requirement(collection, block, block.head, contents, is_per_requirement)
+        elif has_heads:
+            _add_loose(collection, block, contents)
+        else:
+            _add_listed(collection, block, contents)
+    return collection.value()
+
+
+def _repeats(contents: Iterable[Contents]) -> bool:
+    """Whether ids such as `AC-1` begin anew in every requirement: then they are places in it."""
+    seen = Counter(
+        name for one in contents for name in {item.mark.id for item in one.items} if _is_of_requirement(name)
+    )
+    return any(count > 1 for count in seen.values())
+
+
+def _is_of_requirement(identifier: str) -> bool:
+    return identifier.startswith(_OF_ITS_REQUIREMENT)
+
+
+def _add_requirement(
+    collection: Collection, block: Block, head: Numbered, contents: Contents, is_per_requirement: bool
+) -> None:
+    identifier = _identifier(collection, block, head)
+    is_implied = head.kind is not Kind.ID
+    title = head.title or " ".join(filter(None, (head.word, head.number)))
+    own = collection.begin(identifier, title, contents.text, block.line, is_implied=is_implied)
+    if own is None:
+        return
+    doubled = {id(second) for _, second in contents.doubled}
+    for first, second in contents.doubled:
+        letter = "E" if second.is_edge else ""
+        collection.is_doubled(f"{identifier}.{letter}{second.number}", first.line, second.line)
+    for place, item in enumerate(contents.items, 1):
+        if id(item) not in doubled:
+            _add_item(collection, own, item, place if is_per_requirement else 0)
+
+
+def _identifier(collection: Collection, block: Block, head: Numbered) -> str:
+    """Non-functional requirements that are counted from 1 again have a series of their own: `NFR-1`."""
+    if head.kind is Kind.ID:
+        return head.number
+    if NON_FUNCTIONAL.search(head.word):
+        return f"NFR-{head.number}"
+    if head.number in collection.lines and NON_FUNCTIONAL.search(block.path):
+        collection.say(
+            block.line,
+            f"the number {head.number} is taken by line {collection.lines[head.number]}: read as NFR-{head.number}. "
+            "Write that id, in tasks too",
+        )
+        return f"NFR-{head.number}"
+    return head.number
+
+
+def _add_item(collection: Collection, own: _Draft, item: Item, place: int) -> None:
+    mark = item.mark
+    if mark.id and not (place and _is_of_requirement(mark.id)):
+        item.is_edge = item.is_edge or mark.id.startswith("EC")
+        collection.add(own, mark.id, item, is_implied=False)
+    elif mark.dotted:
+        _add_dotted(collection, own, item)
+    else:
+        number = place if mark.id else item.number
+        identifier = f"{own.id}.{'E' if item.is_edge else ''}{number}"
+        if item.restarts:
+            collection.say(
+                item.line,
+                f"this list begins at {mark.ordinal} again: counted on, it is {identifier}. Number it so, in tasks too",
+            )
+        collection.add(own, identifier, item, is_implied=True)
+
+
+def _add_dotted(collection: Collection, own: _Draft, item: Item) -> None:
+    """`1.2` below `Requirement 1` is written; below `REQ-1` it implies `REQ-1.2`."""
+    head, _, tail = item.mark.dotted.partition(".")
+    item.is_edge = item.is_edge or item.mark.dotted.rpartition(".")[2].startswith("E")
+    if item.mark.dotted.startswith(f"{own.id}."):
+        collection.add(own, item.mark.dotted, item, is_implied=False)
+    elif _last_number(own.id) == head and not own.id[:1].isdigit():
+        collection.add(own, f"{own.id}.{tail}", item, is_implied=True)
+    else:
+        collection.say(item.line, f"{item.mark.dotted} stands below {own.id}. Correct one of the two numbers")
+        collection.add(own, item.mark.dotted, item, is_implied=False)
+
+
+def _last_number(identifier: str) -> str:
+    digits = identifier.rpartition("-")[2].lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ").lstrip("0")
+    return digits or "0"
+
+
+def _add_loose(collection: Collection, block: Block, contents: Contents) -> None:
+    """Under other headings only what has an id is a requirement; what looks like one otherwise is told."""
+    named = [item for item in contents.items if item.mark.id]
+    for item in named:
+        _add_alone(collection, item.mark.id, item, is_implied=False)
+    others = [item for item in contents.items if not item.mark.id]
+    if others and not named and (NON_FUNCTIONAL.search(block.path) or CRITERIA.search(block.section)):
+        what = f"{len(others)} items under {block.section!r} have no id: not expected. Make each a numbered requirement"
+        collection.say(others[0].line, what)
+
+
+def _add_listed(collection: Collection, block: Block, contents: Contents) -> None:
+    """A file without requirements' headings: the items of its lists are the requirements."""
+    if NOT_REQUIREMENTS.match(block.section.strip()) and not REQUIREMENT.search(block.section):
+        return
+    for item in contents.items:
+        if item.mark.id:
+            _add_alone(collection, item.mark.id, item, is_implied=False)
+        elif item.mark.dotted:
+            _add_below(collection, item)
+        elif item.mark.ordinal is not None or REQUIREMENT.search(block.section) or CRITERIA.search(block.section):
+            _add_alone(collection, str(item.number), item, is_implied=True)
+
+
+def _add_alone(collection: Collection, identifier: str, item: Item, *, is_implied: bool) -> None:
+    collection.begin(identifier, item.text.partition("\n")[0], item.text, item.line, is_implied=is_implied)
+
+
+def _add_below(collection: Collection, item: Item) -> None:
+    head = item.mark.dotted.partition(".")[0]
+    own = collection.drafts.get(head)
+    if own is None:
+        own = collection.begin(head, "", "", item.line, is_implied=True)
+    if own is not None:
+        collection.add(own, item.mark.dotted, item, is_implied=False)

@@ -1,0 +1,209 @@
+"""tasks.md cut into entries: boxes and headings with what stands below each. Groups are not made here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.specs.kiro.blocks import heading_of
+from agent_fox.specs.kiro.ids import ascii_number
+from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
+from agent_fox.specs.lines import Line
+from agent_fox.specs.task_groups import Bullet
+
+_BOX = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>[ xX~/>!oO✓✔✅☑-]{0,3})\](?P<rest>.*)$")
+_NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
+_STARS = r"(?:\\?\*(?!\*))"
+_NUMBERED = re.compile(
+    rf"(?P<before>{_STARS})?\s{{0,4}}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
+    rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?P<title>.*)$"
+)
+_STAR_AROUND = re.compile(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
+_TASK_WORD = re.compile(r"\s{0,4}(?:\\?\*\s?)?\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
+_HEADING = re.compile(
+    rf"(?:\[(?P<box>[^\[\]]{{0,3}})\]\s*)?\W{{0,6}}(?P<word>[^\W\d_][^\d:：.]{{0,30}}?)??\s{{0,3}}#?(?P<number>{_NUMBER})"
+    r"(?![\w%])(?P<end>[*_)）]{0,3}\s{0,3}[:：.．、)）|—–-]{0,2})\s*(?P<title>.*)$"
+)
+_LISTED = re.compile(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
+_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+")
+_RULE = re.compile(r"[-*_]{3,}$")
+_DONE_SIGNS = "✓✔✅☑xX"
+
+
+@dataclass(slots=True)
+class Entry:
+    """A box, a numbered heading, or a numbered item: `number` as written, `level` 0 where it is no heading.
+
+    `bullets` begin with its own line.
+    """
+
+    number: str
+    title: str
+    line: int
+    indent: int = 0
+    level: int = 0
+    box: str | None = None
+    optional: bool = False
+    parallel: bool = False
+    sections: tuple[Section, ...] = ()
+    lines: list[Line] = field(default_factory=list)
+    bullets: list[Bullet] = field(default_factory=list)
+
+    @property
+    def depth(self) -> int:
+        """1 for a group's number, 2 for `1.2`, 0 for none."""
+        return self.number.count(".") + 1 if self.number else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading that an entry stands under."""
+
+    level: int
+    title: str
+    line: int
+    number: str = ""
+
+
+class _Cut:
+    """Goes through a file, line by line. Knows only where it stands: under which headings, in which entry."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self.sections: list[Section] = []
+        self.current: Entry | None = None
+        self.not_tasks: int | None = None
+        self.wants_bullet = True
+
+    def read(self, lines: Iterable[Line], *, is_boxed: bool) -> list[Entry]:
+        for line in lines:
+            self._line(line, is_boxed)
+        return self.entries
+
+    def _line(self, line: Line, is_boxed: bool) -> None:
+        heading = line.heading
+        if heading is not None:
+            self._heading(line, heading.level, heading.title)
+            return
+        if self.not_tasks is not None:
+            return
+        entry = (_box(line) if is_boxed else _listed(line)) if not line.is_code else None
+        if entry is not None:
+            self._begin(entry, line, entry.title)
+        elif self.current is not None:
+            self._text(self.current, line)
+
+    def _heading(self, line: Line, level: int, title: str) -> None:
+        self.sections = [section for section in self.sections if section.level < level]
+        if self.not_tasks is None or level <= self.not_tasks:
+            found = _HEADING.match(title.replace("**", ""))
+            is_aside = NOT_TASKS.match(title.strip("*_ ").lower()) is not None
+            self.not_tasks = level if is_aside else None
+            self.current = None
+            entry = None if is_aside else _headed(found, line, level)
+            self.sections.append(Section(level, title.strip("*_ "), line.number, entry.number if entry else ""))
+            if entry is not None:
+                self._begin(entry, line, "")
+
+    def _begin(self, entry: Entry, line: Line, text: str) -> None:
+        entry.sections = tuple(self.sections)
+        entry.lines.append(line)
+        entry.bullets.append(Bullet([line], entry.box, text))
+        self.entries.append(entry)
+        self.current, self.wants_bullet = entry, False
+
+    def _text(self, entry: Entry, line: Line) -> None:
+        entry.lines.append(line)
+        text = line.text.strip()
+        if line.is_code or line.is_blank or _RULE.match(text):
+            self.wants_bullet = self.wants_bullet or not line.is_code
+            return
+        bullet = _BULLET.match(text)
+        if bullet is None and not self.wants_bullet and not text.startswith(("_", "**")):
+            entry.bullets[-1].lines.append(line)
+            return
+        entry.bullets.append(Bullet([line], None, text[bullet.end() :] if bullet else text))
+        self.wants_bullet = False
+
+
+def entries_of(lines: Iterable[Line]) -> list[Entry]:
+    """The entries of a file. Where it has no boxes at all, numbered items stand for them."""
+    kept = tuple(lines)
+    is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
+    return _Cut().read(_with_bold_headings(kept), is_boxed=is_boxed)
+
+
+def state_box(box: str) -> str:
+    """A box's mark as one character."""
+    mark = box.strip()[:1]
+    return "x" if mark in _DONE_SIGNS and mark else mark or " "
+
+
+def _with_bold_headings(lines: tuple[Line, ...]) -> Iterator[Line]:
+    """A bold line `**Phase 2: T**` is a heading below all others."""
+    for line in lines:
+        heading = heading_of(line) if line.heading is None and "**" in line.text else None
+        found = _HEADING.match(heading.title) if heading else None
+        if heading is not None and found is not None and TASK.match(found["word"] or ""):
+            yield line._replace(heading=heading)
+        else:
+            yield line
+
+
+def _box(line: Line) -> Entry | None:
+    text = line.text.strip()
+    box = _BOX.match(text) if "[" in text[:12] else None
+    if box is None:
+        return None
+    rest = box["rest"].strip()
+    found = _NUMBERED.match(rest) if _may_be_numbered(rest) else None
+    title, optional, parallel = _marks(found["title"] if found else rest)
+    starred = found is not None and any(found[name] for name in ("before", "after", "star"))
+    return Entry(
+        number=ascii_number(found["number"]) if found else "",
+        title=title,
+        line=line.number,
+        indent=line.indent,
+        box=state_box(box["box"]),
+        optional=optional or starred,
+        parallel=parallel,
+    )
+
+
+def _marks(title: str) -> tuple[str, bool, bool]:
+    """A title without the marks for optional and parallel tasks, and whether it has them."""
+    starred = _STAR_AROUND.search(title)
+    without = _STAR_AROUND.sub("", title) if starred else title
+    optional = starred is not None or OPTIONAL.search(title) is not None
+    clean = PARALLEL.sub(" ", OPTIONAL.sub(" ", without))
+    return " ".join(clean.split()), optional, PARALLEL.search(title) is not None
+
+
+def _may_be_numbered(rest: str) -> bool:
+    """A word before the number is one such as *Task*: `Add 3 tests` has no number."""
+    found = _TASK_WORD.match(rest)
+    return found is not None and (found["word"] is None or TASK.fullmatch(found["word"]) is not None)
+
+
+def _listed(line: Line) -> Entry | None:
+    found = _LISTED.match(line.text.strip())
+    if found is None:
+        return None
+    title, optional, parallel = _marks(found["title"])
+    return Entry(found["number"], title, line.number, line.indent, optional=optional, parallel=parallel)
+
+
+def _headed(found: re.Match[str] | None, line: Line, level: int) -> Entry | None:
+    """A numbered heading. A word before the number is one such as *Phase*, or there is none."""
+    if found is None or (found["word"] and not TASK.search(found["word"])):
+        return None
+    if not found["word"] and not found["end"].strip() and "." not in found["number"]:
+        return None
+    if NOT_TASKS.match(found["title"].lower()):
+        return None
+    number = ascii_number(found["number"])
+    title = found["title"].strip("*_ ") or " ".join(filter(None, (found["word"], number)))
+    clean, optional, parallel = _marks(title)
+    box = state_box(found["box"]) if found["box"] is not None else None
+    return Entry(number, clean, line.number, line.indent, level, box, optional, parallel)

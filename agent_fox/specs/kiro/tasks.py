@@ -1,0 +1,153 @@
+"""tasks.md as values: states, optional and parallel tasks, the requirements that each names, what it waits for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.kiro.fields import (
+    Field,
+    Sort,
+    TaskOrder,
+    fields_of,
+    is_field,
+    properties_of,
+    tasks_named,
+    without_fields,
+)
+from agent_fox.specs.kiro.references import References
+from agent_fox.specs.kiro.task_entries import entries_of
+from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, doubled_tasks
+from agent_fox.specs.kiro.words import CHECKPOINT
+from agent_fox.specs.task_groups import Bullet, state_of
+from agent_fox.specs.tasks import rolled_up
+from agent_fox.specs.test_writers import mark_test_writers
+
+
+@dataclass(frozen=True, slots=True)
+class KiroTasks:
+    """`properties` maps a property's number to the tasks that say they test it."""
+
+    groups: tuple[Group, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+    properties: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
+    """The groups of a tasks file, in the order of the file."""
+    drafts, problems = assemble(markdown, entries_of(markdown.lines))
+    reading = _Reading(markdown, references, drafts)
+    groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
+    places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
+    said = (*problems, *doubled_tasks(markdown, drafts), *reading.problems)
+    return KiroTasks(groups, said, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
+
+
+def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
+    for draft in drafts:
+        yield f"group {draft.number}", draft.line
+        for task in draft.subtasks:
+            yield f"task {task.entry.number}", task.entry.line
+
+
+class _Reading:
+    """Turns drafts into values, and collects the problems and properties on the way."""
+
+    def __init__(self, markdown: Markdown, references: References, drafts: list[GroupDraft]) -> None:
+        self.markdown, self.references = markdown, references
+        self.problems: list[Problem] = []
+        self.properties: dict[str, list[str]] = {}
+        self.known = TaskOrder(
+            [n for draft in drafts for n in (draft.written, *(task.entry.number for task in draft.subtasks))]
+        )
+
+    def group(self, draft: GroupDraft) -> Group:
+        name = draft.written or str(draft.number)
+        fields = self._fields(draft.bullets, name)
+        subtasks = tuple(self._subtask(task) for task in draft.subtasks)
+        named = dict.fromkeys(self._requirements(fields))
+        for subtask in subtasks:
+            named.update(dict.fromkeys(subtask.requirements))
+        self._waits(fields)
+        entry = draft.entry
+        title = without_fields(draft.title) or draft.title
+        return Group(
+            number=draft.number,
+            title=title,
+            state=self._state(draft),
+            optional=entry is not None and entry.optional,
+            subtasks=subtasks,
+            requirements=tuple(named),
+            text="\n".join(line.text for line in draft.lines).strip("\n"),
+            parallel=entry is not None and entry.parallel,
+            is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
+        )
+
+    def _subtask(self, draft: TaskDraft) -> Subtask:
+        entry = draft.entry
+        fields = self._fields(draft.bullets, entry.number)
+        below = [bullet for bullet in draft.bullets[1:] if not is_field(bullet, fields)]
+        return Subtask(
+            number=entry.number,
+            title=without_fields(_wrapped(entry.title, draft.bullets)),
+            state=state_of(entry.box) if entry.box is not None else _rolled(draft.bullets[1:]),
+            optional=entry.optional,
+            requirements=tuple(dict.fromkeys(self._requirements(fields))),
+            details=tuple(bullet.text for bullet in below),
+            parallel=entry.parallel,
+            after=self._waits(fields),
+        )
+
+    def _state(self, draft: GroupDraft) -> TaskState:
+        """Its own box; without one, it stands where the boxes below it stand."""
+        if draft.entry is not None and draft.entry.box is not None:
+            return state_of(draft.entry.box)
+        return _rolled([*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)])
+
+    def _fields(self, bullets: Iterable[Bullet], name: str) -> list[Field]:
+        kept = list(bullets)
+        for number in properties_of(kept):
+            self.properties.setdefault(number, []).append(name)
+        return [found for bullet in kept for found in fields_of(bullet, self.references)]
+
+    def _requirements(self, fields: Iterable[Field]) -> Iterator[str]:
+        for found in fields:
+            if found.sort is not Sort.REQUIREMENTS or not self.references.index.every:
+                continue
+            named = self.references.read(found.value)
+            if named.unknown:
+                what = f"names {', '.join(named.unknown)}: no such requirement in this spec. Correct the number"
+                self._say(found, what)
+            if named.is_vague:
+                self._say(found, f"{found.written[:80]!r} names no requirement by its number. Write the numbers")
+            yield from named.ids
+
+    def _waits(self, fields: Iterable[Field]) -> tuple[str, ...]:
+        """The tasks that a task waits for; one that is not there is told."""
+        after: dict[str, None] = {}
+        for found in fields:
+            if found.sort is not Sort.WAITS:
+                continue
+            numbers = tasks_named(found.value, self.known)
+            after.update(dict.fromkeys(number for number in numbers if number in self.known.places))
+            missing = [number for number in numbers if number not in self.known.places]
+            if missing:
+                self._say(found, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
+        return tuple(after)
+
+    def _say(self, found: Field, what: str) -> None:
+        self.problems.append(warning(self.markdown.at(found.line), what))
+
+
+def _rolled(bullets: Iterable[Bullet]) -> TaskState:
+    return rolled_up([state_of(bullet.box) for bullet in bullets if bullet.box is not None])
+
+
+def _wrapped(title: str, bullets: list[Bullet]) -> str:
+    """A title with the lines that it wraps over."""
+    more = [line.text.strip() for bullet in bullets[:1] for line in bullet.lines[1:]]
+    return " ".join([title, *more])

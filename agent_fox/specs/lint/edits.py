@@ -1,0 +1,65 @@
+"""Edits put into a file's bytes: line ends, a mark in front and everything else stay. Nothing is written here."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from agent_fox.specs.lint.values import Edit
+
+_BOM = "\ufeff"
+_END = re.compile(r"\r\n|\r|\n")
+
+
+class EditRefused(ValueError):
+    """A file is not as the edit has it. The message says which, and what to do."""
+
+
+def edited(content: bytes, edits: Iterable[Edit]) -> bytes:
+    """The bytes with each line changed that an edit names. Raises EditRefused where one is not as it was read."""
+    text = _decoded(content, edits)
+    mark = _BOM if text.startswith(_BOM) else ""
+    lines = _lines(text.removeprefix(_BOM))
+    usual = next((end for _, end in lines if end), "\n")
+    for edit in edits:
+        if not 0 < edit.line <= len(lines) or lines[edit.line - 1][0] != edit.old:
+            raise EditRefused(f"{edit.path}:{edit.line} is not as it was read; run the command again")
+        lines[edit.line - 1] = _new(edit, lines[edit.line - 1][1], usual)
+    return (mark + "".join(text + end for text, end in lines)).encode("utf-8")
+
+
+def _decoded(content: bytes, edits: Iterable[Edit]) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as wrong:
+        where = next((edit.path for edit in edits), "a file")
+        raise EditRefused(f"{where} is not UTF-8; save the file as UTF-8") from wrong
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    """Each line with its end, as they stand. The last one has none."""
+    found, begin = [], 0
+    for end in _END.finditer(text):
+        found.append((text[begin : end.start()], end[0]))
+        begin = end.end()
+    return [*found, (text[begin:], "")]
+
+
+def _new(edit: Edit, end: str, usual: str) -> tuple[str, str]:
+    if edit.new is None:
+        return "", ""
+    return edit.new.replace("\n", usual), end
+
+
+def difference(path: str, before: bytes, after: bytes) -> str:
+    """What would change, as a unified diff that `git apply` and `patch -p1` take."""
+    old, new = (_kept(content) for content in (before, after))
+    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+def _kept(content: bytes) -> list[str]:
+    """Lines that end with `\\n` alone, as diff has them."""
+    parts = content.decode("utf-8").split("\n")
+    return [f"{part}\n" for part in parts[:-1]] + ([parts[-1]] if parts[-1] else [])

@@ -1,0 +1,137 @@
+"""Which repairs are made: each is tried in a copy, and kept only where the plan stays what it is. Writes no file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from agent_fox.core.graph import Plan
+from agent_fox.core.spec import Severity, Spec, text_version
+from agent_fox.specs.lint.edits import EditRefused, edited
+from agent_fox.specs.lint.mirror import mirror
+from agent_fox.specs.lint.rules import lint
+from agent_fox.specs.lint.values import Edit, Finding
+from agent_fox.specs.lint.world import World
+
+_MOST_ROUNDS = 6
+"""A line may need one repair after the other; each round repairs every line at most once."""
+
+Shape = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """What is to be written, by path: bytes before and after. `made` were tried, `refused` would change the plan."""
+
+    files: dict[str, tuple[bytes, bytes]] = field(default_factory=dict)
+    made: tuple[Finding, ...] = ()
+    refused: tuple[Finding, ...] = ()
+
+
+@dataclass(slots=True)
+class _Trial:
+    """A copy in which repairs are tried, with the plan that it has now."""
+
+    root: Path
+    read: Callable[[Path], World]
+    wanted: Callable[[Finding], bool]
+    world: World
+    made: list[Finding] = field(default_factory=list)
+    refused: dict[tuple[Edit, ...], Finding] = field(default_factory=dict)
+
+    def round(self) -> bool:
+        """Try every repair that is not refused yet. False where there was none."""
+        found = _apart(
+            f for f in lint(self.world).findings if f.edits and self.wanted(f) and f.edits not in self.refused
+        )
+        if found and not self.try_all(found) and len(found) > 1:
+            for finding in found:
+                self.try_all([finding])
+        return bool(found)
+
+    def try_all(self, found: Sequence[Finding]) -> bool:
+        """Make the repairs together; take them all back where the plan would become another."""
+        before = self._write([edit for finding in found for edit in finding.edits])
+        world = self.read(self.root) if before is not None else self.world
+        if before is not None and is_harmless(self.world.plan, world.plan):
+            self.world = world
+            self.made += found
+            return True
+        for path, content in (before or {}).items():
+            path.write_bytes(content)
+        if len(found) == 1:
+            self.refused[found[0].edits] = found[0]
+        return False
+
+    def _write(self, edits: Sequence[Edit]) -> dict[Path, bytes] | None:
+        """The files as they were; None, and nothing is written, where an edit does not fit."""
+        paths = {edit.path: self.root / edit.path for edit in edits}
+        try:
+            before = {path: path.read_bytes() for path in paths.values()}
+            after = {path: edited(before[path], [e for e in edits if e.path == name]) for name, path in paths.items()}
+        except (EditRefused, OSError):
+            return None
+        for path, content in after.items():
+            path.write_bytes(content)
+        return before
+
+
+def repairs(
+    root: Path, places: Iterable[Path], read: Callable[[Path], World], wanted: Callable[[Finding], bool]
+) -> Repairs:
+    """Try all repairs of the wanted findings in a copy of the places; `read` gives the world below a root."""
+    with tempfile.TemporaryDirectory(prefix="agent-fox-lint-") as folder:
+        copy = Path(folder).resolve()
+        copied = mirror(root, places, copy)
+        if not copied:
+            return Repairs()
+        trial = _Trial(copy, read, wanted, read(copy))
+        for _ in range(_MOST_ROUNDS):
+            if not trial.round():
+                break
+        now = {name: (copy / name).read_bytes() for name in copied}
+    files = {name: (copied[name], content) for name, content in now.items() if content != copied[name]}
+    return Repairs(files, tuple(trial.made), tuple(trial.refused.values()))
+
+
+def _apart(found: Iterable[Finding]) -> list[Finding]:
+    """Findings of which no two change one line."""
+    kept: list[Finding] = []
+    lines: set[tuple[str, int]] = set()
+    for finding in found:
+        own = {(edit.path, edit.line) for edit in finding.edits}
+        if not own & lines:
+            kept.append(finding)
+            lines |= own
+    return kept
+
+
+def is_harmless(before: Plan, after: Plan) -> bool:
+    """The plan is what it was, without more problems; or it has fewer, and what is to be proven is what it was."""
+    was, now = _count(before), _count(after)
+    if any(new > old for old, new in zip(was, now, strict=True)):
+        return False
+    return _meaning(before) == _meaning(after) or (now != was and _to_prove(before) == _to_prove(after))
+
+
+def _count(plan: Plan) -> tuple[int, ...]:
+    return tuple(sum(p.severity is severity for p in plan.problems) for severity in Severity)
+
+
+def _meaning(plan: Plan) -> Shape:
+    return (plan.nodes, plan.edges, *(_without_places(spec) for spec in plan.specs))
+
+
+def _to_prove(plan: Plan) -> Shape:
+    """Ids and texts of everything that is to be proven, and the nodes."""
+    parts = [(spec.name, part.id, text_version(part.text)) for spec in plan.specs for part in spec.parts]
+    return (*parts, *(node.uid for node in plan.nodes))
+
+
+def _without_places(spec: Spec) -> Spec:
+    """The spec without lines, and without the groups' own text, which holds the marks that are repaired."""
+    rows = tuple(replace(row, where="") for row in spec.dependencies)
+    groups = tuple(replace(group, text="") for group in spec.groups)
+    return replace(spec, places={}, dependencies=rows, groups=groups)

@@ -1,0 +1,198 @@
+"""Rules whose findings have one certain repair each: spellings that are read as they are meant. Writing is not here."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from agent_fox.core.spec import Dependency
+from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
+from agent_fox.specs.lines import Line
+from agent_fox.specs.lint.pages import Page
+from agent_fox.specs.lint.values import Edit, Found, Level, SpecRule, split_place
+from agent_fox.specs.lint.world import Case
+from agent_fox.specs.tables import Row, Table
+
+_UPPER_BOX = re.compile(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
+_FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)
+_TOKEN = re.compile(
+    r"(?<![\w./`-])[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}(?:\.[Ee]?\d{1,9}){0,2}(?![A-Za-z0-9/`-]|\.\w)"
+)
+_DIGITS = re.compile(r"\d+")
+_DOUBLED = re.compile(r"(?<=[\w*\]]),(?:[ \t]*,)+[ \t]*")
+_SCENARIO = re.compile(r"([ ]{0,3})(#{1,6})([ \t]+Scenario[ \t]*[:\uff1a].*)", re.IGNORECASE)
+_PIPE = re.compile(r"(?<!\\)\|")
+_NUMBER = re.compile(r"(\s*`?)(\d{1,9})(`?\s*)")
+_NAMES_A_SPEC = ("spec", "depends on", "depends on spec", "required spec", "upstream spec", "upstream")
+_SCENARIO_LEVEL = 4
+
+
+def upper_box(case: Case) -> Iterator[Found]:
+    """Once for a file, with all its boxes. spec-kit's own commands write X."""
+    edits: dict[str, list[Edit]] = {}
+    for page, line, raw in _text_lines(case, "tasks.md") if case.spec.dialect != SPEC_KIT else ():
+        found = _UPPER_BOX.fullmatch(raw)
+        if found:
+            edits.setdefault(page.where, []).append(Edit(page.where, line, raw, f"{found[1]}x{found[2]}"))
+    for where, boxes in edits.items():
+        count = "a box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
+        yield Found(f"{where}:{boxes[0].line}", f"{count} ticked with X", tuple(boxes))
+
+
+def reference_spelling(case: Case) -> Iterator[Found]:
+    """Ids in other letters or without their zeros, where exactly one id of the spec can be meant."""
+    written = {part.id for part in case.spec.parts} | {requirement.id for requirement in case.spec.requirements}
+    alike = Counter(_folded(name) for name in written)
+    meant = {_folded(name): name for name in written if alike[_folded(name)] == 1 and "-" in name}
+    for page, line, raw in _text_lines(case, "tasks.md") if meant else ():
+        field = _FIELD.search(raw)
+        if field is None:
+            continue
+        new = raw[: field.end()] + _TOKEN.sub(_respelt(written, meant), raw[field.end() :])
+        if new != raw:
+            yield _change(page, line, raw, new, "an id is spelt otherwise than it is declared")
+
+
+def _respelt(written: set[str], meant: dict[str, str]) -> Callable[[re.Match[str]], str]:
+    return lambda found: found[0] if found[0] in written else meant.get(_folded(found[0]), found[0])
+
+
+def _folded(name: str) -> str:
+    return _DIGITS.sub(lambda found: found[0].lstrip("0") or "0", name.upper())
+
+
+def doubled_separator(case: Case) -> Iterator[Found]:
+    for page, line, raw in _text_lines(case, "tasks.md"):
+        field = _FIELD.search(raw)
+        if field is not None:
+            new = raw[: field.end()] + _DOUBLED.sub(", ", raw[field.end() :])
+            if new != raw:
+                yield _change(page, line, raw, new, "a comma stands twice between ids")
+
+
+def scenario_level(case: Case) -> Iterator[Found]:
+    """OpenSpec's own tool finds a scenario under four marks only."""
+    for page in case.pages if case.spec.dialect == OPENSPEC else ():
+        for line in page.markdown.lines if page.name.endswith("spec.md") else ():
+            raw = page.raw[line.number - 1]
+            found = _SCENARIO.fullmatch(raw) if line.heading is not None else None
+            if found and len(found[2]) != _SCENARIO_LEVEL:
+                new = f"{found[1]}{'#' * _SCENARIO_LEVEL}{found[3]}"
+                yield _change(page, line.number, raw, new, f"a scenario stands under {found[2]}, not under ####")
+
+
+def doubled_dependency(case: Case) -> Iterator[Found]:
+    """Rows of a table of dependencies that are the same to the letter."""
+    for page, table in _dependency_tables(case):
+        seen: dict[str, int] = {}
+        for row in table.rows:
+            raw = page.raw[row.line - 1]
+            first = seen.setdefault(raw.strip(), row.line)
+            if first != row.line:
+                yield _change(page, row.line, raw, None, f"this row stands in line {first} already")
+
+
+def dependency_by_number(case: Case) -> Iterator[Found]:
+    """A row that names a spec by its number, which is one spec's only. Another spec may take it one day."""
+    rows = {split_place(row.where): row for row in case.spec.dependencies}
+    for page, table in _dependency_tables(case):
+        column = table.column(*_NAMES_A_SPEC)
+        for row in table.rows if column is not None else ():
+            named = rows.get((page.where, row.line))
+            raw = page.raw[row.line - 1]
+            new = _with_name(raw, row, column or 0, named)
+            if named is not None and new != raw:
+                yield _change(page, row.line, raw, new, f"{named.spec} is named by its number alone")
+
+
+def _with_name(raw: str, row: Row, column: int, named: Dependency | None) -> str:
+    """The row with the folder's name in its cell, where that holds nothing but its number."""
+    cells = _PIPE.split(raw)
+    place = column + (1 if raw.lstrip().startswith("|") else 0)
+    found = _NUMBER.fullmatch(cells[place]) if place < len(cells) else None
+    head = named.spec.partition("_")[0] if named else ""
+    if named is None or found is None or not head.isdecimal() or int(head) != int(found[2]) or head == named.spec:
+        return raw
+    cells[place] = f"{found[1]}{named.spec}{found[3]}"
+    return "|".join(cells)
+
+
+def _dependency_tables(case: Case) -> Iterator[tuple[Page, Table]]:
+    """The tables that the spec's dependencies were read from."""
+    rows = {split_place(row.where) for row in case.spec.dependencies}
+    files = {path for path, _ in rows}
+    for page in case.pages:
+        for table in page.markdown.tables if page.where in files else ():
+            if any((page.where, row.line) in rows for row in table.rows):
+                yield page, table
+
+
+def _text_lines(case: Case, name: str) -> Iterator[tuple[Page, int, str]]:
+    """Lines that are neither code nor in a comment, as they stand in the file."""
+    for page in case.pages:
+        for line in page.markdown.lines if page.name == name else ():
+            raw = page.raw[line.number - 1]
+            if not line.is_code and _is_whole(line, raw):
+                yield page, line.number, raw
+
+
+def _is_whole(line: Line, raw: str) -> bool:
+    return bool(line.text) and line.text == raw.expandtabs(4).rstrip()
+
+
+def _change(page: Page, line: int, old: str, new: str | None, what: str) -> Found:
+    return Found(page.at(line), what, (Edit(page.where, line, old, new),))
+
+
+_W, _N = Level.WARNING, Level.NOTE
+REPAIRS = (
+    SpecRule(
+        "upper-case-box",
+        _N,
+        "Boxes are ticked with X. They are read; other tools know x alone (but for spec-kit's, which write X).",
+        "Write [x].",
+        is_fixable=True,
+        check=upper_box,
+    ),
+    SpecRule(
+        "reference-spelling",
+        _N,
+        "A task spells an id in other letters, or without its zeros.",
+        "Write it as it is declared.",
+        is_fixable=True,
+        check=reference_spelling,
+    ),
+    SpecRule(
+        "doubled-separator",
+        _N,
+        "Two commas stand between ids: an id may have been lost.",
+        "Write one.",
+        is_fixable=True,
+        check=doubled_separator,
+    ),
+    SpecRule(
+        "scenario-level",
+        _W,
+        "A scenario (OpenSpec) stands under another heading than ####: OpenSpec's own tool passes it over.",
+        "Write #### Scenario:",
+        is_fixable=True,
+        check=scenario_level,
+    ),
+    SpecRule(
+        "doubled-dependency",
+        _N,
+        "A table of dependencies has one row twice.",
+        "Take one of them out.",
+        is_fixable=True,
+        check=doubled_dependency,
+    ),
+    SpecRule(
+        "dependency-by-number",
+        _N,
+        "A row names a spec by its number. Numbers are not unique: a second spec with it makes the row an error.",
+        "Write the folder's name.",
+        is_fixable=True,
+        check=dependency_by_number,
+    ),
+)

@@ -1,0 +1,78 @@
+"""The table of all rules, and how they are asked. docs/lint.md carries the table; a test holds the two together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent_fox.core.spec import Spec
+from agent_fox.specs.lint.problems import PROBLEM_RULES, problem_findings
+from agent_fox.specs.lint.repairs import REPAIRS
+from agent_fox.specs.lint.shape import SHAPE
+from agent_fox.specs.lint.stale import STALE
+from agent_fox.specs.lint.tracing import TRACING
+from agent_fox.specs.lint.values import Finding, Level, PlanRule, Rule, SpecRule
+from agent_fox.specs.lint.wording import WORDING
+from agent_fox.specs.lint.world import Case, World
+
+RULES: tuple[Rule, ...] = (*PROBLEM_RULES, *TRACING, *SHAPE, *WORDING, *STALE, *REPAIRS)
+
+_NO_REPOSITORY = "the files of the repository are not here"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All findings, in the order of files and lines. `not_checked`: rules that could not run, and why."""
+
+    findings: tuple[Finding, ...]
+    not_checked: tuple[tuple[str, str], ...] = ()
+
+    def count(self, level: Level) -> int:
+        return sum(finding.level is level for finding in self.findings)
+
+
+def lint(world: World) -> Report:
+    """Ask every rule that is not switched off. Nothing is raised for what files hold."""
+    off = frozenset(world.settings.off)
+    rules = [rule for rule in RULES if rule.id not in off]
+    able = [rule for rule in rules if world.is_repository or not rule.needs_repository]
+    found = [finding for finding in problem_findings(world) if finding.rule not in off]
+    seen: set[str] = set()
+    for spec in world.plan.specs:
+        found += _of_spec(Case(world, spec, spec.path not in seen), able)
+        seen.add(spec.path)
+    for rule in able:
+        if isinstance(rule, PlanRule):
+            found += (rule.finding(one, None) for one in rule.check(world))
+    left = tuple((rule.id, _NO_REPOSITORY) for rule in rules if rule not in able)
+    return Report(tuple(sorted(dict.fromkeys(found), key=_place)), left)
+
+
+def _of_spec(case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
+    """A spec that was taken back is history: nothing of it is judged."""
+    if case.spec.is_withdrawn:
+        return
+    for rule in rules:
+        if isinstance(rule, SpecRule):
+            yield from (rule.finding(one, case.spec.name) for one in rule.check(case))
+
+
+def _place(finding: Finding) -> tuple[str, int, str, str]:
+    return finding.path, finding.line, finding.rule, finding.what
+
+
+def unknown_rules(names: Iterable[str]) -> tuple[str, ...]:
+    known = {rule.id for rule in RULES}
+    return tuple(name for name in names if name not in known)
+
+
+def below(report: Report, paths: Iterable[str], specs: Iterable[Spec]) -> Report:
+    """What is about the paths (relative to the root) and the specs that lie there; all of it for the root itself."""
+    wanted = tuple(paths)
+    named = {spec.name for spec in specs if _is_below(spec.path, wanted)}
+    kept = [f for f in report.findings if f.spec in named or _is_below(f.path, wanted)]
+    return Report(tuple(kept), report.not_checked)
+
+
+def _is_below(path: str, wanted: tuple[str, ...]) -> bool:
+    return any(place in (".", path) or path.startswith(f"{place}/") for place in wanted)

@@ -1,0 +1,116 @@
+"""Rules about sizes and order: groups, requirements, checkpoints. What texts say is not judged here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agent_fox.core.spec import Group
+from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
+from agent_fox.specs.lint.values import Found, Level, SpecRule
+from agent_fox.specs.lint.world import Case
+
+_NO_TASKS_NEEDED = 1
+_FINER = {SPEC_KIT: 2, OPENSPEC: 2}
+"""Dialects whose tasks are smaller: a file each. So many times as many of them are one group's."""
+
+
+def large_group(case: Case) -> Iterator[Found]:
+    """More than one session can hold. A group that only writes tests names everything, and may."""
+    limits = case.world.settings
+    for group in case.spec.groups:
+        place = case.spec.place(f"group {group.number}")
+        most = limits.group_subtasks * _FINER.get(case.spec.dialect, 1)
+        if len(group.subtasks) > most:
+            yield Found(place, f"group {group.number} has {len(group.subtasks)} subtasks; more than {most}")
+        if len(group.requirements) > limits.group_requirements and _builds(group, case):
+            what = f"group {group.number} names {len(group.requirements)} requirements"
+            yield Found(place, f"{what}; more than {limits.group_requirements}")
+
+
+def _builds(group: Group, case: Case) -> bool:
+    """Whether it builds a part: not the tests alone, not a check of everything, not the whole spec's only group."""
+    is_last = group is case.spec.groups[-1]
+    return not (group.writes_tests_only or group.is_checkpoint or is_last)
+
+
+def large_requirement(case: Case) -> Iterator[Found]:
+    most = case.world.settings.requirement_parts
+    for requirement in case.spec.requirements:
+        if len(requirement.parts) > most:
+            what = f"{requirement.id} has {len(requirement.parts)} criteria and edge cases; more than {most}"
+            yield Found(case.spec.place(requirement.id), what)
+
+
+def empty_group(case: Case) -> Iterator[Found]:
+    """Neither subtasks, nor requirements, nor a line below the title. A checkpoint needs none of them."""
+    for group in case.spec.groups:
+        lines = [line for line in group.text.split("\n") if line.strip()]
+        is_empty = not (group.subtasks or group.requirements) and len(lines) <= _NO_TASKS_NEEDED
+        if is_empty and not group.is_checkpoint:
+            yield Found(case.spec.place(f"group {group.number}"), f"group {group.number} has only a title")
+
+
+def first_checkpoint(case: Case) -> Iterator[Found]:
+    if case.spec.groups and case.spec.groups[0].is_checkpoint:
+        number = case.spec.groups[0].number
+        yield Found(case.spec.place(f"group {number}"), f"group {number} is a checkpoint, and nothing stands before it")
+
+
+def no_edge_case(case: Case) -> Iterator[Found]:
+    """Neither an edge case nor a criterion about what goes wrong. Judged where the spec has either at all; spec-kit has
+    edge cases of the whole spec."""
+    spec = case.spec
+    if spec.dialect == SPEC_KIT:
+        return
+    unwanted = {r.id: bool(r.edge_cases) or any(_is_unwanted(part.text) for part in r.parts) for r in spec.requirements}
+    if not spec.is_planned or not any(unwanted.values()):
+        return
+    for name, has in unwanted.items():
+        if not has:
+            yield Found(spec.place(name), f"{name} says nothing of what goes wrong")
+
+
+def _is_unwanted(text: str) -> bool:
+    words = text[:2000].lower().split()
+    return bool(words) and (words[0] == "if" or any(word.startswith(_TROUBLE) for word in words))
+
+
+_TROUBLE = ("error", "fail", "invalid", "reject", "missing", "unavailable", "timeout", "refuse", "unauthori", "malform")
+_W, _N = Level.WARNING, Level.NOTE
+SHAPE = (
+    SpecRule(
+        "large-group",
+        _W,
+        "A group is larger than one session can do well.",
+        "Split it; or set `group_subtasks` and `group_requirements` in `[lint]`.",
+        check=large_group,
+    ),
+    SpecRule(
+        "large-requirement",
+        _N,
+        "A requirement has more criteria than a person keeps in mind.",
+        "Split it; or set `requirement_parts` in `[lint]`.",
+        check=large_requirement,
+    ),
+    SpecRule(
+        "empty-group",
+        _W,
+        "A group has a title and nothing else: its coder is told nothing.",
+        "Say what is to be done, and which requirements it is about.",
+        check=empty_group,
+    ),
+    SpecRule(
+        "first-checkpoint",
+        _W,
+        "A spec begins with a checkpoint: there is nothing to check.",
+        "Move it behind the groups that it checks.",
+        check=first_checkpoint,
+    ),
+    SpecRule(
+        "no-edge-case",
+        _N,
+        "A requirement has no edge case, and no criterion says what happens when something goes wrong.",
+        "Add one, such as IF it fails, THEN THE system SHALL ...",
+        check=no_edge_case,
+    ),
+)

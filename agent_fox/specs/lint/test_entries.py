@@ -1,0 +1,102 @@
+"""What a test specification has: its entries, the requirements that they name, and who names the entries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent_fox.core.spec import Spec
+from agent_fox.specs.id_ranges import PartIndex, index_of
+from agent_fox.specs.lines import Line
+from agent_fox.specs.lint.pages import Page
+
+_ENTRY = re.compile(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
+_JSON_ENTRY = re.compile(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
+_REQUIREMENT = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
+_FIELD = re.compile(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
+_DOCUMENTS = ("test_spec.md", "test_spec.json")
+
+
+@dataclass(frozen=True)
+class TestEntries:
+    """`declared` entries; requirement ids they have `named`, or that the spec does not know (with their places);
+    entries `mentioned` elsewhere, with their places."""
+
+    __test__ = False
+
+    declared: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    unknown: tuple[tuple[str, str], ...] = ()
+    mentioned: tuple[tuple[str, str], ...] = ()
+
+
+def entries_of(spec: Spec, pages: Iterable[Page]) -> TestEntries:
+    """Read from the spec's own documents; empty where it has no test specification."""
+    pages = tuple(pages)
+    page = next((page for page in pages if page.name in _DOCUMENTS), None)
+    if page is None:
+        return TestEntries()
+    declared = frozenset(_declared(page))
+    index = index_of(spec.requirements, spec.name.partition("_")[0])
+    named: set[str] = set()
+    unknown: dict[tuple[str, str], None] = {}
+    for number, text in _fields(page):
+        ids, left = _read(index, text)
+        named.update(ids)
+        unknown.update(dict.fromkeys((name, f"{page.where}:{number}") for name in left))
+    return TestEntries(declared, frozenset(named), tuple(unknown), tuple(_mentioned(pages, declared)))
+
+
+def _declared(page: Page) -> Iterator[str]:
+    if page.name.endswith(".json"):
+        yield from (found[1].upper() for found in _JSON_ENTRY.finditer(page.file.text))
+        return
+    for line in page.markdown.lines:
+        is_declared = line.heading is not None or line.text.lstrip().startswith(
+            ("|", "- **", "* **", "**", "- [", "1.")
+        )
+        if is_declared and not line.is_code:
+            yield from (name.upper() for name in _ENTRY.findall(line.text))
+
+
+def _fields(page: Page) -> Iterator[tuple[int, str]]:
+    """Lines that say which requirements an entry shows: fields, and the rows of tables."""
+    if page.name.endswith(".json"):
+        yield from ((number, line) for number, line in enumerate(page.raw, 1) if "REQ-" in line)
+        return
+    open_field = False
+    for line in page.markdown.lines:
+        open_field = _is_field(line) or (open_field and not line.is_blank and not line.text.lstrip().startswith("**"))
+        if open_field and not line.is_code:
+            yield line.number, line.text
+
+
+def _is_field(line: Line) -> bool:
+    return not line.is_code and (_FIELD.match(line.text) is not None or line.text.lstrip().startswith("|"))
+
+
+def _read(index: PartIndex, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The ids that a line names. What it does not write as a whole id is no reference that could be stale."""
+    body = text.partition(":")[2] if _FIELD.match(text) else text
+    ids, unknown = index.expand(body.replace("|", " "))
+    whole = set(_REQUIREMENT.findall(body))
+    own = [name for name in unknown if name in whole and _is_own(name, index.prefix)]
+    return ids, tuple(own)
+
+
+def _is_own(name: str, prefix: str) -> bool:
+    number = name.partition("-REQ-")[0]
+    return "PROP" not in name and (not number.isdecimal() or not prefix.isdecimal() or int(number) == int(prefix))
+
+
+def _mentioned(pages: Iterable[Page], declared: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """Entries that tasks name. An entry of another spec is that one's, so its number must be one that is used here."""
+    numbers = {name.split("-")[1] for name in declared}
+    for page in pages:
+        if not page.name.startswith("tasks."):
+            continue
+        for number, line in enumerate(page.raw, 1):
+            if "TS-" in line.upper():
+                names = _ENTRY.findall(line)
+                yield from ((n.upper(), f"{page.where}:{number}") for n in names if n.split("-")[1] in numbers)

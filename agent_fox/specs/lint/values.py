@@ -1,0 +1,116 @@
+"""What a linter says, as values: rules, findings, edits. No rule is here, and nothing reads files."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from agent_fox.specs.lint.world import Case, World
+
+_AT = re.compile(r"(.*):(\d{1,9})", re.DOTALL)
+_LINE_NUMBERS = re.compile(r"\blines? \d+(?:(?:,| and) \d+)*|(?<=:)\d+")
+_PRINT_DIGITS = 32
+
+
+class Level(StrEnum):
+    """How much a finding weighs. An error is certain; a note is for a reader with time."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """One line of a file, by its number, as it stands (`old`) and as it should (`new`). Neither has a line end.
+
+    `new` is None where the line goes away; a `\\n` in it is a line end of the file's own kind.
+    """
+
+    path: str
+    line: int
+    old: str
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a rule found: `where` is `path` or `path:line`. `level` is set where it is not the rule's own."""
+
+    where: str
+    what: str
+    edits: tuple[Edit, ...] = ()
+    spec: str | None = None
+    level: Level | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What a rule found, ready to be shown. `line` is 0 where the whole file or folder is meant."""
+
+    path: str
+    line: int
+    rule: str
+    level: Level
+    spec: str | None
+    what: str
+    remedy: str
+    edits: tuple[Edit, ...] = ()
+
+    @property
+    def where(self) -> str:
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same finding after lines were moved: line numbers don't count."""
+        named = "\0".join((self.rule, self.spec or "", self.path, _LINE_NUMBERS.sub("", self.what)))
+        return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:_PRINT_DIGITS]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule with its id, what it means, and what to do. Some need the repository that the specs speak of."""
+
+    id: str
+    level: Level
+    meaning: str
+    remedy: str
+    is_fixable: bool = False
+    needs_repository: bool = False
+
+    def finding(self, found: Found, spec: str | None) -> Finding:
+        path, line = split_place(found.where)
+        level = found.level or self.level
+        return Finding(path, line, self.id, level, found.spec or spec, found.what, self.remedy, found.edits)
+
+
+@dataclass(frozen=True, slots=True)
+class SpecRule(Rule):
+    """A rule about one spec at a time."""
+
+    check: Callable[[Case], Iterable[Found]] = lambda case: ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRule(Rule):
+    """A rule about all specs together."""
+
+    check: Callable[[World], Iterable[Found]] = lambda world: ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemRule(Rule):
+    """What reading and planning say already. `says` is how its sentence is known; `is_note`: it only tells."""
+
+    says: str = ""
+    is_note: bool = False
+
+
+def split_place(where: str) -> tuple[str, int]:
+    """`path:line` as its two parts; a place without a line has line 0."""
+    found = _AT.fullmatch(where)
+    return (found[1], int(found[2])) if found else (where, 0)

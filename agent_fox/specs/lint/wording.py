@@ -1,0 +1,144 @@
+"""Rules about sentences: is it said what must hold, and how it is measured. Only English is judged."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+
+from agent_fox.core.spec import Criterion
+from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
+from agent_fox.specs.lint.english import is_english
+from agent_fox.specs.lint.values import Found, Level, SpecRule
+from agent_fox.specs.lint.world import Case
+
+_LOOK = 4_000
+_OBLIGES = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
+_IF = re.compile(r"\W{0,8}if\b", re.IGNORECASE)
+_THEN = re.compile(r"\bthen\b", re.IGNORECASE)
+_GIVEN = re.compile(r"\b(?:given|when)\b", re.IGNORECASE)
+_CODE = re.compile(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
+_VAGUE = re.compile(
+    r"\b(?:user[- ]friendly|intuitive(?:ly)?|seamless(?:ly)?|robust(?:ly)?|reasonabl[ey]|adequate(?:ly)?"
+    r"|appropriate(?:ly)?|sufficient(?:ly)?|as (?:needed|required|appropriate)|if (?:possible|necessary|needed)"
+    r"|efficient(?:ly)?|quickly|promptly|timely|(?<!fail )(?<!fail-)fast(?!-)"
+    r"|properly|optimal(?:ly)?|high[- ]performance"
+    r"|state of the art|best effort|and/or|etc)\b",
+    re.IGNORECASE,
+)
+_MEASURE = re.compile(
+    r"\d|\b(?:exactly|identical(?:ly)?|at least|at most|no more than|within (?:a|one|two))\b", re.IGNORECASE
+)
+_UNCLEAR = re.compile(r"\[\s?NEEDS[ _-]CLARIFICATION\b", re.IGNORECASE)
+_UNWRITTEN = re.compile(r"\b(?:TBD|TBC|FIXME|XXX)\b|\bTODO\b\s?[:(]|\?\?\?")
+
+
+def no_obligation(case: Case) -> Iterator[Found]:
+    """A criterion that obliges nobody: no SHALL or MUST, and none of the forms that its dialect has beside them."""
+    if not case.is_english or not _obliges_usually(case):
+        return
+    obliges = _FORMS.get(case.spec.dialect, _shall)
+    for part in case.spec.parts:
+        if is_english(part.text) and not obliges(part.text[:_LOOK]):
+            yield Found(case.spec.place(part.id), f"{part.id} says neither SHALL nor MUST: {_shown(part)}")
+
+
+def _obliges_usually(case: Case) -> bool:
+    """A spec that writes nothing so has a form of its own, which is not judged."""
+    return any(_OBLIGES.search(part.text[:_LOOK]) for part in case.spec.parts)
+
+
+def _shall(text: str) -> bool:
+    return _OBLIGES.search(text) is not None
+
+
+def _shall_or_given(text: str) -> bool:
+    return _shall(text) or (_GIVEN.search(text) is not None and _THEN.search(text) is not None)
+
+
+_FORMS: dict[str, Callable[[str], bool]] = {
+    AGENT_FOX: _shall,
+    KIRO: _shall,
+    SPEC_KIT: _shall_or_given,
+    OPENSPEC: _shall_or_given,
+}
+
+
+def no_condition(case: Case) -> Iterator[Found]:
+    """A scenario without WHEN or THEN, and an IF without THEN: EARS names both."""
+    if not case.is_english:
+        return
+    for part in case.spec.parts:
+        text = part.text[:_LOOK]
+        if is_english(part.text) and case.spec.dialect != SPEC_KIT and _IF.match(text) and not _THEN.search(text):
+            yield Found(case.spec.place(part.id), f"{part.id} says IF without THEN: {_shown(part)}")
+
+
+def vague(case: Case) -> Iterator[Found]:
+    """A word that everyone measures differently, in a sentence without any measure."""
+    for part in case.spec.parts if case.is_english else ():
+        text = _CODE.sub(" ", part.text[:_LOOK])
+        words = dict.fromkeys(word.lower() for word in _VAGUE.findall(text))
+        if words and not _MEASURE.search(text) and is_english(part.text):
+            yield Found(case.spec.place(part.id), f"{part.id} says {', '.join(words)} and gives no measure")
+
+
+def unclear(case: Case) -> Iterator[Found]:
+    """A question that was left in a document."""
+    for page in case.pages:
+        for line in page.markdown.lines if _UNCLEAR.search(page.file.text) else ():
+            if not line.is_code and _UNCLEAR.search(_CODE.sub(" ", line.text)):
+                yield Found(page.at(line.number), "a question is left open here: NEEDS CLARIFICATION")
+
+
+def unwritten(case: Case) -> Iterator[Found]:
+    for part in case.spec.parts:
+        found = _UNWRITTEN.search(_CODE.sub(" ", part.text[:_LOOK]))
+        if found:
+            yield Found(case.spec.place(part.id), f"{part.id} is not written to its end: {found[0].strip(' :(')}")
+        elif not part.text.strip():
+            yield Found(case.spec.place(part.id), f"{part.id} has no text")
+
+
+def _shown(part: Criterion) -> str:
+    text = " ".join(part.text[:200].split())
+    return text if len(text) <= 70 else text[:69] + "…"
+
+
+_W, _N = Level.WARNING, Level.NOTE
+WORDING = (
+    SpecRule(
+        "no-obligation",
+        _W,
+        "A criterion obliges nobody: it says neither SHALL nor MUST, nor (spec-kit, OpenSpec) Given/WHEN and THEN.",
+        "Write it as EARS: WHEN it happens, THE system SHALL do this.",
+        check=no_obligation,
+    ),
+    SpecRule(
+        "if-without-then",
+        _N,
+        "A criterion begins with IF and has no THEN: where the condition ends is a guess.",
+        "Write IF it fails, THEN THE system SHALL do this.",
+        check=no_condition,
+    ),
+    SpecRule(
+        "vague-word",
+        _N,
+        "A criterion has a word that everyone measures differently, and no measure.",
+        "Say how much, how long, or which.",
+        check=vague,
+    ),
+    SpecRule(
+        "needs-clarification",
+        _W,
+        "A question is left open in a document.",
+        "Answer it before anything is built.",
+        check=unclear,
+    ),
+    SpecRule(
+        "unwritten",
+        _W,
+        "The text of a requirement is missing or says TBD.",
+        "Write it.",
+        check=unwritten,
+    ),
+)

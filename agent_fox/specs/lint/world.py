@@ -1,0 +1,58 @@
+"""What the rules look at: the plan, and one spec at a time with its documents. No rule is here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from agent_fox.config import LintSettings
+from agent_fox.core.blame import ownership
+from agent_fox.core.graph import Plan
+from agent_fox.core.spec import Spec
+from agent_fox.specs.lint.english import is_english
+from agent_fox.specs.lint.pages import Page, read_pages
+from agent_fox.specs.lint.test_entries import TestEntries, entries_of
+
+
+@dataclass(frozen=True)
+class World:
+    """The plan as it was read, below `root`. `is_repository`: the files that specs speak of lie there too."""
+
+    root: Path
+    plan: Plan
+    settings: LintSettings
+    is_repository: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """One spec under the rules. Its pages are read once, and are gone with it.
+
+    Of several specs in one file only the first has pages: what a file says is found once.
+    """
+
+    world: World
+    spec: Spec
+    has_pages: bool = True
+
+    @cached_property
+    def pages(self) -> tuple[Page, ...]:
+        return tuple(read_pages(self.spec, self.world.root)) if self.has_pages else ()
+
+    @cached_property
+    def is_english(self) -> bool:
+        return is_english(" ".join(part.text for part in self.spec.parts))
+
+    @cached_property
+    def owners(self) -> Mapping[str, tuple[int, ...]]:
+        """The groups that answer for each part; none where neither tasks nor rows name it."""
+        return ownership(self.spec).owners
+
+    @cached_property
+    def test_entries(self) -> TestEntries:
+        return entries_of(self.spec, self.pages)
+
+    def page(self, *names: str) -> Page | None:
+        return next((page for name in names for page in self.pages if page.name == name), None)

@@ -1,0 +1,47 @@
+"""Repaired files put in their places: whole or not at all, and never over what someone else wrote meanwhile."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+from agent_fox.specs.lint.edits import EditRefused
+
+
+def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
+    """Put `after` in the place of `before`, with the file's own mode. Raises EditRefused where that can't be done.
+
+    A link inside the repository is kept, and its target is written; one that leads outside is never followed.
+    """
+    target = _target(root, path)
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        draft = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(after)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.chmod(mode)
+            if target.read_bytes() != before:
+                raise EditRefused(f"{path} was changed meanwhile, and is left as it is; run the command again")
+            draft.replace(target)
+        finally:
+            draft.unlink(missing_ok=True)
+    except OSError as refused:
+        raise EditRefused(f"{path} can't be written ({refused.strerror}); check its permissions") from refused
+
+
+def _target(root: Path, path: str) -> Path:
+    try:
+        target = (root / path).resolve(strict=True)
+    except (OSError, RuntimeError) as refused:
+        raise EditRefused(f"{path} is not there any more; run the command again") from refused
+    if not target.is_relative_to(root.resolve()):
+        raise EditRefused(f"{path} leads outside of the repository, and is left as it is; repair it there")
+    if not os.access(target, os.W_OK):
+        raise EditRefused(f"{path} can't be written; check its permissions")
+    return target

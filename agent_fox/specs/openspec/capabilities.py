@@ -1,0 +1,201 @@
+"""What a change asks of its capabilities, or a capability says of itself, as requirements with ids made from places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Criterion, Problem, Requirement, Severity, Spec
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
+from agent_fox.specs.openspec.words import Operation, ids_in, same
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Capability:
+    """One capability with what its file says. `is_baseline`: the file says what is there, and changes nothing."""
+
+    name: str
+    markdown: Markdown
+    delta: Delta
+    is_baseline: bool = False
+
+    @property
+    def expected(self) -> list[Draft]:
+        """What is to be proven: what is added and modified, and what is renamed and written out once more."""
+        told = self.delta.of(Operation.ADDED, Operation.MODIFIED, Operation.STATED, Operation.RENAMED)
+        return [draft for draft in told if draft.operation is not Operation.RENAMED or draft.scenarios]
+
+    @property
+    def removed(self) -> list[Draft]:
+        return self.delta.of(Operation.REMOVED)
+
+
+@dataclass(slots=True)
+class ReadCapabilities:
+    """`names` says which parts people mean by a requirement's title or id, or a scenario's title; `capabilities` by a
+    capability's name."""
+
+    requirements: list[Requirement] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
+    implied: set[str] = field(default_factory=set)
+    places: dict[str, str] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+    names: dict[str, list[str]] = field(default_factory=dict)
+    capabilities: dict[str, list[str]] = field(default_factory=dict)
+
+    def imply(self, identifier: str, place: str) -> str:
+        self.implied.add(identifier)
+        self.places[identifier] = place
+        return identifier
+
+
+def capability(name: str, markdown: Markdown, *, is_baseline: bool = False) -> Capability:
+    return Capability(name, markdown, read_delta(markdown.lines), is_baseline)
+
+
+def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
+    """Requirements are numbered over the capabilities in their order: `1`, with scenarios `1.1`. What is taken back
+    comes after them, so that it moves no number."""
+    capabilities = tuple(capabilities)
+    read = ReadCapabilities()
+    is_named = len([one for one in capabilities if one.expected]) > 1
+    for one in capabilities:
+        for draft in one.expected:
+            _add(read, one, draft, is_named)
+    removed = [one.markdown.at(draft.line) for one in capabilities for draft in one.removed]
+    for number, place in enumerate(removed, len(read.requirements) + 1):
+        read.withdrawn.append(read.imply(str(number), place))
+    for one in capabilities:
+        read.problems += (*one.markdown.problems, *_problems(one))
+    return read
+
+
+def touched(spec: Spec) -> dict[tuple[str, str], str]:
+    """What a change says of which requirements: the capability and the title, as titles are compared, and the place.
+    Two changes that say something of one requirement can't both be put in place as they are written."""
+    found: dict[tuple[str, str], str] = {}
+    for requirement in spec.requirements:
+        place = spec.place(requirement.id)
+        name = _of_place(place, spec)
+        found.setdefault((name, same(requirement.title.removeprefix(f"{name}: "))), place)
+    return found
+
+
+def _of_place(place: str, spec: Spec) -> str:
+    """The capability that a delta's file is about."""
+    file = place.rpartition(":")[0].removeprefix(f"{spec.path}/")
+    inner = file.removeprefix("specs/").removesuffix("spec.md").removesuffix(".md").strip("/")
+    return inner or spec.path.rpartition("/")[2]
+
+
+def _add(read: ReadCapabilities, one: Capability, draft: Draft, is_named: bool) -> None:
+    requirement_id = read.imply(str(len(read.requirements) + 1), one.markdown.at(draft.line))
+    criteria = []
+    for number, scenario in enumerate(draft.scenarios, 1):
+        part_id = read.imply(f"{requirement_id}.{number}", one.markdown.at(scenario.line))
+        criteria.append(Criterion(part_id, _part_text(draft, scenario)))
+    title = f"{one.name}: {draft.title}" if is_named else draft.title
+    text = draft.statement if criteria else _stated(draft)
+    requirement = Requirement(requirement_id, title, text, tuple(criteria))
+    read.requirements.append(requirement)
+    _name(read, one, draft, requirement)
+
+
+def _name(read: ReadCapabilities, one: Capability, draft: Draft, requirement: Requirement) -> None:
+    ids = [part.id for part in requirement.parts]
+    for name in sorted({one.name, one.name.rpartition("/")[2]}):
+        read.capabilities.setdefault(same(name), []).extend(ids)
+    for name in (draft.title, *ids_in(draft.title)):
+        read.names.setdefault(same(name), ids)
+    for scenario, criterion in zip(draft.scenarios, requirement.criteria, strict=True):
+        if scenario.title:
+            read.names.setdefault(same(scenario.title), [criterion.id])
+
+
+def _stated(draft: Draft) -> str:
+    """The title is a part of what is asked for: many say there what SHALL be."""
+    return "\n".join(text for text in (draft.title, draft.statement) if text)
+
+
+def _part_text(draft: Draft, scenario: Scenario) -> str:
+    """A scenario with the requirement that it shows: another SHALL makes it another thing to prove."""
+    heading = f"Scenario: {scenario.title}" if scenario.title else ""
+    return "\n".join(text for text in (_stated(draft), heading, scenario.steps) if text)
+
+
+def _problems(one: Capability) -> Iterator[Problem]:
+    yield from _doubled(one)
+    if not one.is_baseline:
+        yield from _odd_drafts(one)
+        yield from _odd_renames(one)
+    for line in one.delta.lost:
+        what = "this scenario stands below no requirement: not read. Write `### Requirement: TITLE` above it"
+        yield warning(one.markdown.at(line), what)
+    if not one.delta.drafts and not one.delta.renamed:
+        yield warning(one.markdown.where, "no requirement is here. Write `### Requirement: TITLE` below a section")
+
+
+def _doubled(one: Capability) -> Iterator[Problem]:
+    """Two requirements of one title can't be told apart, nor one that comes and goes at once."""
+    severity = Severity.WARNING if one.is_baseline else Severity.ERROR
+    seen: dict[str, Draft] = {}
+    for draft in one.expected:
+        first = seen.setdefault(same(draft.title), draft)
+        if first is not draft:
+            lines = f"in lines {first.line} and {draft.line}"
+            what = f'requirement "{draft.title}" stands twice: {lines}. Make them one, or rename one'
+            yield Problem(severity, one.markdown.at(draft.line), what)
+    for draft in one.removed:
+        if (other := seen.get(same(draft.title))) is not None:
+            what = f'"{draft.title}" is taken back here and {other.operation} in line {other.line}. Keep one of them'
+            yield warning(one.markdown.at(draft.line), what)
+
+
+def _odd_drafts(one: Capability) -> Iterator[Problem]:
+    stated = [draft for draft in one.expected if draft.operation is Operation.STATED]
+    if stated:
+        what = f"{_listed(stated)} outside of any section such as `## ADDED Requirements`: read as added"
+        yield warning(one.markdown.at(stated[0].line), f"{what}. Write the section")
+    for draft in one.delta.asides:
+        what = (
+            f'"{draft.title}" stands among requirements, and is none: not read. Write `### Requirement:` if it is one'
+        )
+        yield warning(one.markdown.at(draft.line), what)
+    for draft in one.expected:
+        yield from _thin(one, draft)
+    if one.removed:
+        what = f"{_listed(one.removed)} taken back: nobody proves that what they asked for is gone"
+        yield warning(one.markdown.at(one.removed[0].line), f"{what}. Add a requirement that says so where it matters")
+
+
+def _thin(one: Capability, draft: Draft) -> Iterator[Problem]:
+    if not draft.scenarios:
+        what = f'requirement "{draft.title}" has no scenario: it is proven as a whole. Write `#### Scenario: TITLE`'
+        yield warning(one.markdown.at(draft.line), what)
+    for scenario in draft.scenarios:
+        if not scenario.steps:
+            what = f'scenario "{scenario.title}" has no steps. Write what is done, and what must come of it'
+            yield warning(one.markdown.at(scenario.line), what)
+
+
+def _odd_renames(one: Capability) -> Iterator[Problem]:
+    for line in one.delta.half_renamed:
+        what = "this renaming has only one of `FROM:` and `TO:`: not read. Write both, FROM first"
+        yield warning(one.markdown.at(line), what)
+    written = {same(draft.title) for draft in one.expected}
+    for renamed in one.delta.renamed:
+        if same(renamed.new) not in written:
+            what = f'"{renamed.old}" only gets another name: nothing of it is proven'
+            yield warning(
+                one.markdown.at(renamed.line), f"{what}. Write it as MODIFIED under the new one if it must be"
+            )
+
+
+def _listed(drafts: list[Draft]) -> str:
+    shown = ", ".join(f'"{draft.title}"' for draft in drafts[:_SHOWN])
+    more = len(drafts) - _SHOWN
+    return f"{shown} and {more} more are" if more > 0 else shown + (" are" if len(drafts) > 1 else " is")

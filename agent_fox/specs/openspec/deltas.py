@@ -1,0 +1,259 @@
+"""One capability's file cut into requirements and scenarios, as they are written. Ids are not made here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from agent_fox.specs.lines import Heading, Line, joined
+from agent_fox.specs.openspec.words import (
+    Operation,
+    bare_name,
+    has_id,
+    is_aside,
+    requirement_title,
+    says_nothing,
+    scenario_in_line,
+    scenario_title,
+    section_of,
+)
+
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+_FROM_TO = re.compile(
+    r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
+    r"\s*(?P<name>\S.*)$",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r" {0,1}[-*+] +(?P<text>\S.*)$")
+_NAMED = re.compile(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
+_ENDS_NAME = re.compile(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
+_ID_BEFORE = re.compile(r"[^\s:\uff1a]{1,60}[:\uff1a]\s*$")
+
+
+@dataclass(slots=True)
+class Scenario:
+    """A scenario while it is read. A heading without the word may be one, where none has it."""
+
+    title: str
+    line: int
+    level: int
+    has_word: bool
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def steps(self) -> str:
+        return text_of(self.lines)
+
+
+@dataclass(slots=True)
+class Draft:
+    """A requirement while it is read: its statement, and what stands below its own headings."""
+
+    title: str
+    line: int
+    level: int
+    operation: Operation
+    has_word: bool
+    lines: list[Line] = field(default_factory=list)
+    scenarios: list[Scenario] = field(default_factory=list)
+
+    @property
+    def statement(self) -> str:
+        return text_of(self.lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    old: str
+    new: str
+    line: int
+
+
+@dataclass(slots=True)
+class Delta:
+    """What one file says. `asides` are headings among requirements that are none; `lost` are lines of scenarios that
+    stand below no requirement."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    renamed: list[Renamed] = field(default_factory=list)
+    half_renamed: list[int] = field(default_factory=list)
+    asides: list[Draft] = field(default_factory=list)
+    lost: list[int] = field(default_factory=list)
+    has_sections: bool = False
+
+    def of(self, *operations: Operation) -> list[Draft]:
+        return [draft for draft in self.drafts if draft.operation in operations]
+
+
+def read_delta(lines: Iterable[Line]) -> Delta:
+    """Cut a file. Where no heading says what it is, those of level 3 with others below them are requirements."""
+    lines = tuple(lines)
+    delta = _told_apart(_Cut().read(lines))
+    if not delta.drafts and not delta.has_sections:
+        delta = _Cut(Operation.STATED).read(lines)
+        delta.drafts = [draft for draft in delta.drafts if draft.scenarios]
+    for draft in delta.drafts:
+        _settle_scenarios(draft)
+    return delta
+
+
+def text_of(lines: Iterable[Line]) -> str:
+    """The text of lines, without the rules between sections."""
+    return joined(line for line in lines if line.is_code or not _RULE.match(line.text.strip()))
+
+
+class _Cut:
+    """Goes through a file, line by line. Knows only where it stands: in which section, requirement and scenario."""
+
+    def __init__(self, everywhere: Operation | None = None) -> None:
+        self.delta = Delta()
+        self.section, self.section_level, self.is_fixed = everywhere, 2, everywhere is not None
+        self.draft: Draft | None = None
+        self.scenario: Scenario | None = None
+        self.old: tuple[str, int] | None = None
+
+    def read(self, lines: Iterable[Line]) -> Delta:
+        for line in lines:
+            if line.heading is not None:
+                self._heading(line, line.heading)
+            else:
+                self._text(line)
+        self._end_rename()
+        return self.delta
+
+    def _heading(self, line: Line, heading: Heading) -> None:
+        section = section_of(heading.title) if not self.is_fixed else None
+        if section is not None and (self.section is None or heading.level <= self.section_level):
+            self._enter(section, heading.level)
+        elif (title := requirement_title(heading.title)) is not None:
+            self._begin(Draft(title, line.number, heading.level, self.section or Operation.STATED, True))
+        elif (title := scenario_title(heading.title)) is not None:
+            self._begin_scenario(Scenario(title, line.number, heading.level, True))
+        elif self.draft is not None and heading.level > self.draft.level:
+            self._begin_scenario(Scenario(heading.title, line.number, heading.level, False))
+        elif self.section is not None and heading.level > self.section_level:
+            self._begin(Draft(heading.title.strip("*_ "), line.number, heading.level, self.section, False))
+        else:
+            self._leave(heading)
+
+    def _enter(self, section: Operation, level: int) -> None:
+        self._end_rename()
+        self.section, self.section_level = section, level
+        self.delta.has_sections = self.delta.has_sections or section is not Operation.STATED
+        self.draft = self.scenario = None
+
+    def _leave(self, heading: Heading) -> None:
+        self.draft = self.scenario = None
+        if not self.is_fixed:
+            self._end_rename()
+            self.section, self.section_level = None, heading.level
+
+    def _begin(self, draft: Draft) -> None:
+        self.draft, self.scenario = draft, None
+        self.delta.drafts.append(draft)
+
+    def _begin_scenario(self, scenario: Scenario) -> None:
+        if self.draft is None:
+            self.delta.lost.append(scenario.line)
+            self.scenario = None
+            return
+        self.scenario = scenario
+        self.draft.scenarios.append(scenario)
+
+    def _text(self, line: Line) -> None:
+        if self.section is Operation.RENAMED and not line.is_code and self._renames(line):
+            return
+        if self.scenario is not None:
+            self.scenario.lines.append(line)
+        elif self.draft is not None:
+            self.draft.lines.append(line)
+        elif self.section is Operation.REMOVED and not line.is_code:
+            self._remove(line)
+
+    def _renames(self, line: Line) -> bool:
+        found = _FROM_TO.match(line.text)
+        if found is None:
+            return False
+        name = bare_name(found["name"])
+        if found["old"]:
+            self._end_rename()
+            self.old = name, line.number
+        elif self.old is None:
+            self.delta.half_renamed.append(line.number)
+        else:
+            self.delta.renamed.append(Renamed(self.old[0], name, self.old[1]))
+            self.old = None
+        return True
+
+    def _end_rename(self) -> None:
+        """A FROM that no TO follows."""
+        if self.old is not None:
+            self.delta.half_renamed.append(self.old[1])
+        self.old = None
+
+    def _remove(self, line: Line) -> None:
+        """A requirement that is taken back in a list, without a heading of its own."""
+        found = _BULLET.match(line.text)
+        if found is not None and not says_nothing(found["text"]):
+            title = _listed_name(found["text"])
+            self.delta.drafts.append(Draft(title, line.number, 0, Operation.REMOVED, True))
+
+
+def _listed_name(text: str) -> str:
+    named = _NAMED.search(text)
+    if named is not None and (named.start() == 0 or _ID_BEFORE.match(text[: named.start()])):
+        return bare_name(named["name"])
+    bare = bare_name(text)
+    return _ENDS_NAME.split(bare, maxsplit=1)[0].strip("`* ")
+
+
+def _told_apart(delta: Delta) -> Delta:
+    """Where headings have the word, those without it are requirements only if they have an id or scenarios."""
+    if not any(draft.has_word for draft in delta.drafts):
+        return delta
+    kept: list[Draft] = []
+    for draft in delta.drafts:
+        is_one = draft.has_word or has_id(draft.title) or any(s.has_word for s in draft.scenarios)
+        (kept if is_one else delta.asides).append(draft)
+    delta.drafts = kept
+    return delta
+
+
+def _settle_scenarios(draft: Draft) -> None:
+    """Headings that say so are scenarios; where none does, every heading below is; else lines and fenced Gherkin."""
+    if any(scenario.has_word for scenario in draft.scenarios):
+        _fold(draft, lambda scenario: scenario.has_word)
+    elif draft.scenarios:
+        top = min(scenario.level for scenario in draft.scenarios)
+        _fold(draft, lambda scenario: scenario.level == top and not is_aside(scenario.title))
+    if not draft.scenarios:
+        _split_lines(draft, is_code=False)
+    if not draft.scenarios:
+        _split_lines(draft, is_code=True)
+
+
+def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
+    """What stands under other headings is text of the scenario it stands in, or of the requirement."""
+    kept: list[Scenario] = []
+    for scenario in draft.scenarios:
+        if is_one(scenario):
+            kept.append(scenario)
+            continue
+        inside = kept[-1] if kept and scenario.level > kept[-1].level else draft
+        inside.lines += [Line(scenario.line, scenario.title, 0), *scenario.lines]
+    draft.scenarios = kept
+
+
+def _split_lines(draft: Draft, *, is_code: bool) -> None:
+    """Scenarios that begin with a line of their own."""
+    statement: list[Line] = []
+    for line in draft.lines:
+        title = scenario_in_line(line.text) if line.is_code == is_code else None
+        if title is not None:
+            draft.scenarios.append(Scenario(title, line.number, draft.level + 1, True))
+        elif draft.scenarios:
+            draft.scenarios[-1].lines.append(line)
+        else:
+            statement.append(line)
+    draft.lines = statement if draft.scenarios else draft.lines

@@ -1,0 +1,98 @@
+"""Where the documents of a change or a capability lie. What they say is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.documents import is_there
+from agent_fox.specs.files import error, place_of
+
+OPENSPEC_FOLDER, CHANGES, SPECS, ARCHIVE = "openspec", "changes", "specs", "archive"
+SPEC_FILE = "spec.md"
+_TOP_FILES = (SPEC_FILE, "specs.md")
+_OF_A_CHANGE = ("proposal.md", "tasks.md", SPECS, "specs.md")
+_DEEPEST = 6
+_LONGEST_NAME = 255
+
+
+def is_capability(folder: Path) -> bool:
+    """Whether it says what is there. Its place decides before its documents do."""
+    above = folder.parts[:-1]
+    if OPENSPEC_FOLDER in above:
+        below = above[len(above) - 1 - above[::-1].index(OPENSPEC_FOLDER) :]
+        return SPECS in below and CHANGES not in below[: below.index(SPECS)]
+    return not any(is_there(folder / name) for name in _OF_A_CHANGE) and folder.parent.name != CHANGES
+
+
+def capability_name(folder: Path) -> str:
+    """The name of a capability's folder; one in a folder that groups capabilities has that before it."""
+    above = folder.parts[:-1]
+    if OPENSPEC_FOLDER not in above or SPECS not in above:
+        return folder.name
+    start = len(above) - above[::-1].index(SPECS)
+    return ".".join((*above[start:], folder.name))
+
+
+def delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem]]:
+    """The files that may hold a change's deltas, by the capability that each is about, in the capabilities' order.
+
+    A name is relative to the folder, such as `specs/auth/spec.md`. What can't be listed is an error.
+    """
+    problems: list[Problem] = []
+    names = [path.relative_to(folder) for path in _markdown_below(folder / SPECS, root, problems, 1)]
+    found = {_capability(name, folder): name.as_posix() for name in names if name.name == SPEC_FILE}
+    for name in names:
+        found.setdefault(_capability(name, folder), name.as_posix())
+    for top in _TOP_FILES:
+        if is_there(folder / top):
+            found.setdefault(folder.name, top)
+    return dict(sorted(found.items())), problems
+
+
+def baseline_file(folder: Path, capability: str) -> Path | None:
+    """What says what is there of a capability, for a change that lies next to it."""
+    if folder.parent.name != CHANGES:
+        return None
+    path = folder.parent.parent / SPECS / capability / SPEC_FILE
+    return path if is_there(path) else None
+
+
+def is_other_change(folder: Path, name: str) -> bool:
+    """Whether a name is that of another change that is not archived."""
+    if folder.parent.name != CHANGES or name in (folder.name, ARCHIVE) or name.startswith("."):
+        return False
+    return len(name.encode()) <= _LONGEST_NAME and _is_folder(folder.parent / name)
+
+
+def _markdown_below(folder: Path, root: Path, problems: list[Problem], depth: int) -> Iterator[Path]:
+    """Markdown files, without going through links to folders: those may lead round in a circle."""
+    if not _is_folder(folder) or depth > _DEEPEST:
+        return
+    try:
+        paths = [(path, path.is_dir()) for path in sorted(folder.iterdir())]
+    except OSError as refused:
+        what = f"this folder can't be read ({refused.strerror}); check its permissions"
+        problems.append(error(place_of(folder, root), what))
+        return
+    for path, is_folder in paths:
+        if is_folder and path.name != SPEC_FILE:
+            yield from () if path.is_symlink() else _markdown_below(path, root, problems, depth + 1)
+        elif path.suffix.lower() == ".md" and not path.name.startswith("."):
+            yield path
+
+
+def _is_folder(path: Path) -> bool:
+    """Whether a folder is there; what can't be looked at is none."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
+
+
+def _capability(name: Path, folder: Path) -> str:
+    """`specs/platform/auth/spec.md` is about `platform/auth`, `specs/auth.md` about `auth`."""
+    inner = name.parts[1:]
+    parts = inner[:-1] if inner[-1] == SPEC_FILE else (*inner[:-1], inner[-1].removesuffix(".md"))
+    return "/".join(parts) or folder.name

@@ -1,0 +1,212 @@
+"""tasks.md of a change as task groups, with the requirements that they name. Requirements are not read here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from agent_fox.core.spec import Group, Problem, Subtask
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import Line
+from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered
+from agent_fox.specs.openspec.task_references import Names, tasks_named
+from agent_fox.specs.openspec.task_sections import (
+    Box,
+    Section,
+    Unit,
+    box_in,
+    deep_number,
+    has_tasks,
+    item_in,
+    sections_of,
+    units_of,
+)
+from agent_fox.specs.task_groups import state_of
+from agent_fox.specs.tasks import rolled_up
+from agent_fox.specs.test_writers import mark_test_writers
+
+_WHOLE = re.compile(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
+_OPTIONAL = re.compile(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
+_CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTasks:
+    """`places` says where `group 3` and `task 3.1` stand: `path:line`."""
+
+    groups: tuple[Group, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    places: dict[str, str] = field(default_factory=dict)
+
+
+def read_tasks(markdown: Markdown, names: Names, fallback_title: str) -> ReadTasks:
+    """The groups of a tasks file, in the order of the file. They are counted where their headings are not numbered
+    upwards from 1."""
+    root = sections_of(markdown.lines)
+    has_boxes = has_tasks(root)
+    units = _units(root, has_boxes)
+    reading = _Reading(markdown, names, has_boxes)
+    groups = reading.groups(units, fallback_title)
+    problems = (*_shape_problems(markdown, root, units, has_boxes), *reading.problems)
+    return ReadTasks(mark_test_writers(groups), problems, reading.places)
+
+
+def _units(root: Section, has_boxes: bool) -> list[Unit]:
+    units = units_of(root, has_boxes)
+    if len(units) == 1 and units[0].number is None:
+        return _listed_units(units[0]) or (units if has_boxes or _has_items(units[0]) else [])
+    return units
+
+
+def _has_items(unit: Unit) -> bool:
+    return any(item_in(line) for section in unit.sections for line in section.lines)
+
+
+def _listed_units(unit: Unit) -> list[Unit]:
+    """Groups that are boxes themselves: `- [ ] 1. T` with boxes below it, or with `1.1` beside it."""
+    lines = [line for section in unit.sections for line in section.lines]
+    tops = [(box, found) for line in lines if (box := box_in(line)) and (found := _whole(box))]
+    if len(tops) < 1 or not _has_parts(lines, tops[0][0]):
+        return []
+    begins = {box.line.number: (box, found) for box, found in tops}
+    listed: list[Unit] = []
+    for line in lines:
+        if line.number in begins:
+            box, found = begins[line.number]
+            section = Section("", 0, line.number)
+            listed.append(Unit(_plain(found["title"]), int(found["number"]), line.number, [section], box))
+        elif listed:
+            listed[-1].sections[0].lines.append(line)
+    return listed
+
+
+def _whole(box: Box) -> re.Match[str] | None:
+    return _WHOLE.match(box.rest) if box.line.indent < NESTED else None
+
+
+def _has_parts(lines: Iterable[Line], first: Box) -> bool:
+    boxes = [box for line in lines if (box := box_in(line))]
+    has_numbers = any(deep_number(box.rest) for box in boxes)
+    return has_numbers or any(box.line.indent >= first.line.indent + NESTED for box in boxes)
+
+
+class _Reading:
+    """Turns units into groups, and collects places and problems on the way."""
+
+    def __init__(self, markdown: Markdown, names: Names, has_boxes: bool) -> None:
+        self.markdown, self.names, self.has_boxes = markdown, names, has_boxes
+        self.problems: list[Problem] = []
+        self.places: dict[str, str] = {}
+
+    def groups(self, units: list[Unit], fallback_title: str) -> tuple[Group, ...]:
+        numbers = _group_numbers(units)
+        drafts = [list(self._drafts(unit, number)) for unit, number in zip(units, numbers, strict=True)]
+        self._say_doubled(drafts)
+        known = frozenset(draft.number for of_group in drafts for draft in of_group)
+        found = []
+        for unit, number, of_group in zip(units, numbers, drafts, strict=True):
+            self.places[f"group {number}"] = self.markdown.at(unit.line)
+            found.append(self._group(unit, number, of_group, known, fallback_title))
+        if len(found) == 1 and not found[0].requirements:
+            return (replace(found[0], requirements=self.names.index.every),)
+        return tuple(found)
+
+    def _drafts(self, unit: Unit, number: int) -> Iterator[TaskDraft]:
+        counted = 0
+        for place, section in enumerate(gathered(unit.sections)):
+            for draft in drafts_of(section, is_first=place == 0, has_boxes=self.has_boxes):
+                counted += 1
+                draft.number = draft.number or f"{number}.{counted}"
+                yield draft
+
+    def _group(self, unit: Unit, number: int, drafts: list[TaskDraft], known: frozenset[str], fallback: str) -> Group:
+        subtasks = tuple(self._subtask(draft, known) for draft in drafts)
+        lines = [line for section in unit.sections for line in section.lines if not line.is_code]
+        texts = [unit.title, *(line.text.strip() for line in lines if not line.is_blank)]
+        title = fallback if unit.is_document else _plain(PARALLEL.sub("", unit.title)) or fallback
+        return Group(
+            number=number,
+            title=_OPTIONAL.sub("", title).strip(),
+            state=state_of(unit.box.mark) if unit.box else rolled_up([draft.state for draft in drafts]),
+            optional=_OPTIONAL.search(title) is not None or (unit.box is not None and unit.box.is_optional),
+            subtasks=subtasks,
+            requirements=self._named(texts, unit.line),
+            text=_text(unit),
+            parallel=PARALLEL.search(unit.title) is not None,
+            is_checkpoint=_CHECKPOINT.match(title) is not None,
+        )
+
+    def _subtask(self, draft: TaskDraft, known: frozenset[str]) -> Subtask:
+        self.places.setdefault(f"task {draft.number}", self.markdown.at(draft.line))
+        title = _plain(PARALLEL.sub("", draft.title))
+        return Subtask(
+            number=draft.number,
+            title=_OPTIONAL.sub("", title).strip(),
+            state=draft.state,
+            optional=_OPTIONAL.search(title) is not None or (draft.box is not None and draft.box.is_optional),
+            requirements=self._named(draft.texts, None),
+            details=draft.details,
+            parallel=PARALLEL.search(draft.title) is not None,
+            after=tasks_named(draft.texts, known, draft.number),
+        )
+
+    def _named(self, texts: Iterable[str], line: int | None) -> tuple[str, ...]:
+        """Said once, for the group: its lines are those of its tasks too."""
+        parts, unknown = self.names.parts_in(texts)
+        if unknown and line is not None and self.names.index.every:
+            what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
+            self.problems.append(warning(self.markdown.at(line), what))
+        return parts
+
+    def _say_doubled(self, drafts: list[list[TaskDraft]]) -> None:
+        first: dict[str, int] = {}
+        for draft in (draft for of_group in drafts for draft in of_group):
+            line = first.setdefault(draft.number, draft.line)
+            if line != draft.line:
+                what = f"task {draft.number} stands twice: in lines {line} and {draft.line}. Renumber one"
+                self.problems.append(warning(self.markdown.at(draft.line), what))
+
+
+def _group_numbers(units: list[Unit]) -> list[int]:
+    """As written where they grow; counted where they do not. Group 0 is the reviewers'."""
+    written = [unit.number or 0 for unit in units]
+    grows = all(before < after for before, after in pairwise([0, *written]))
+    return written if grows else list(range(1, len(units) + 1))
+
+
+def _shape_problems(markdown: Markdown, root: Section, units: list[Unit], has_boxes: bool) -> Iterator[Problem]:
+    numbers = _group_numbers(units)
+    odd = [unit for unit, number in zip(units, numbers, strict=True) if unit.number not in (None, number)]
+    if odd:
+        written = ", ".join(str(unit.number) for unit in units)
+        what = f"the groups are numbered {written}: counted as {', '.join(map(str, numbers))}. Number them upwards"
+        yield warning(markdown.at(odd[0].line), what)
+    if units and not has_boxes:
+        yield warning(markdown.at(units[0].line), "no task has a box: read from headings and list items. Write `- [ ]`")
+    read = {id(section.lines) for unit in units for section in unit.sections}
+    for section in root.every():
+        if has_boxes and id(section.lines) not in read:
+            yield from _unread(markdown, section, units)
+
+
+def _unread(markdown: Markdown, section: Section, units: list[Unit]) -> Iterator[Problem]:
+    is_listed = any(unit.box is not None for unit in units)
+    if section.has_own and not section.holds_samples and not is_listed:
+        what = f'the boxes under "{section.title}" are no tasks: not read. Move those that are'
+        yield warning(markdown.at(section.line), what)
+    elif section.number is not None and not has_tasks(section) and not is_listed:
+        what = f'"{section.title}" has no tasks with boxes: no group. Write them as `- [ ] {section.number}.1 T`'
+        yield warning(markdown.at(section.line), what)
+
+
+def _text(unit: Unit) -> str:
+    head = [unit.box.line.text] if unit.box else []
+    lines = [line.text for section in unit.sections for line in section.lines]
+    return "\n".join([*head, *lines]).strip("\n")
+
+
+def _plain(title: str) -> str:
+    return title.replace("**", "").replace("__", "").strip("*_ ")

@@ -1,0 +1,152 @@
+"""What OpenSpec's headings say, in the languages they are written in. What stands below them is not here.
+
+Structure counts first: these words only tell what a heading is where its place does not.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+_REQUIREMENT = r"requirement|需求|要件|要求|requisito|exigence|anforderung|требование|요구\s?사항|요구"
+_REQUIREMENTS = (
+    r"requirements|需求|要件|要求|requisitos|requisiti|exigences|anforderungen|требовани\w|요구\s?사항"
+    r"|requirement deltas?"
+)
+_SCENARIO = (
+    r"scenario|场景|場景|情景|情境|シナリオ|escenario|cen[áa]rio|sc[ée]nario|szenario|scenariusz|сценарий|시나리오"
+)
+_WORD_ENDS = r"(?![^\W\d_])"
+_TAIL = (
+    r"(?:\s{0,3}(?:outline\s{0,3})?(?:[#\[(]?\d[\d.]{0,9}[\])]?)?\s{0,3}[:\uff1a–—]"
+    r"|\s{1,3}-\s|\s{1,3}\d[\d.]{0,9}\s{0,3}[-.)]?"
+    r"|\s{1,3}(?=[A-Z]{1,12}(?:-[A-Z0-9]{1,12}){0,4}-\d))"
+)
+
+_IS_REQUIREMENT = re.compile(rf"[*_]{{0,3}}(?:{_REQUIREMENT}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
+_IS_SCENARIO = re.compile(rf"[*_]{{0,3}}(?:{_SCENARIO}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
+_BARE_SCENARIO = re.compile(rf"[*_]{{0,3}}(?:{_SCENARIO})[*_]{{0,3}}$", re.IGNORECASE)
+_SCENARIO_LINE = re.compile(
+    rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)])\s{{1,9}})?(?P<bold>[*_]{{2,3}})?\s?(?:{_SCENARIO})(?:\s(?:outline|template))?"
+    rf"(?:\s?#?\d[\d.]{{0,9}})?[*_]{{0,3}}\s{{0,3}}[:\uff1a][*_]{{0,3}}(?P<title>.*)$",
+    re.IGNORECASE,
+)
+_SECTION_OF_ALL = re.compile(
+    rf"[*_\d.\s]{{0,9}}(?:(?:non-?)?functional\s)?(?:{_REQUIREMENTS})(?=$|[\s*_:\uff1a(])", re.IGNORECASE
+)
+_NOTHING = re.compile(
+    r"[-*+_()\[\]\s.]{0,9}(?:none|n/?a|nothing|no\s|not applicable|无|無|なし|ninguno|nenhum|aucun|keine|нет|없음)",
+    re.IGNORECASE,
+)
+_HAS_ID = re.compile(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
+_ID = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
+_ASIDE = re.compile(
+    r"(?:notes?|rationale|reason|migration|examples?|background|context|impact|references?|see also|previously"
+    r"|备注|说明|示例|理由|備考)\b",
+    re.IGNORECASE,
+)
+
+
+class Operation(StrEnum):
+    """What a delta does with a requirement. `stated`: it stands outside of any delta section."""
+
+    ADDED = "added"
+    MODIFIED = "modified"
+    REMOVED = "removed"
+    RENAMED = "renamed"
+    STATED = "stated"
+
+
+_STEMS = (
+    (Operation.RENAMED, r"\brenamed?\b|重命名|更名|改名|名称変更|\brenombra|\brenomead|\brenomm|\bumbenannt|переимен"),
+    (
+        Operation.REMOVED,
+        r"\b(?:removed?|deleted|deprecated)\b|移除|删除|刪除|削除|廃止|\beliminad|\bremovid|\bsupprim|\bentfernt|удал"
+        r"|삭제|제거",
+    ),
+    (
+        Operation.MODIFIED,
+        r"\b(?:modified|changed|updated)\b|修改|变更|變更|変更|更新|\bmodificad|\bmodifi[ée]|\bge[äa]ndert|измен"
+        r"|수정|변경",
+    ),
+    (
+        Operation.ADDED,
+        r"\b(?:added|new)\b|新增|新规|新規|添加|增加|追加|\ba[ñn]adid|\bagregad|\badicionad|\bajout|\bhinzugef|добавл"
+        r"|추가",
+    ),
+)
+_OPERATIONS = tuple((operation, re.compile(stems, re.IGNORECASE)) for operation, stems in _STEMS)
+_ALONE = re.compile(r"(?:added|modified|removed|renamed)$", re.IGNORECASE)
+_NOUN = re.compile(r"requirement|需求|要件|要求|requisi|exigence|anforderung|требован|요구", re.IGNORECASE)
+_LONGEST = 200
+
+
+def requirement_title(title: str) -> str | None:
+    """The title after `Requirement:`; None for a heading without the word."""
+    found = _IS_REQUIREMENT.match(title[:_LONGEST])
+    return _clean(title[found.end() :]) or _clean(title) if found else None
+
+
+def scenario_title(title: str) -> str | None:
+    """The title after `Scenario:`; empty where it has none. None for a heading without the word."""
+    found = _IS_SCENARIO.match(title[:_LONGEST])
+    if found is None:
+        return "" if _BARE_SCENARIO.match(title[:_LONGEST]) else None
+    return _clean(title[found.end() :])
+
+
+def scenario_in_line(text: str) -> str | None:
+    """The title of a scenario that begins in a line that is no heading: `- **Scenario: T**`."""
+    found = _SCENARIO_LINE.match(text[:_LONGEST])
+    return _clean(text[found.start("title") :]) if found else None
+
+
+def section_of(title: str) -> Operation | None:
+    """What a section does with the requirements below its heading. None for headings of other kinds."""
+    head = title[:_LONGEST]
+    if requirement_title(head) is not None or not (_NOUN.search(head) or _ALONE.match(head.strip("*_ "))):
+        return None
+    if found := next((operation for operation, stems in _OPERATIONS if stems.search(_before_aside(head))), None):
+        return found
+    return Operation.STATED if _SECTION_OF_ALL.match(head) else None
+
+
+def says_nothing(text: str) -> bool:
+    """Whether a section's text says that there is nothing in it."""
+    return _NOTHING.match(text[:_LONGEST]) is not None
+
+
+def has_id(title: str) -> bool:
+    """Whether a title begins with an id such as `REQ-AUTH-3`."""
+    return _HAS_ID.match(title) is not None
+
+
+def ids_in(text: str) -> list[str]:
+    return _ID.findall(text)
+
+
+def is_aside(title: str) -> bool:
+    """Whether a heading below a requirement explains, and asks for nothing."""
+    return _ASIDE.match(title.strip("*_ ")) is not None
+
+
+def same(title: str) -> str:
+    """A title as it is compared: case, white space and marks do not count."""
+    return " ".join(title.replace("`", "").replace("*", "").split()).casefold()
+
+
+def bare_name(text: str) -> str:
+    """A requirement's title as it is written in a list: without the heading's marks before it."""
+    text = text.strip().strip("`*_ ").lstrip("# ")
+    return (requirement_title(text) or _clean(text)).strip("`* ")
+
+
+def _before_aside(title: str) -> str:
+    """Without what stands in brackets or after a dash: `ADDED Requirements (renamed from X)`."""
+    return re.split(r"[(（:：]|\s[-–—]\s", title, maxsplit=1)[0] or title
+
+
+def _clean(title: str) -> str:
+    text = title.strip().rstrip("#").strip(" -–—:\uff1a")
+    is_all_bold = text.startswith("**") and text.endswith("**")
+    return text.strip("*_ ") if is_all_bold or text.count("**") % 2 else text

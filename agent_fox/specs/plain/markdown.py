@@ -1,0 +1,239 @@
+"""A plain Markdown file as specs: which section says what. What requirements and tasks look like is not here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePosixPath
+
+from agent_fox.core.spec import Dependency, Problem, Spec
+from agent_fox.specs.commands import read_commands
+from agent_fox.specs.dependencies import read_dependencies, without_doubles
+from agent_fox.specs.document import Markdown, read_markdown
+from agent_fox.specs.documents import about
+from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.id_ranges import index_of
+from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.plain.requirements import read_plain_requirements
+from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
+from agent_fox.specs.source import source_in
+from agent_fox.specs.traceability import read_traceability
+
+_HEADING = re.compile(r"Spec *[:\uff1a] *(?:`(?P<name>[^`/]{1,200})` *(?:[:\uff1a] *|$))?(?P<title>.*)$", re.IGNORECASE)
+_ENDED = re.compile(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
+_REQUIREMENTS = re.compile(
+    r"(?:.* )?(?:requirements?|acceptance criteria|criteria|must hold|anforderungen|exigences|requisitos|requisiti"
+    r"|eisen|krav|wymagania|требования|要件|要求|需求|요구 ?사항)\b.{0,40}$",
+    re.IGNORECASE,
+)
+_EDGES = re.compile(r"edge cases\b", re.IGNORECASE)
+_TASKS = re.compile(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
+_COMMANDS = re.compile(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
+_DEPENDS = re.compile(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE)
+_NO_LABEL = re.compile(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
+_NO_TICKS = re.compile(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
+_DEPENDENCY = re.compile(
+    r"\s*(?:[-*+] +)?(?:`(?P<ticked>[^`]{1,200})`|\*{0,2}(?P<name>[\w.][\w.-]{0,199}?)\*{0,2}(?=[:\uff1a,;\s(]|$))"
+)
+_ITS_GROUP = re.compile(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
+_BEFORE_GROUP = re.compile(r"\bbefore group (\d{1,6})", re.IGNORECASE)
+_ARCHIVED = re.compile(r"\(archived\)", re.IGNORECASE)
+_NOTHING = frozenset({"none", "nothing", "n/a", "-", "no"})
+
+
+@dataclass(slots=True)
+class _Part:
+    """One spec of a file: its heading, and the lines of each kind of section."""
+
+    heading: Line
+    name: str
+    title: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def spec_heading(title: str) -> re.Match[str] | None:
+    """A heading such as `Spec: Title`, or ``Spec: `name`: Title``."""
+    return _HEADING.match(title)
+
+
+def read_plain_markdown(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """Every spec of a file. Two need names; one that has none is called as its file is."""
+    markdown = read_markdown(file)
+    parts = _parts(markdown)
+    specs: list[Spec] = []
+    problems: list[Problem] = []
+    stem = PurePosixPath(file.where).stem
+    for part in parts:
+        name = part.name or (stem if len(parts) == 1 else "")
+        if not name:
+            what = "a file with several specs names each: write ``# Spec: `name`: Title``"
+            problems += about(stem, [error(markdown.at(part.heading.number), what)])
+            continue
+        spec, found = _Reading(markdown, part, name).spec(documents)
+        specs.append(spec)
+        problems += about(name, found)
+    form = markdown.problems if len(specs) != 1 else about(specs[0].name, markdown.problems)
+    return tuple(specs), (*form, *problems)
+
+
+def _parts(markdown: Markdown) -> list[_Part]:
+    parts: list[_Part] = []
+    for line in markdown.lines:
+        found = spec_heading(line.heading.title) if line.heading and line.heading.level == 1 else None
+        if found is not None:
+            parts.append(_Part(line, (found["name"] or "").strip(), found["title"].strip()))
+        elif parts:
+            parts[-1].lines.append(line)
+    return parts
+
+
+class _Reading:
+    """Reads one spec of a file."""
+
+    def __init__(self, markdown: Markdown, part: _Part, name: str) -> None:
+        self.markdown, self.part, self.name = markdown, part, name
+        self.sections = _sections(part.lines)
+
+    def spec(self, documents: dict[str, str]) -> tuple[Spec, tuple[Problem, ...]]:
+        found = read_plain_requirements(self.markdown, self._requirements())
+        index = index_of(found.requirements, "")
+        tasks = read_plain_tasks(self.markdown, self._lines("tasks"), index)
+        whole = Markdown(self.markdown.where, tuple(self.part.lines))
+        traces, problems = read_traceability(whole, index)
+        spec = Spec(
+            name=self.name,
+            dialect="plain",
+            path=self.markdown.where,
+            title=self.part.title or self.name,
+            requirements=found.requirements,
+            groups=tasks.groups,
+            dependencies=without_doubles([*self._dependencies(), *read_dependencies(whole, self.name)]),
+            traceability=traces,
+            test_commands=self._commands(),
+            withdrawn=found.withdrawn,
+            documents=documents,
+            source=source_in(Markdown(self.markdown.where, tuple(self._lines("")))),
+            implied=found.implied,
+            places=found.places | tasks.places,
+        )
+        spec, ended = self._ended(spec)
+        return spec, (*found.problems, *tasks.problems, *problems, *ended, *self._missing())
+
+    def _lines(self, kind: str) -> list[Line]:
+        return [line for section in self.sections if section.kind == kind for line in section.lines]
+
+    def _requirements(self) -> list[Line]:
+        """Edge cases in a section of their own are a requirement of their own."""
+        lines = []
+        for section in self.sections:
+            if section.kind == "requirements":
+                lines += section.lines
+            elif section.kind == "edges" and section.heading is not None:
+                lines += [section.heading, *section.lines]
+        return lines
+
+    def _commands(self) -> dict[str, str]:
+        heading = Line(0, "## Test Commands", 0, heading=Heading(2, "Test Commands"))
+        lines = [_with_command(line) for line in self._lines("commands")]
+        return read_commands(Markdown(self.markdown.where, (heading, *lines)))
+
+    def _dependencies(self) -> list[Dependency]:
+        lines = [line for line in self._lines("depends") if not (line.is_code or line.is_blank or "|" in line.text)]
+        rows = [_dependency(line, self.markdown) for line in lines if line.heading is None]
+        return [row for row in rows if row is not None]
+
+    def _ended(self, spec: Spec) -> tuple[Spec, list[Problem]]:
+        """A spec whose first words say that it was taken back expects nothing."""
+        first = next((line for line in self._lines("") if not line.is_blank and not line.is_code), None)
+        found = _ENDED.match(first.text) if first else None
+        if first is None or found is None:
+            return spec, []
+        if found["word"].lower() == "baseline":
+            return replace(spec, is_baseline=True), []
+        said = warning(
+            self.markdown.at(first.number), f"{spec.name} is {found['word'].lower()}: nothing of it is planned"
+        )
+        gone = (*spec.expected, *spec.withdrawn)
+        return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True), [said]
+
+    def _missing(self) -> Iterable[Problem]:
+        """Sections that are not there are named with those that are: one may be called differently."""
+        kinds = {section.kind for section in self.sections}
+        titles = [title for kind, title in (("requirements", "Requirements"), ("tasks", "Tasks")) if kind not in kinds]
+        if titles:
+            wanted = " and ".join(f"`## {title}`" for title in titles)
+            there = ", ".join(s.heading.heading.title for s in self.sections if s.heading and s.heading.heading)
+            what = f"{self.name} has no section {wanted} (its sections: {there or 'none'}). Write what is missing"
+            yield warning(self.markdown.at(self.part.heading.number), what)
+
+
+@dataclass(slots=True)
+class _Section:
+    heading: Line | None
+    kind: str
+    lines: list[Line] = field(default_factory=list)
+
+
+def _sections(lines: Iterable[Line]) -> list[_Section]:
+    """Cut at headings of the second rank (and the first: a forgotten `#`)."""
+    found = [_Section(None, "")]
+    for line in lines:
+        if line.heading is not None and line.heading.level <= 2:
+            found.append(_Section(line, "?"))
+        else:
+            found[-1].lines.append(line)
+    for section in found[1:]:
+        section.kind = _kind(section)
+    if not any(section.kind == "requirements" for section in found):
+        _guess(found)
+    return found
+
+
+def _kind(section: _Section) -> str:
+    title = plain(section.heading.heading.title) if section.heading and section.heading.heading else ""
+    kinds = (
+        ("edges", _EDGES),
+        ("commands", _COMMANDS),
+        ("depends", _DEPENDS),
+        ("requirements", _REQUIREMENTS),
+        ("tasks", _TASKS),
+    )
+    known = next((kind for kind, pattern in kinds if pattern.match(title)), None)
+    return known or ("tasks" if holds_tasks(section.lines) else "?")
+
+
+def _guess(sections: Sequence[_Section]) -> None:
+    """In another language: of the sections before the tasks that hold lists, the last is the requirements."""
+    first_tasks = next((n for n, section in enumerate(sections) if section.kind == "tasks"), len(sections))
+    for section in reversed(sections[1:first_tasks]):
+        if section.kind == "?" and any(re.match(r"\s*(?:[-*+]|\d{1,3}[.)]) ", line.text) for line in section.lines):
+            section.kind = "requirements"
+            return
+
+
+def _with_command(line: Line) -> Line:
+    """A command without a label runs all tests; one without ticks gets them."""
+    if line.is_code:
+        return line
+    if found := _NO_LABEL.match(line.text):
+        return line._replace(text=f"{found['mark']}all tests: {found['command']}")
+    if found := _NO_TICKS.match(line.text):
+        return line._replace(text=f"{found['mark']}`{found['command'].strip()}`")
+    return line
+
+
+def _dependency(line: Line, markdown: Markdown) -> Dependency | None:
+    found = _DEPENDENCY.match(line.text)
+    name = (found["ticked"] or found["name"]).strip() if found else ""
+    if found is None or name.lower() in _NOTHING:
+        return None
+    rest = line.text[found.end() :]
+    its, before = _ITS_GROUP.search(rest), _BEFORE_GROUP.search(rest)
+    return Dependency(
+        name,
+        int(its[1]) if its else None,
+        int(before[1]) if before else None,
+        markdown.at(line.number),
+        _ARCHIVED.search(rest) is not None,
+    )

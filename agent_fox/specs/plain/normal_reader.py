@@ -1,0 +1,292 @@
+"""The normal form read back: the same specs that it was printed from. Printing it is not here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from agent_fox.core.spec import (
+    Criterion,
+    Dependency,
+    Group,
+    Problem,
+    Requirement,
+    SourceIssue,
+    Spec,
+    Subtask,
+    TaskState,
+    Trace,
+)
+from agent_fox.specs.files import TextFile, error
+from agent_fox.specs.plain.escapes import WORD, text_of, word_of
+from agent_fox.specs.plain.normal_form import (
+    ALL,
+    BASELINE,
+    BOXES,
+    CHECKPOINT,
+    DEPENDS_ON,
+    EDGE_CASES,
+    MARK,
+    NONE,
+    OPTIONAL,
+    PARALLEL,
+    REQUIREMENTS,
+    TAKEN_BACK,
+    TASKS,
+    TEST_COMMANDS,
+    TESTS_ONLY,
+    TRACE_HEADER,
+    TRACE_RULE,
+    TRACEABILITY,
+    coder_text,
+    ids_of,
+    of_subtasks,
+)
+from agent_fox.specs.plain.normal_lines import (
+    FormBroken,
+    Item,
+    Line,
+    Section,
+    fenced,
+    items,
+    matched,
+    quote_of,
+    sections,
+    unexpected,
+    word_list,
+)
+
+_STATES = {box: state for state, box in BOXES.items()} | {"X": TaskState.DONE}
+_SPEC = re.compile(r"Spec: `([^`]*)`(?:: (.*))?")
+_REQUIREMENT = re.compile(rf"({WORD})(?:: (.*))?")
+_CRITERION = re.compile(rf"\*\*({WORD})\*\*(?: (.*))?")
+_GROUP = re.compile(r"\[(.)\] (-?\d{1,9})\.(?: (.*))?")
+_SUBTASK = re.compile(rf"\[(.)\] ({WORD})(?: (.*))?")
+_DEPENDENCY = re.compile(
+    rf"({WORD})(?::(?: its group (-?\d{{1,9}}))?(?: before group (-?\d{{1,9}}))?)?( \(archived\))?"
+)
+_COMMAND = re.compile(r"([^:`]*): `([^`]*)`")
+_SOURCE = re.compile(r"#(-?\d{1,9})(?: of `([^`]*)`)?(?: on `([^`]*)`)?")
+_KNOWN = ("", REQUIREMENTS, TASKS, TRACEABILITY, DEPENDS_ON, TEST_COMMANDS)
+
+
+def is_normal_form(text: str) -> bool:
+    return text.startswith(MARK)
+
+
+def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs of a document. One with a line that can't be understood is an error, and the others are read."""
+    lines = [Line(number, text) for number, text in enumerate(file.text.split("\n"), 1)][1:]
+    before, *found = sections(lines, "# ")
+    specs: list[Spec] = []
+    problems = [
+        error(f"{file.where}:{line.number}", unexpected(line).what) for line in before.lines if line.text.strip()
+    ]
+    if not found:
+        problems.append(error(file.where, "holds no spec; print it anew with `agent-fox plan --format markdown`"))
+    for section in found:
+        try:
+            specs.append(_spec(section, file.where, documents))
+        except FormBroken as broken:
+            named = _SPEC.fullmatch(section.title.text)
+            where = f"{file.where}:{broken.line}"
+            problems.append(replace(error(where, broken.what), spec=word_of(named[1]) if named else None))
+    return tuple(specs), tuple(problems)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The places of what was read so far in a file."""
+
+    where: str
+    places: dict[str, str] = field(default_factory=dict)
+
+    def found(self, thing: str, line: int) -> None:
+        self.places.setdefault(thing, f"{self.where}:{line}")
+
+
+def _spec(section: Section, where: str, documents: dict[str, str]) -> Spec:
+    named = matched(_SPEC, section.title.text, section.title.number, "# Spec: `name`: Title")
+    parts = _parts(section)
+    reading = _Reading(where)
+    requirements = tuple(_requirement(one, reading) for one in _blocks(parts[REQUIREMENTS]))
+    spec = Spec(
+        name=word_of(named[1]),
+        dialect="plain",
+        path=where,
+        title=text_of(named[2] or ""),
+        requirements=requirements,
+        groups=tuple(_group(item, reading) for item in items(parts[TASKS])),
+        dependencies=tuple(_dependency(item, where) for item in items(parts[DEPENDS_ON])),
+        traceability=tuple(_traces(parts[TRACEABILITY])),
+        test_commands=dict(_command(item) for item in items(parts[TEST_COMMANDS])),
+        documents=documents,
+    )
+    return replace(_with_facts(spec, items(parts[""])), places=reading.places)
+
+
+def _parts(section: Section) -> dict[str, list[Line]]:
+    parts: dict[str, list[Line]] = {title: [] for title in _KNOWN}
+    for part in sections(section.lines, "## "):
+        if part.title.text not in parts:
+            what = f"there is no section {part.title.text!r}; known are: {', '.join(_KNOWN[1:])}"
+            raise FormBroken(part.title.number, what)
+        parts[part.title.text] += part.lines
+    return parts
+
+
+def _blocks(lines: list[Line]) -> list[Section]:
+    before, *blocks = sections(lines, "### ")
+    for line in before.lines:
+        if line.text.strip():
+            raise unexpected(line)
+    return blocks
+
+
+def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
+    for item in facts:
+        match item.field:
+            case "Origin", value:
+                spec = replace(spec, origin=text_of(value))
+            case "State", value:
+                states = value.split(", ")
+                spec = replace(spec, is_baseline=BASELINE in states, is_withdrawn=TAKEN_BACK in states)
+            case "Source", value:
+                found = matched(_SOURCE, value, item.line, "_Source: #12 of `owner/name` on `host`_")
+                issue = SourceIssue(int(found[1]), word_of(found[2] or ""), word_of(found[3] or ""))
+                spec = replace(spec, source=issue)
+            case "Withdrawn", value:
+                spec = replace(spec, withdrawn=word_list(value, item.line))
+            case "Implied", value:
+                every = ids_of(spec.requirements)
+                spec = replace(spec, implied=every if value == ALL else frozenset(word_list(value, item.line)))
+            case _:
+                raise _unknown_field(item, "Origin, State, Source, Withdrawn, Implied")
+    return spec
+
+
+def _requirement(block: Section, reading: _Reading) -> Requirement:
+    found = matched(_REQUIREMENT, block.title.text, block.title.number, "### ID: Title")
+    identifier = word_of(found[1])
+    reading.found(identifier, block.title.number)
+    text, rest = quote_of(block.lines)
+    edge = next((n for n, line in enumerate(rest) if line.text == EDGE_CASES), len(rest))
+    return Requirement(
+        identifier,
+        text_of(found[2] or ""),
+        text,
+        tuple(_criterion(item, reading) for item in items(rest[:edge])),
+        tuple(_criterion(item, reading) for item in items(rest[edge + 1 :])),
+    )
+
+
+def _criterion(item: Item, reading: _Reading) -> Criterion:
+    found = matched(_CRITERION, item.head, item.line, "- **ID** text")
+    identifier = word_of(found[1])
+    reading.found(identifier, item.line)
+    return Criterion(identifier, Item(item.line, found[2] or "", item.lines).text)
+
+
+def _group(item: Item, reading: _Reading) -> Group:
+    found = matched(_GROUP, item.head, item.line, "- [ ] 1. Title")
+    number = int(found[2])
+    reading.found(f"group {number}", item.line)
+    below = items(item.lines)
+    subtasks = tuple(_subtask(one, reading) for one in below if one.field is None)
+    group = Group(number, text_of(found[3] or ""), _state(found[1], item.line), subtasks=subtasks)
+    text = None
+    group = replace(group, requirements=of_subtasks(subtasks))
+    for one in below:
+        match one.field:
+            case None:
+                continue
+            case "Text", value:
+                text = "" if value == NONE else fenced(one)
+            case named:
+                group = _with_field(group, named, one)
+    return replace(group, text=coder_text(group) if text is None else text)
+
+
+def _with_field(group: Group, named: tuple[str, str], item: Item) -> Group:
+    match named:
+        case "Marks", value:
+            marks = _marks(value, item.line, (OPTIONAL, PARALLEL, CHECKPOINT, TESTS_ONLY))
+            return replace(
+                group,
+                optional=OPTIONAL in marks,
+                parallel=PARALLEL in marks,
+                is_checkpoint=CHECKPOINT in marks,
+                writes_tests_only=TESTS_ONLY in marks,
+            )
+        case "Archetype", value:
+            return replace(group, archetype=word_of(value))
+        case "Requirements", value:
+            return replace(group, requirements=word_list(value, item.line))
+        case _:
+            raise _unknown_field(item, "Marks, Archetype, Requirements, Text")
+
+
+def _subtask(item: Item, reading: _Reading) -> Subtask:
+    found = matched(_SUBTASK, item.head, item.line, "- [ ] 1.1 Title")
+    number = word_of(found[2])
+    reading.found(f"task {number}", item.line)
+    below = items(item.lines)
+    details = tuple(one.text for one in below if one.field is None)
+    subtask = Subtask(number, text_of(found[3] or ""), _state(found[1], item.line), details=details)
+    for one in below:
+        match one.field:
+            case None:
+                continue
+            case "Marks", value:
+                marks = _marks(value, one.line, (OPTIONAL, PARALLEL))
+                subtask = replace(subtask, optional=OPTIONAL in marks, parallel=PARALLEL in marks)
+            case "After", value:
+                subtask = replace(subtask, after=word_list(value, one.line))
+            case "Requirements", value:
+                subtask = replace(subtask, requirements=word_list(value, one.line))
+            case _:
+                raise _unknown_field(one, "Marks, After, Requirements")
+    return subtask
+
+
+def _state(box: str, line: int) -> TaskState:
+    if box not in _STATES:
+        raise FormBroken(line, f"[{box}] is no box of this form; known are [ ], [-], [x] and [~]")
+    return _STATES[box]
+
+
+def _marks(value: str, line: int, known: tuple[str, ...]) -> list[str]:
+    marks = value.split(", ")
+    for mark in marks:
+        if mark not in known:
+            raise FormBroken(line, f"{mark!r} is no mark here; known are: {', '.join(known)}")
+    return marks
+
+
+def _unknown_field(item: Item, known: str) -> FormBroken:
+    return FormBroken(item.line, f"{item.head[:60]!r} is no field here; known are: {known}")
+
+
+def _dependency(item: Item, where: str) -> Dependency:
+    found = matched(_DEPENDENCY, item.head, item.line, "- 01_core: its group 2 before group 1")
+    before, after = (int(number) if number else None for number in found.group(2, 3))
+    return Dependency(word_of(found[1]), before, after, f"{where}:{item.line}", found[4] is not None)
+
+
+def _command(item: Item) -> tuple[str, str]:
+    found = matched(_COMMAND, item.head, item.line, "- all_tests: `command`")
+    return text_of(found[1]), word_of(found[2])
+
+
+def _traces(lines: Iterable[Line]) -> Iterable[Trace]:
+    for line in lines:
+        if not line.text.strip() or line.text in (TRACE_HEADER, TRACE_RULE):
+            continue
+        cells = line.text.split("|")
+        if len(cells) != 6 or cells[0] or cells[-1]:
+            raise unexpected(line)
+        requirement, *others = (word_list(cell.strip(), line.number) for cell in cells[1:-1])
+        if len(requirement) != 1:
+            raise FormBroken(line.number, "a row names one requirement")
+        yield Trace(requirement[0], *others)

@@ -1,0 +1,231 @@
+"""The requirements of a plain Markdown spec: list items, or headings with list items below. Tasks are not read here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import error
+from agent_fox.specs.lines import Line, joined, plain
+
+_ITEM = re.compile(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
+_RULE = re.compile(r" *(?:-{3,}|\*{3,}|_{3,})$")
+_ID = r"(?:\d{1,9}-)?(?:[A-Z]{1,12}-){0,4}[A-Z]{0,12}\d{1,9}(?:\.E?\d{1,9}){0,3}"
+_DOTTED = r"(?:\d{1,9}-REQ-)?\d{1,9}(?:\.E?\d{1,9}){1,3}"
+_WRITTEN_IDS = (
+    re.compile(r"\[((?=[\w.-]{0,38}\d)\w[\w.-]{0,39}|[A-Z]{1,20}(?:-[A-Z]{1,20}){1,4})\](?![(\[])[:\uff1a.]? *"),
+    re.compile(rf"\*\*({_ID})(?:\*\*[:\uff1a]|[:\uff1a]\*\*) *"),
+    re.compile(rf"(?:\*\*|`)({_DOTTED})(?:\*\*|`)[:\uff1a]? *"),
+    re.compile(rf"`({_ID})`[:\uff1a] *"),
+    re.compile(rf"({_ID})(?:: +|\uff1a *)(?=\S)"),
+)
+_HEADED = re.compile(
+    r"(?:[^\W\d]{1,40} |[^\W\da-zA-Z]{1,40})?(?P<number>\d{1,9}(?:\.\d{1,9}){0,2})(?:[.):\uff1a]|$) *(?P<title>.*)$"
+)
+_EDGE = re.compile(
+    r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE
+)
+_CRITERIA = re.compile(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
+_LABEL = re.compile(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
+_TAKEN_BACK = re.compile(r"~~.*~~$", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadPlain:
+    requirements: tuple[Requirement, ...]
+    withdrawn: tuple[str, ...]
+    implied: frozenset[str]
+    places: dict[str, str]
+    problems: tuple[Problem, ...]
+
+
+@dataclass(slots=True)
+class _Part:
+    """A requirement or a criterion while it is read: the lines of its own text, and what stands below it."""
+
+    line: int
+    indent: int
+    is_edge: bool = False
+    heading: str | None = None
+    lines: list[Line] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        return joined(self.lines)
+
+
+def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadPlain:
+    return _Naming(markdown).read(_drafts(lines))
+
+
+def _drafts(lines: Iterable[Line]) -> list[_Part]:
+    cut = _Cut()
+    for line in lines:
+        cut.line(line)
+    return cut.found
+
+
+class _Cut:
+    """Goes through the lines: headings, and items where no heading is above, begin a requirement; items below one are
+    its criteria. What stands deeper than a criterion is a part of its text."""
+
+    def __init__(self) -> None:
+        self.found: list[_Part] = []
+        self.headed: _Part | None = None
+        self.item: _Part | None = None
+        self.is_edge = False
+        self.after_blank = False
+
+    def line(self, line: Line) -> None:
+        mark = _ITEM.match(line.text) if not line.is_code and line.heading is None else None
+        if line.heading is not None:
+            self._heading(line, line.heading.title)
+        elif line.is_code:
+            self._text(line)
+        elif _RULE.match(line.text):
+            self.item = None
+        elif mark is not None:
+            self._item(_Part(line.number, line.indent, self.is_edge, lines=[line._replace(text=mark["rest"] or "")]))
+        elif not self._is_label(line):
+            self._text(line)
+        self.after_blank = line.is_blank
+
+    def _heading(self, line: Line, title: str) -> None:
+        self.is_edge, self.item = _EDGE.match(title) is not None, None
+        is_part = self.is_edge or _CRITERIA.match(title)
+        if self.headed is None or not is_part:
+            self.headed = _Part(line.number, 0, heading=title)
+            self.found.append(self.headed)
+
+    def _is_label(self, line: Line) -> bool:
+        """A line of its own that says what the items below it are."""
+        found = _LABEL.match(line.text.strip()) if self.found else None
+        if found is None or not (self._names_a_kind(line.text) or (found["bold"] and line.indent < 2)):
+            return False
+        self.is_edge, self.item = _EDGE.match(_label(line.text)) is not None, None
+        return True
+
+    def _names_a_kind(self, text: str) -> bool:
+        return bool(_EDGE.match(_label(text)) or _CRITERIA.match(_label(text)))
+
+    def _item(self, new: _Part) -> None:
+        if self.headed is not None:
+            above, edge = self.headed.parts, -1
+        elif not self.found or new.indent <= self.found[0].indent + 1:
+            self.found.append(new)
+            self.item, self.is_edge, new.is_edge = new, False, False
+            return
+        else:
+            above, edge = self.found[-1].parts, self.found[-1].indent
+        if self.item is not None and above and edge < above[-1].indent < new.indent - 1:
+            above[-1].lines.append(new.lines[0]._replace(text=f"- {new.lines[0].text}"))
+            self.item = above[-1]
+            return
+        if self._is_label(new.lines[0]):
+            return
+        above.append(new)
+        self.item = new
+
+    def _text(self, line: Line) -> None:
+        """What stands deeper than an item, or goes on without a gap, is the item's; else the heading's."""
+        if self.item is not None and (line.indent > self.item.indent or not self.after_blank):
+            self.item.lines.append(line)
+        elif self.headed is not None:
+            self.headed.lines.append(line)
+
+
+def _label(text: str) -> str:
+    return plain(plain(text).rstrip(":\uff1a"))
+
+
+class _Naming:
+    """Gives ids to what has none, and says which are doubled."""
+
+    def __init__(self, markdown: Markdown) -> None:
+        self.markdown = markdown
+        self.lines: dict[str, int] = {}
+        self.implied: set[str] = set()
+        self.withdrawn: list[str] = []
+        self.problems: list[Problem] = []
+
+    def read(self, drafts: list[_Part]) -> ReadPlain:
+        named = [_named(draft) for draft in drafts]
+        taken = {name for name, *_ in named if name}
+        requirements = []
+        for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, named, strict=True), 1):
+            identifier = name or free_id(str(place), taken)
+            taken.add(identifier)
+            if is_implied or not name:
+                self.implied.add(identifier)
+            if self._declares(identifier, draft.line):
+                requirements.append(self._requirement(draft, identifier, title))
+        kept = tuple(one for one in requirements if one is not None)
+        places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
+        return ReadPlain(kept, tuple(self.withdrawn), frozenset(self.implied), places, tuple(self.problems))
+
+    def _requirement(self, draft: _Part, identifier: str, title: str) -> Requirement | None:
+        if _TAKEN_BACK.match(title):
+            self.withdrawn.append(identifier)
+            return None
+        own = draft.text if draft.heading is not None else title
+        criteria, edges = (self._criteria(draft, identifier, own, is_edge) for is_edge in (False, True))
+        is_whole = draft.heading is None and "\n" not in title
+        return Requirement(identifier, title.split("\n", 1)[0], "" if is_whole else own, criteria, edges)
+
+    def _criteria(self, draft: _Part, above: str, own: str, is_edge: bool) -> tuple[Criterion, ...]:
+        kind = [part for part in draft.parts if part.is_edge == is_edge]
+        named = [_id_at(part.text) for part in kind]
+        taken = {name for name, _ in named if name}
+        found = []
+        for place, (part, (name, text)) in enumerate(zip(kind, named, strict=True), 1):
+            identifier = name or free_id(f"{above}.{'E' if is_edge else ''}{place}", taken)
+            taken.add(identifier)
+            if not name:
+                self.implied.add(identifier)
+            if not self._declares(identifier, part.line):
+                continue
+            if _TAKEN_BACK.match(text):
+                self.withdrawn.append(identifier)
+            else:
+                found.append(Criterion(identifier, f"{own}\n{text}" if own else text))
+        return tuple(found)
+
+    def _declares(self, identifier: str, line: int) -> bool:
+        """Whether this is the first with that id."""
+        if identifier not in self.lines:
+            self.lines[identifier] = line
+            return True
+        what = f"{identifier} stands twice: in lines {self.lines[identifier]} and {line}. Give one of them another id"
+        self.problems.append(error(self.markdown.at(line), what))
+        return False
+
+
+def _named(draft: _Part) -> tuple[str, str, bool]:
+    """The id that is written (empty where none is), the title, and whether the id is only a count."""
+    if draft.heading is None:
+        return (*_id_at(draft.text), False)
+    name, title = _id_at(draft.heading)
+    counted = _HEADED.match(draft.heading)
+    if counted is not None and (not name or name.isdecimal()):
+        return counted["number"], plain(counted["title"]) or draft.heading, True
+    return name, plain(title) if name else draft.heading, False
+
+
+def _id_at(text: str) -> tuple[str, str]:
+    """The id that a text begins with, and the rest; no id and the whole text where it begins with none."""
+    found = next((found for pattern in _WRITTEN_IDS if (found := pattern.match(text))), None)
+    return (found[1], text[found.end() :]) if found else ("", text)
+
+
+def free_id(wanted: str, taken: set[str]) -> str:
+    """The place's own id, or the next one that is free."""
+    head, dot, tail = wanted.rpartition(".")
+    letter = "E" if tail.startswith("E") else ""
+    number = int(tail.lstrip("E"))
+    while f"{head}{dot}{letter}{number}" in taken:
+        number += 1
+    return f"{head}{dot}{letter}{number}"

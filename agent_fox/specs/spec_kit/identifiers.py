@@ -1,0 +1,66 @@
+"""Ids as spec-kit's users write them: `FR-001`, `NFR-2`, `FR-AUTH-001`, `FR-001a`. What they stand for is not here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_ID = (
+    r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
+    r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[a-z]?(?!\w)"
+)
+_SEPARATES = r"[*_`\]~ ]{0,6}(?:[(（\[][^()（）\[\]]{0,120}[)）\]][*_`\]~ ]{0,6})?(?:[:：.—–]|-(?= )|-$)"
+_IS_RANGE = re.compile(
+    r"[*_`\]~ ]{0,6}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,3}(?:[A-Z]{1,8}-)?\d", re.IGNORECASE
+)
+_IS_LIST = re.compile(r"[*_`\]~ ]{0,6}(?:[,;，、/&+→]|->|=>|and\b)")
+_DECLARED = re.compile(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", re.DOTALL)
+_SEPARATED = re.compile(_SEPARATES)
+_NAMED = re.compile(
+    rf"(?<![\w-])(?P<id>{_ID})"
+    r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}))?"
+)
+_KNOWN = re.compile(r"(?:N?FR|SC)(?:-|\d)")
+_PARTS = re.compile(r"\d+|[A-Za-z]+")
+_BEFORE_TEXT = re.compile(r"[\s*_`\]~:：.—–-]+")
+
+
+class Declared(NamedTuple):
+    """An id with what it declares. `is_known`: its letters are those of the templates."""
+
+    id: str
+    text: str
+    is_known: bool
+    is_struck: bool
+
+
+def declared(text: str, *, is_item: bool) -> Declared | None:
+    """The id that a text begins with. In a list item or a heading (`is_item`) nothing needs to follow it."""
+    found = _DECLARED.match(text)
+    if found is None or _IS_RANGE.match(found["rest"]) or _IS_LIST.match(found["rest"]):
+        return None
+    is_marked = "**" in found["mark"] and "**" in found["rest"][:140]
+    if not (is_item or is_marked or _SEPARATED.match(found["rest"])):
+        return None
+    rest = found["rest"].replace("**", "")
+    lead = _BEFORE_TEXT.match(rest)
+    said = rest[lead.end() :] if lead else rest
+    return Declared(found["id"], said.strip(), _KNOWN.match(found["id"]) is not None, "~~" in found["mark"])
+
+
+def same(identifier: str) -> tuple[str, ...]:
+    """What two spellings of one id share: `FR-001`, `FR-1` and `FR001`."""
+    return tuple(part.lstrip("0") or "0" if part.isdecimal() else part.upper() for part in _PARTS.findall(identifier))
+
+
+def is_known(identifier: str) -> bool:
+    return _KNOWN.match(identifier) is not None
+
+
+def named_in(text: str) -> Iterator[tuple[str, str]]:
+    """The ids that a text names, each with the end of the range that it begins, or nothing."""
+    for found in _NAMED.finditer(text):
+        end = found["end"] or ""
+        head = found["id"].rpartition("-")[0]
+        yield found["id"], f"{head}-{end}" if end and end[0].isdecimal() else end

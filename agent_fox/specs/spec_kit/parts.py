@@ -1,0 +1,178 @@
+"""spec.md cut at its headings and bold labels, and each part into items. What an item means is not decided here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from agent_fox.specs.lines import Heading, Line, joined
+from agent_fox.specs.spec_kit.identifiers import declared
+from agent_fox.specs.spec_kit.words import step_at_start
+from agent_fox.specs.tables import Row, Table, tables_of
+
+_BULLET = re.compile(
+    r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
+)
+_LABEL = re.compile(
+    r"(?:\*\*|__)(?P<label>[^*_][^*]{0,80}?)(?P<colon>[:：]?)\s?(?:\*\*|__)\s{0,3}(?P<after>[:：]?)\s*(?P<rest>.*)"
+)
+_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+_LEAST_CELLS = 2
+_NOT_SAID = (
+    "priority",
+    "status",
+    "source",
+    "task",
+    "phase",
+    "owner",
+    "trace",
+    "优先级",
+    "優先度",
+    "状态",
+    "prioridad",
+    "우선순위",
+)
+
+
+@dataclass(slots=True)
+class Item:
+    """A list item, a table's row or a paragraph, with the lines below it that belong to it."""
+
+    line: int
+    indent: int
+    mark: str
+    text_of_first: str
+    lines: list[Line] = field(default_factory=list)
+
+    @property
+    def is_listed(self) -> bool:
+        return self.mark != ""
+
+    @property
+    def is_row(self) -> bool:
+        return self.mark == "|"
+
+    @property
+    def text(self) -> str:
+        first = Line(self.line, self.text_of_first, 0)
+        return joined([first, *self.lines]) if self.lines else self.text_of_first.strip()
+
+
+@dataclass(slots=True)
+class Part:
+    """What stands under one heading or label, before the next. `path` are the headings it stands under."""
+
+    path: tuple[tuple[int, Heading], ...]
+    label: str
+    line: int
+    lines: list[Line] = field(default_factory=list)
+
+
+def parts_of(lines: Iterable[Line]) -> list[Part]:
+    parts = [Part((), "", 1)]
+    for line in lines:
+        path = parts[-1].path
+        if line.heading is not None:
+            kept = tuple(found for found in path if found[1].level < line.heading.level)
+            parts.append(Part((*kept, (line.number, line.heading)), "", line.number))
+        elif (label := _label(line)) is not None:
+            parts.append(Part(path, label[0], line.number))
+            parts[-1].lines += [line._replace(text=label[1])] if label[1] else []
+        else:
+            parts[-1].lines.append(line)
+    return parts
+
+
+def _label(line: Line) -> tuple[str, str] | None:
+    """A bold line on its own, or bold words with a colon; an id is none, nor is a step such as Given."""
+    text = line.text.strip()
+    if line.is_code or line.indent > 1 or text[:2] not in ("**", "__"):
+        return None
+    found = _LABEL.match(text)
+    if found is None or declared(text, is_item=False) is not None or step_at_start(text) is not None:
+        return None
+    is_label = bool(found["colon"] or found["after"] or not found["rest"])
+    return (found["label"].strip(), found["rest"]) if is_label else None
+
+
+def items_of(lines: Iterable[Line], splits: Callable[[str], bool] = lambda text: False) -> list[Item]:
+    """The items of a part, in the order of the file. `splits`: a text that begins an item of its own, however deep."""
+    found: list[Item] = []
+    for is_row, group in groupby(lines, _is_row):
+        here = list(group)
+        found += _rows(here) if is_row else _Cut(splits).read(here)
+    return found
+
+
+def _is_row(line: Line) -> bool:
+    return not line.is_code and line.text.lstrip().startswith("|")
+
+
+class _Cut:
+    """Goes through lines. Knows only the item it stands in, and whether a gap came since."""
+
+    def __init__(self, splits: Callable[[str], bool]) -> None:
+        self.splits = splits
+        self.items: list[Item] = []
+        self.open: Item | None = None
+        self.gap = False
+
+    def read(self, lines: Iterable[Line]) -> list[Item]:
+        for line in lines:
+            self._line(line)
+        return self.items
+
+    def _line(self, line: Line) -> None:
+        text = line.text.strip()
+        if not text or (_RULE.match(text) and not line.is_code):
+            self.gap = True
+            self.open = None if text else self.open
+        elif not self._begins(line, text):
+            self._goes_on(line, text)
+            self.gap = False
+
+    def _begins(self, line: Line, text: str) -> bool:
+        if line.is_code:
+            return False
+        bullet = _BULLET.match(text)
+        rest = bullet["rest"] if bullet else text
+        is_deeper = self.open is not None and self.open.is_listed and line.indent > self.open.indent + 1
+        if not self.splits(rest) and (bullet is None or is_deeper):
+            return False
+        self._open(line, rest, (bullet["mark"] or bullet["number"]) if bullet else "-")
+        return True
+
+    def _goes_on(self, line: Line, text: str) -> None:
+        is_inside = self.open is not None and (not self.gap or (self.open.is_listed and line.indent > self.open.indent))
+        if self.open is not None and (is_inside or line.is_code):
+            self.open.lines.append(line)
+        elif not line.is_code:
+            self._open(line, text, "")
+
+    def _open(self, line: Line, text: str, mark: str) -> None:
+        self.open, self.gap = Item(line.number, line.indent, mark, text), False
+        self.items.append(self.open)
+
+
+def _rows(lines: Iterable[Line]) -> Iterator[Item]:
+    for table in tables_of(lines):
+        for row in table.rows:
+            text = _said(table, row)
+            if text:
+                yield Item(row.line, 0, "|", text)
+
+
+def _said(table: Table, row: Row) -> str:
+    """What a row says: its cells, without those about the work on it."""
+    cells = [
+        cell
+        for column, cell in enumerate(row.cells)
+        if cell and not any(word in _name(table, column) for word in _NOT_SAID)
+    ]
+    return " — ".join(cells) if len(cells) >= _LEAST_CELLS else ""
+
+
+def _name(table: Table, column: int) -> str:
+    return table.header[column] if column < len(table.header) else ""

@@ -1,0 +1,225 @@
+"""spec.md as requirements: stories with scenarios, statements with ids, edge cases, success criteria, in file order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import joined
+from agent_fox.specs.spec_kit.identifiers import declared
+from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
+from agent_fox.specs.spec_kit.statements import Statement, declared_once, statements_in, titled
+from agent_fox.specs.spec_kit.stories import (
+    Place,
+    Scenario,
+    Story,
+    chosen,
+    places_of,
+    scenarios_in,
+    scenarios_of,
+    stories_counted,
+    told,
+)
+from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
+
+_EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
+_IS_QUESTION = re.compile(r"[?？؟][\W_]*$")
+_ASKS = re.compile(
+    r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
+)
+_ENDS = re.compile(r"[.!。！:：→—–;；]|->|=>")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpec:
+    """What spec.md holds. `of_story` names the statements that are declared within a story, by the story's id."""
+
+    requirements: tuple[Requirement, ...] = ()
+    withdrawn: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    implied: frozenset[str] = frozenset()
+    places: dict[str, str] = field(default_factory=dict)
+    of_story: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+class _Collection:
+    """The requirements of one file in the making."""
+
+    def __init__(self, markdown: Markdown) -> None:
+        self.markdown = markdown
+        self.requirements: list[tuple[int, Requirement]] = []
+        self.lines: dict[str, int] = {}
+        self.implied: set[str] = set()
+        self.withdrawn: list[str] = []
+        self.problems: list[Problem] = []
+        self.of_story: dict[str, tuple[str, ...]] = {}
+
+    def add(self, requirement: Requirement, line: int, *, is_implied: bool = True) -> None:
+        self.requirements.append((line, requirement))
+        self.lines.setdefault(requirement.id, line)
+        if is_implied:
+            self.implied.add(requirement.id)
+
+    def criteria(self, prefix: str, found: Iterable[Scenario]) -> tuple[Criterion, ...]:
+        """Criteria `US1.1`, `EC.E1`...; one with an id of its own keeps that, where nothing else has it."""
+        made: list[Criterion] = []
+        for number, scenario in enumerate(found, 1):
+            is_own = bool(scenario.id) and scenario.id not in self.lines
+            identifier = scenario.id if is_own else f"{prefix}{number}"
+            if not is_own:
+                self.implied.add(identifier)
+            self.lines[identifier] = scenario.line
+            made.append(Criterion(identifier, scenario.text))
+        return tuple(made)
+
+    def warn(self, line: int, what: str) -> None:
+        self.problems.append(warning(self.markdown.at(line), what))
+
+    def read(self) -> ReadSpec:
+        ordered = sorted(self.requirements, key=lambda found: found[0])
+        return ReadSpec(
+            tuple(requirement for _, requirement in ordered),
+            tuple(dict.fromkeys(self.withdrawn)),
+            tuple(self.problems),
+            frozenset(self.implied),
+            {identifier: self.markdown.at(line) for identifier, line in self.lines.items()},
+            self.of_story,
+        )
+
+
+def read_requirements(markdown: Markdown) -> ReadSpec:
+    """Everything in spec.md that is to be proven."""
+    places, stories = places_of(parts_of(markdown.lines))
+    collection = _Collection(markdown)
+    found = statements_in(places)
+    _add_statements(collection, found.statements, stories)
+    _add_stories(collection, stories)
+    _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
+    _add_unnamed(collection, places, stories, found.unnamed)
+    if found.beside:
+        what = f"no id, among statements that have one: {lines_named(found.beside)}. Not expected; give ids to what is"
+        collection.warn(found.beside[0], what)
+    return collection.read()
+
+
+def _add_statements(collection: _Collection, statements: Iterable[Statement], stories: list[Story]) -> None:
+    within: dict[int, list[str]] = {}
+    for statement in declared_once(statements, collection.markdown):
+        if isinstance(statement, Problem):
+            collection.problems.append(statement)
+        elif statement.is_withdrawn:
+            collection.withdrawn.append(statement.id)
+            collection.warn(statement.line, f"{statement.id} was taken back and is not expected")
+        else:
+            requirement = Requirement(statement.id, statement.title, statement.text)
+            collection.add(requirement, statement.line, is_implied=False)
+            if statement.story is not None:
+                within.setdefault(statement.story.line, []).append(statement.id)
+    for story, number in stories_counted(stories):
+        collection.of_story[f"US{number}"] = tuple(within.get(story.line, ()))
+
+
+def _add_stories(collection: _Collection, stories: list[Story]) -> None:
+    for story, number in stories_counted(stories):
+        if story.number and number != story.number:
+            what = f"user story {story.number} stands twice: this one is known as US{number} here. Renumber one"
+            collection.warn(story.line, what)
+        identifier = f"US{number}"
+        criteria = collection.criteria(f"{identifier}.", scenarios_of(story))
+        edges = [place for place in story.parts if place.kind is Kind.EDGES]
+        edge_cases = collection.criteria(f"{identifier}.E", _answered(collection, edges))
+        text = "\n".join(part for part in (story.title, told(story)) if part)
+        collection.add(Requirement(identifier, story.title or identifier, text, criteria, edge_cases), story.line)
+
+
+def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
+    edge_cases = collection.criteria(f"{_EDGES}.E", _answered(collection, places))
+    if edge_cases:
+        collection.add(Requirement(_EDGES, "Edge cases", edge_cases=edge_cases), places[0].part.line)
+
+
+def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
+    """The edge cases that say what is to happen. Those that only ask are named, once."""
+    items = [item for place in places for item in _edges(place.part)]
+    asked = [item.line for item in items if _only_asks(item.text)]
+    if asked:
+        what = f"questions, with nothing to prove: {lines_named(asked)}. Write what is to happen"
+        collection.warn(asked[0], what)
+    return [_edge(item) for item in items if not _only_asks(item.text)]
+
+
+def _edges(part: Part) -> list[Item]:
+    """The items of a part about edge cases. Bold words with a colon, on a line of their own, name one too."""
+    items = items_of(part.lines)
+    named = [item for item in items[:1] if part.label and item.line == part.line and kind_of(part.label) is None]
+    for item in named:
+        item.text_of_first = f"{part.label}: {item.text_of_first}"
+    listed = [item for item in items if item.is_listed or item in named]
+    return listed or ([] if part.label else chosen(items))
+
+
+def _edge(item: Item) -> Scenario:
+    own = declared(item.text, is_item=True)
+    return (
+        Scenario(item.line, own.text, own.id)
+        if own and own.text and not own.is_known
+        else Scenario(item.line, item.text)
+    )
+
+
+def _only_asks(text: str) -> bool:
+    return _IS_QUESTION.search(text) is not None or (_ASKS.match(text) is not None and not _ENDS.search(text))
+
+
+def _add_unnamed(
+    collection: _Collection,
+    places: list[Place],
+    stories: list[Story],
+    unnamed: Iterable[tuple[Place, list[Item]]],
+) -> None:
+    """What is required without an id: it gets one, made from its place."""
+    unnamed = [(place, items) for place, items in unnamed if not place.story]
+    success = [item for place, items in unnamed if place.kind is Kind.SUCCESS for item in items]
+    if success and not any(identifier.startswith(_SUCCESS) for identifier in collection.lines):
+        criteria = collection.criteria(f"{_SUCCESS}.", [Scenario(item.line, item.text) for item in success])
+        collection.add(Requirement(_SUCCESS, "Success criteria", criteria=criteria), success[0].line)
+    plain = [item for place, items in unnamed if place.kind is Kind.REQUIREMENTS for item in items if not item.is_row]
+    accepted = _accepted(collection, places)
+    if _is_one_story(places, stories, accepted):
+        _add_only_story(collection, places, accepted)
+    elif accepted and collection.requirements:
+        criteria = collection.criteria(f"{_ACCEPTANCE}.", accepted)
+        collection.add(Requirement(_ACCEPTANCE, "Acceptance", criteria=criteria), accepted[0].line)
+    else:
+        plain += [Item(scenario.line, 0, "-", scenario.text) for scenario in accepted]
+    for number, item in enumerate(sorted(plain, key=lambda item: item.line), 1):
+        collection.add(Requirement(str(number), titled(item.text), item.text), item.line)
+
+
+def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
+    """What stands under a heading about acceptance, outside of all stories."""
+    taken = set(collection.lines.values())
+    outside = [place for place in places if place.kind is Kind.SCENARIOS and not (place.story or place.heading)]
+    return [found for place in outside for found in scenarios_in(place) if found.line not in taken]
+
+
+def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scenario]) -> bool:
+    """The older form: one story in words, and its scenarios under a heading of their own."""
+    is_stepped = any(scenario.steps for scenario in accepted)
+    return not stories and bool(accepted) and (is_stepped or _only_story(places) is not None)
+
+
+def _only_story(places: list[Place]) -> Place | None:
+    return next((place for place in places if STORY.search(next(iter(place.titles), "")[:80])), None)
+
+
+def _add_only_story(collection: _Collection, places: list[Place], accepted: list[Scenario]) -> None:
+    place = _only_story(places)
+    text = joined(place.part.lines) if place is not None else ""
+    criteria = collection.criteria("US1.", accepted)
+    line = place.part.line if place is not None else accepted[0].line
+    collection.add(Requirement("US1", titled(text) or "User story", text, criteria), line)

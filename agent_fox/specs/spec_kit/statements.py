@@ -1,0 +1,151 @@
+"""Statements of spec.md that have an id of their own, such as `FR-001`: which of several mentions declares it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import error, warning
+from agent_fox.specs.lines import joined
+from agent_fox.specs.spec_kit.identifiers import Declared, declared
+from agent_fox.specs.spec_kit.parts import Item, items_of
+from agent_fox.specs.spec_kit.stories import Place, Story
+from agent_fox.specs.spec_kit.words import Kind
+
+_LONGEST_TITLE = 120
+_IN_STORY, _IN_CHAPTER = 5, 10
+_EXPECTS = (Kind.REQUIREMENTS, Kind.SUCCESS, Kind.SCENARIOS)
+_TAKEN_BACK = re.compile(
+    r"[\W_]{0,6}(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced)\b"
+    r"(?=[\W_]{0,9}$|[\W_]{0,4}\s(?:by|in|as of|with|from (?:the )?(?:spec|scope))\b|[*_ ]{0,4}[—–(;,.:)\]-])",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One mention of an id that may declare it. `rank`: how sure that is; 0 stands where nothing is declared."""
+
+    id: str
+    text: str
+    line: int
+    rank: int
+    story: Story | None = None
+    is_withdrawn: bool = False
+
+    @property
+    def title(self) -> str:
+        return titled(self.text)
+
+
+def titled(text: str) -> str:
+    """The first line of a text, as a title."""
+    first = text.split("\n", 1)[0].strip()
+    return first if len(first) <= _LONGEST_TITLE else first[: _LONGEST_TITLE - 1].rstrip() + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the parts of a file hold. `unnamed` are items without an id, by part; `beside` are lines of items without
+    an id that stand among items that have one."""
+
+    statements: tuple[Statement, ...]
+    unnamed: tuple[tuple[Place, list[Item]], ...]
+    beside: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class _Heading:
+    """A heading that declares an id, with the texts of all parts below it."""
+
+    place: Place
+    own: Declared
+    texts: list[str]
+
+
+def statements_in(places: Iterable[Place]) -> Found:
+    """All statements of a file that are declared with an id, and the items of its parts that have none."""
+    reading = _Reading()
+    for place in places:
+        if place.heading is not None:
+            reading.under_heading(place, *place.heading)
+        if place.kind is not Kind.EDGES and not (place.kind is Kind.SCENARIOS and place.story):
+            reading.items(place)
+    return reading.found()
+
+
+class _Reading:
+    """Collects the mentions of ids, part by part."""
+
+    def __init__(self) -> None:
+        self.headings: dict[int, _Heading] = {}
+        self.mentions: list[tuple[Place, Declared, Statement]] = []
+        self.unnamed: list[tuple[Place, list[Item]]] = []
+        self.beside: list[int] = []
+
+    def under_heading(self, place: Place, line: int, own: Declared) -> None:
+        """All that stands below a heading with an id is what it says."""
+        text = joined(place.part.lines)
+        head = self.headings.setdefault(line, _Heading(place, own, [own.text]))
+        head.texts.append(f"{place.part.label}: {text}" if place.part.label else text)
+
+    def items(self, place: Place) -> None:
+        items = items_of(place.part.lines, _begins_statement)
+        owns = [(item, declared(item.text, is_item=item.is_listed)) for item in items]
+        declaring = [(item, own) for item, own in owns if own is not None and own.text]
+        unnamed = [item for item, own in owns if (own is None or not own.text) and item.is_listed]
+        for item, own in declaring:
+            self.mentions.append((place, own, _statement(own, place, item.line, own.text, 1 if item.is_row else 2)))
+        if declaring and place.kind is Kind.REQUIREMENTS and place.heading is None:
+            self.beside += [item.line for item in unnamed if not item.is_row]
+        elif not declaring and unnamed and place.heading is None:
+            self.unnamed.append((place, unnamed))
+
+    def found(self) -> Found:
+        headed = [
+            (head.place, head.own, _statement(head.own, head.place, line, "\n".join(filter(None, head.texts)), 3))
+            for line, head in self.headings.items()
+        ]
+        mentions = self.mentions + headed
+        known = {place.section for place, own, statement in mentions if own.is_known and statement.rank}
+        of_requirements = [
+            statement
+            for place, own, statement in mentions
+            if own.is_known or place.kind in _EXPECTS or (place.section in known and place.kind is Kind.OTHER)
+        ]
+        return Found(tuple(of_requirements), tuple(self.unnamed), tuple(self.beside))
+
+
+def _begins_statement(text: str) -> bool:
+    own = declared(text, is_item=False)
+    return own is not None and own.is_known
+
+
+def _statement(own: Declared, place: Place, line: int, text: str, form: int) -> Statement:
+    sure = 0 if place.kind not in _EXPECTS else _IN_STORY if place.story else _IN_CHAPTER
+    rank = 0 if place.kind is Kind.ASIDE else form + sure
+    is_withdrawn = own.is_struck or _TAKEN_BACK.match(text[:200]) is not None
+    return Statement(own.id, text, line, rank, place.story, is_withdrawn)
+
+
+def declared_once(statements: Iterable[Statement], markdown: Markdown) -> Iterator[Statement | Problem]:
+    """The statement that counts of each id; an error where two of the same rank say different things."""
+    by_id: dict[str, list[Statement]] = {}
+    for statement in statements:
+        by_id.setdefault(statement.id, []).append(statement)
+    for identifier, mentions in by_id.items():
+        rank = max(mention.rank for mention in mentions)
+        best = [mention for mention in mentions if mention.rank == rank]
+        if rank == 0:
+            what = f"{identifier} stands only where nothing is required: not expected. Move it, if it is a requirement"
+            yield warning(markdown.at(best[0].line), what)
+            continue
+        others = [mention for mention in best[1:] if mention.text.split() != best[0].text.split()]
+        if others and rank > _IN_STORY:
+            lines = f"{best[0].line} and {others[0].line}"
+            what = f"{identifier} is declared twice: in lines {lines}. Give one of them another id"
+            yield error(markdown.at(others[0].line), what)
+        yield best[0]

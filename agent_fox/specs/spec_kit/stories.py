@@ -1,0 +1,212 @@
+"""User stories of spec.md with their acceptance scenarios, and where each part of the file stands in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+from agent_fox.specs.lines import Heading, joined
+from agent_fox.specs.spec_kit.identifiers import Declared, declared
+from agent_fox.specs.spec_kit.parts import Item, Part, items_of
+from agent_fox.specs.spec_kit.words import (
+    AND,
+    ANY_NUMBERED,
+    NAMED_STORY,
+    NUMBERED_STORY,
+    PHASE,
+    PRIORITY,
+    SCENARIO,
+    Kind,
+    kind_of,
+    step_at_start,
+    steps_in,
+)
+
+_PRIORITY_AT_END = re.compile(r"\s*[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d[^()（）\[\]【】]{0,60}[)）\]】]")
+_TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
+_DOTTED = re.compile(r"(?:[.-]\d{1,4}){1,3}")
+_WHOLE = frozenset({0, 1, 2})
+
+
+@dataclass(slots=True)
+class Story:
+    """A user story while it is read; `number` as written, 0 where it has none."""
+
+    number: int
+    title: str
+    line: int
+    parts: list[Place] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Place:
+    """A part with what it holds, the story it stands in, and the id that a heading above it declares.
+
+    `titles` are its label and the headings above it, the nearest first, up to the story's.
+    """
+
+    part: Part
+    titles: tuple[str, ...]
+    kind: Kind
+    story: Story | None
+    heading: tuple[int, Declared] | None
+
+    @property
+    def section(self) -> int:
+        """The line of the chapter it stands in."""
+        return next((number for number, heading in self.part.path if heading.level > 1), 0)
+
+
+@dataclass(slots=True)
+class Scenario:
+    """A statement to be shown: the line it begins on, its text, and the id that is written before it, if one is."""
+
+    line: int
+    text: str
+    id: str = ""
+    steps: frozenset[int] = frozenset()
+    pieces: int = 1
+
+
+def places_of(parts: Iterable[Part]) -> tuple[list[Place], list[Story]]:
+    """Every part with its place, and the stories in the order of the file."""
+    parts = list(parts)
+    headings = [heading for part in parts for _, heading in part.path[-1:] if not part.label]
+    is_numbered = any(_story(heading, True) for heading in headings)
+    stories: dict[int, Story] = {}
+    places = [_place(part, stories, is_numbered) for part in parts]
+    return places, list(stories.values())
+
+
+def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
+    titles = [part.label] if part.label else []
+    declaring: tuple[int, Declared] | None = None
+    story: Story | None = None
+    for line, heading in reversed(part.path):
+        found = declared(heading.title, is_item=True)
+        head = None if heading.level == 1 or (found and found.is_known) else _story(heading, is_numbered)
+        if head is not None:
+            story = stories.setdefault(line, Story(head[0], head[1], line))
+            break
+        if found is not None:
+            declaring = declaring or (line, found)
+        elif heading.level > 1:
+            titles.append(heading.title)
+    place = Place(part, tuple(titles), _kind(titles), story, declaring)
+    if story is not None:
+        story.parts.append(place)
+    return place
+
+
+def _kind(titles: list[str]) -> Kind:
+    kinds = [kind for kind in map(kind_of, titles) if kind is not None]
+    return Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
+
+
+def _story(heading: Heading, is_numbered: bool) -> tuple[int, str] | None:
+    """The number and the title of a story's heading. A heading with a number and a priority is one in any language;
+    a number such as `8.1` counts within something else: 0."""
+    title = heading.title
+    found = NUMBERED_STORY.match(title)
+    if found is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
+        found = ANY_NUMBERED.match(title)
+    if found is not None:
+        dotted = _DOTTED.match(found["rest"])
+        return (0, _title(found["rest"][dotted.end() :])) if dotted else (int(found["number"]), _title(found["rest"]))
+    named = None if is_numbered else NAMED_STORY.match(title)
+    return (0, _title(named["rest"])) if named else None
+
+
+def _title(rest: str) -> str:
+    return _PRIORITY_AT_END.sub("", rest).strip(_TITLE_MARKS).strip()
+
+
+def told(story: Story) -> str:
+    """A story in its own words, without its scenarios and edge cases."""
+    own = [place.part for place in story.parts if place.kind in (Kind.OTHER, Kind.ASIDE)]
+    texts = [f"{part.label}: {joined(part.lines)}" if part.label else joined(part.lines) for part in own]
+    return "\n".join(text for text in texts if text)
+
+
+def scenarios_of(story: Story) -> list[Scenario]:
+    """The scenarios of a story: those under the heading for them, else what is written as one."""
+    named = [place for place in story.parts if place.kind is Kind.SCENARIOS or _is_scenario(place)]
+    found = [scenario for place in named for scenario in scenarios_in(place)]
+    if found:
+        return found
+    others = [place.part for place in story.parts if place.kind is Kind.OTHER]
+    steps = [item for part in others for item in items_of(part.lines) if _is_step(item)]
+    numbered = [item for part in others if part.label for item in items_of(part.lines) if item.mark.isdecimal()]
+    return _merged(steps or numbered)
+
+
+def scenarios_in(place: Place) -> list[Scenario]:
+    """The scenarios of a part that holds nothing else. A heading for one scenario makes all below it that one."""
+    if _is_scenario(place):
+        text = joined(place.part.lines)
+        return [Scenario(place.part.line, f"{place.titles[0]}: {text}")] if text else []
+    return _merged(chosen(items_of(place.part.lines)))
+
+
+def chosen(items: list[Item]) -> list[Item]:
+    """The items of a list without the words around it; paragraphs where they say it in steps, or are all there is."""
+    if any(item.is_listed for item in items):
+        return [item for item in items if item.is_listed or _is_step(item) or declared(item.text, is_item=False)]
+    return [item for item in items if _is_step(item) or declared(item.text, is_item=False)]
+
+
+def _is_scenario(place: Place) -> bool:
+    title = place.titles[0] if place.titles else ""
+    is_counted = any(mark.isdigit() or mark in ":：" for mark in title)
+    return is_counted and kind_of(title) in (None, Kind.SCENARIOS) and SCENARIO.match(f"{title}:") is not None
+
+
+def _is_step(item: Item) -> bool:
+    text = item.text
+    return step_at_start(text) in (0, 1) or len(steps_in(text)) > 1 or SCENARIO.match(item.text_of_first) is not None
+
+
+def _merged(items: Iterable[Item]) -> list[Scenario]:
+    """Scenarios whose steps are items of their own are put together."""
+    found: list[Scenario] = []
+    for item in items:
+        step = step_at_start(item.text)
+        if found and step is not None and _goes_on(found[-1], step):
+            found[-1].text += f"\n{item.text}"
+            found[-1].steps |= {step} | steps_in(item.text)
+            found[-1].pieces += 1
+        else:
+            found.append(_scenario(item, step))
+    return found
+
+
+def _scenario(item: Item, step: int | None) -> Scenario:
+    own = declared(item.text, is_item=True)
+    steps = steps_in(item.text) | ({step} if step is not None else frozenset())
+    if own is None or own.is_known or not own.text:
+        return Scenario(item.line, item.text, "", steps)
+    return Scenario(item.line, own.text, own.id, steps)
+
+
+def _goes_on(before: Scenario, step: int) -> bool:
+    """Whether a step belongs to the scenario before it."""
+    if step == AND:
+        return bool(before.steps) and (before.pieces > 1 or not before.steps >= _WHOLE)
+    if not before.steps:
+        return bool(before.id) and step < AND
+    if step == 1:
+        return before.steps == {0}
+    return step > 1 and bool(before.steps & {0, 1}) and (before.pieces > 1 or step not in before.steps)
+
+
+def stories_counted(stories: list[Story]) -> Iterator[tuple[Story, int]]:
+    """Each story with the number that is its own: as written, or the next free one where that is taken or missing."""
+    taken = {story.number for story in stories}
+    free = (number for number in count(1) if number not in taken)
+    used: set[int] = set()
+    for story in stories:
+        number = story.number if story.number and story.number not in used else next(free)
+        used.add(number)
+        yield story, number

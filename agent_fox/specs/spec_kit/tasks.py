@@ -1,0 +1,309 @@
+"""tasks.md of spec-kit as task groups: phases numbered, tasks with their labels, and the requirements they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.spec_kit.first_tests import mark_first_tests
+from agent_fox.specs.spec_kit.parts import items_of
+from agent_fox.specs.spec_kit.phases import NUMBER, Cut, PhaseDraft, TaskDraft, box_of, cut
+from agent_fox.specs.spec_kit.references import References, stories_in_label, stories_in_title
+from agent_fox.specs.spec_kit.words import PHASE, lines_named
+from agent_fox.specs.task_groups import state_of
+from agent_fox.specs.tasks import ReadTasks, rolled_up
+
+_LABEL = re.compile(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
+_PARALLEL = re.compile(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
+_OPTIONAL = re.compile(r"optional\b|可选|任意|선택|opcional|optionnel", re.IGNORECASE)
+_OPTIONAL_HEADING = re.compile(r"[(（\[]\s?(?:optional|可选|任意|선택|opcional|optionnel)", re.IGNORECASE)
+_PARALLEL_ANYWHERE = re.compile(r"(?<!`)\[P\](?!`)")
+_STORY_ANYWHERE = re.compile(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
+_MARKS = "*_ :：.-–—\t~"
+_TICKS = "✓✔✅☑"
+_T = re.compile(NUMBER)
+_WAITS = re.compile(
+    r"(?:depend(?:s|ent)? on|dependenc(?:y|ies)|blocked by|waits? for|requires?|needs|after|prerequisites?"
+    r"|依[赖賴](?:于|於)?|依存|의존|depende de|dépend d[e']|hängt ab von|abhängig von|зависит от)"
+    r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
+    re.IGNORECASE,
+)
+_LINKS_RANGE = re.compile(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
+_SHORT_RANGE = re.compile(r"(T\d{1,6})-(\d{1,6})")
+_ALL_BEFORE = "Tasks"
+
+
+@dataclass(slots=True)
+class _Task:
+    """A task with its labels taken from its title."""
+
+    draft: TaskDraft
+    number: str
+    title: str
+    stories: tuple[str, ...] = ()
+    is_parallel: bool = False
+    is_optional: bool = False
+    details: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str:
+        return "\n".join((self.title, *self.details))
+
+
+def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
+    """The groups of a tasks file: its phases, in their order."""
+    found = cut(markdown.lines)
+    reading = _Reading(markdown, references, found)
+    groups = tuple(reading.group(number, draft) for number, draft in _numbered(found.phases))
+    return ReadTasks(mark_first_tests(groups), tuple(reading.problems), reading.places)
+
+
+def _numbered(phases: Iterable[PhaseDraft]) -> Iterator[tuple[int, PhaseDraft]]:
+    """Phases with their written numbers, where these go up; else counted."""
+    drafts = list(phases)
+    numbers: list[int] = []
+    for draft in drafts:
+        written = _written(draft.heading)
+        numbers.append((numbers[-1] if numbers else 0) + 1 if written is None else written)
+    goes_up = all(before < after for before, after in pairwise([0, *numbers]))
+    is_plain = any(_written(draft.heading) is not None for draft in drafts)
+    return zip(numbers if goes_up and is_plain else range(1, len(drafts) + 1), drafts, strict=True)
+
+
+def _written(heading: str) -> int | None:
+    """The number in a phase's name; a name such as `Phase 3.1` counts within something else: 0 fits nowhere."""
+    found = PHASE.match(heading)
+    number = (found["number"] or found["asian"] or found["korean"] or "") if found else ""
+    if "." in number:
+        return 0
+    return int(number) if number.isdecimal() else None
+
+
+class _Reading:
+    """Turns drafts into values, and collects the problems and places on the way."""
+
+    def __init__(self, markdown: Markdown, references: References, found: Cut) -> None:
+        self.markdown, self.references = markdown, references
+        self.problems: list[Problem] = []
+        self.places: dict[str, str] = {}
+        self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
+        self.tasks = {id(task.draft): task for task in self._labelled(found.phases)}
+        self.numbers = {task.number: place for place, task in enumerate(self.tasks.values())}
+        self.traced = self._traced()
+        self._warn_of_lost(found.lost)
+        for line, title in found.empty:
+            self._warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
+
+    def _warn_of_lost(self, lost: Iterable[TaskDraft]) -> None:
+        for task in lost:
+            if task.number:
+                what = f"{task.number} stands in no phase: not planned. Move it below the phase it belongs to"
+                self._warn(task.line, what)
+        boxes = [task.line for task in lost if not task.number]
+        if boxes:
+            what = (
+                f"boxes without a number, in no phase: {lines_named(boxes)}. Not planned; number those that are tasks"
+            )
+            self._warn(boxes[0], what)
+
+    def _labelled(self, phases: Iterable[PhaseDraft]) -> Iterator[_Task]:
+        seen: dict[str, list[int]] = {}
+        for number, phase in _numbered(phases):
+            for place, draft in enumerate(phase.tasks, 1):
+                written = draft.number or f"{number}.{place}"
+                yield _labelled(draft, self._own_number(written, draft.line, seen))
+
+    def _own_number(self, number: str, line: int, seen: dict[str, list[int]]) -> str:
+        """The number as written; the second task that has it is known by another, which nobody writes."""
+        lines = seen.setdefault(number, [])
+        lines.append(line)
+        if len(lines) == 1:
+            return number
+        other = f"{number} ({len(lines)})"
+        what = f"{number} stands in line {lines[0]} too: this one is known as {other!r} here. Renumber one"
+        self._warn(line, what)
+        return other
+
+    def group(self, number: int, draft: PhaseDraft) -> Group:
+        self.places[f"group {number}"] = self.markdown.at(draft.line or draft.tasks[0].line)
+        stories = tuple(stories_in_title(draft.heading))
+        subtasks = tuple(self._subtask(self.tasks[id(task)], stories) for task in draft.tasks)
+        of_tasks = {id(subtask.requirements): subtask.requirements for subtask in subtasks}
+        named = dict.fromkeys([*self.references.of_stories(stories), *self._in_intro(draft)])
+        named.update(dict.fromkeys(part for parts in of_tasks.values() for part in parts))
+        lines = draft.lines or [line for task in draft.tasks for line in task.lines]
+        return Group(
+            number=number,
+            title=_phase_title(draft.heading, number),
+            state=rolled_up([subtask.state for subtask in subtasks]),
+            optional=_OPTIONAL_HEADING.search(draft.heading) is not None,
+            subtasks=subtasks,
+            requirements=tuple(named),
+            text="\n".join(line.text for line in lines).strip("\n"),
+            parallel=_PARALLEL_ANYWHERE.search(draft.heading) is not None,
+            is_checkpoint=draft.heading.lower().lstrip(_MARKS).startswith("checkpoint"),
+        )
+
+    def _in_intro(self, draft: PhaseDraft) -> list[str]:
+        return list(self.references.named("\n".join(line.text for line in draft.intro))[0])
+
+    def _subtask(self, task: _Task, of_phase: tuple[str, ...]) -> Subtask:
+        self.places.setdefault(task.number, self.markdown.at(task.draft.line))
+        known, unknown = self.references.named(task.said)
+        stories = task.stories or of_phase
+        missing = [story for story in task.stories if not self.references.has_story(story)]
+        if (unknown or missing) and not self.references.is_empty:
+            what = f"{task.number} names {', '.join([*missing, *unknown])}: no such requirement in this spec"
+            self._warn(task.draft.line, f"{what}. Correct the id, or declare it")
+        return Subtask(
+            number=task.number,
+            title=task.title,
+            state=_state(task.draft),
+            optional=task.is_optional,
+            requirements=self._requirements(stories, (*known, *self.traced.get(task.number, ()))),
+            details=task.details,
+            parallel=task.is_parallel,
+            after=self._after(task),
+        )
+
+    def _requirements(self, stories: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+        """The parts of stories, and others that are named. Tasks that name the same share one tuple."""
+        if (stories, named) not in self.shared:
+            self.shared[stories, named] = tuple(dict.fromkeys([*self.references.of_stories(stories), *named]))
+        return self.shared[stories, named]
+
+    def _after(self, task: _Task) -> tuple[str, ...]:
+        """The tasks that a task, or a heading above it, says it waits for."""
+        headings = [heading.title for _, heading in task.draft.chain if heading.level > 1]
+        waits, unknown = waited_for("\n".join([task.said, *headings]), self.numbers)
+        if unknown:
+            what = f"{task.number} waits for {', '.join(unknown)}: no such task here. Correct the number"
+            self._warn(task.draft.line, what)
+        return tuple(number for number in waits if number != task.number)
+
+    def _traced(self) -> dict[str, tuple[str, ...]]:
+        """What tables say: the ids in a row's first cell are the work of the tasks that the row names."""
+        found: dict[str, tuple[str, ...]] = {}
+        for table in self.markdown.tables:
+            column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
+            for row in table.rows if column else ():
+                ids, _ = self.references.named(row.cell(0))
+                tasks, _ = waited_for(f"after {row.cell(column)}", self.numbers) if ids else ((), ())
+                found.update({task: (*found.get(task, ()), *ids) for task in tasks})
+        return found
+
+    def _warn(self, line: int, what: str) -> None:
+        self.problems.append(warning(self.markdown.at(line), what))
+
+
+def _labelled(draft: TaskDraft, number: str) -> _Task:
+    """Labels such as `[P]` and `[US1]` are taken from the title; any other stays in it."""
+    items = items_of(draft.lines)
+    wraps = bool(items) and not (draft.is_heading or items[0].is_listed) and items[0].line == draft.line + 1
+    wrapped = items.pop(0).text if wraps else ""
+    rest = f"{draft.title} {wrapped}".strip()
+    task = _Task(draft, number, "", details=tuple(item.text for item in items))
+    kept: list[str] = []
+    end = 0
+    while (found := _LABEL.match(rest, end)) is not None and _takes(task, found["label"].strip(), kept, found[0]):
+        end = found.end()
+    rest = rest[end:]
+    if _PARALLEL_ANYWHERE.search(rest):
+        task.is_parallel, rest = True, _PARALLEL_ANYWHERE.sub("", rest)
+    if not task.stories:
+        anywhere = (story for found in _STORY_ANYWHERE.finditer(rest) for story in stories_in_label(found["label"]))
+        task.stories = tuple(dict.fromkeys(anywhere))
+    task.title = " ".join([*kept, *rest.replace("**", "").replace("~~", "").strip(_MARKS).split()])
+    above = [heading.title for _, heading in draft.chain[-1:]]
+    task.is_optional |= draft.is_optional or any(_OPTIONAL_HEADING.search(title) for title in above)
+    return task
+
+
+def _takes(task: _Task, label: str, kept: list[str], written: str) -> bool:
+    """Whether what stands in brackets is a label. Other brackets are kept; words in parentheses end the labels."""
+    stories = tuple(stories_in_label(label))
+    if _PARALLEL.fullmatch(label):
+        task.is_parallel = True
+    elif _OPTIONAL.match(label):
+        task.is_optional = True
+    elif stories:
+        task.stories = tuple(dict.fromkeys((*task.stories, *stories)))
+    elif "[" in written:
+        kept.append(written.strip(" *"))
+    else:
+        return False
+    return True
+
+
+def waited_for(text: str, numbers: Mapping[str, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tasks that a text says to wait for, ranges written out, and those of them that are not there.
+
+    `numbers` are those of the file, with their places in it.
+    """
+    known: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    for found in _WAITS.finditer(text):
+        for first, last in _listed(text, found.end()):
+            names = _between(first, last, numbers)
+            known.update(dict.fromkeys(name for name in names if name in numbers))
+            unknown.update(dict.fromkeys(name for name in names if name not in numbers))
+    return tuple(known), tuple(unknown)
+
+
+def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
+    """The numbers that follow one another from a place, each with the end of its range."""
+    number = _T.match(text, start)
+    while number is not None:
+        link = _NEXT.match(text, number.end())
+        following = _T.match(text, link.end()) if link else None
+        if link is not None and following is not None and _LINKS_RANGE.match(link["link"]):
+            yield number[0], following[0]
+            link = _NEXT.match(text, following.end())
+            following = _T.match(text, link.end()) if link else None
+        else:
+            yield number[0], number[0]
+        number = following
+
+
+def _between(first: str, last: str, numbers: Mapping[str, int]) -> list[str]:
+    short = _SHORT_RANGE.fullmatch(first) if first not in numbers else None
+    if short is not None:
+        first = short[1]
+        last = f"{short[1][: -len(short[2])]}{short[2]}"
+    if first == last:
+        return [first]
+    if first in numbers and last in numbers:
+        within = islice(numbers, numbers[first], numbers[last] + 1)
+        return [name for name in within if _T.fullmatch(name)]
+    return [first, last]
+
+
+def _phase_title(heading: str, number: int) -> str:
+    """A phase's name without a number that the group has anyway."""
+    if not heading:
+        return _ALL_BEFORE
+    found = PHASE.match(heading)
+    rest = found["rest"].strip(_MARKS) if found and _written(heading) == number else ""
+    return rest or heading.strip("* ")
+
+
+def _state(draft: TaskDraft) -> TaskState:
+    """What its box says; a heading without a tick stands where the boxes below it stand."""
+    if draft.is_struck:
+        return TaskState.SKIPPED
+    if draft.is_heading and not draft.box:
+        return rolled_up([_ticked(box) for line in draft.lines if (box := box_of(line)) is not None])
+    return _ticked(draft.box)
+
+
+def _ticked(box: str) -> TaskState:
+    return TaskState.DONE if box and box in _TICKS else state_of(box)

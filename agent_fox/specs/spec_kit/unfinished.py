@@ -1,0 +1,45 @@
+"""What a spec leaves open: questions marked for clarification, and words of the template that nobody replaced."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.spec_kit.words import Kind, kind_of, lines_named
+
+_OPEN = re.compile(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"\[(?:FEATURE NAME|FEATURE\]|###-feature|DATE\]|brief title|describe (?:this|the main) user|describe how this can"
+    r"|explain the value|initial state|action\]|expected outcome|boundary condition|error scenario|specific capability"
+    r"|capability\]|key interaction|data requirement|behavior(?:,|\])|measurable metric|user satisfaction metric"
+    r"|business metric|entity ?\d?\]|title\]|brief description of what|how to verify this story|language\]|framework\]"
+    r"|service\]|endpoint\]|endpoint/feature\]|location\]|file\]|name\]|user journey\])",
+    re.IGNORECASE,
+)
+_LONGEST = 160
+
+
+def unfinished(markdown: Markdown) -> Iterator[Problem]:
+    """A warning for each question that is marked, and one for the template's words."""
+    placeholders: list[tuple[int, str]] = []
+    kind: Kind | None = None
+    for line in markdown.lines:
+        kind = kind_of(line.heading.title) if line.heading is not None else kind
+        if line.is_code or "[" not in line.text:
+            continue
+        placeholders += [(line.number, found[0].rstrip("]")) for found in _PLACEHOLDER.finditer(line.text)]
+        if kind is not Kind.ASIDE:
+            for found in _OPEN.finditer(line.text):
+                yield warning(markdown.at(line.number), _asks(found["question"]))
+    if placeholders:
+        lines = lines_named(number for number, _ in placeholders)
+        what = f"half-written: the template's words `{placeholders[0][1]}]` and such stand in {lines}. Replace them"
+        yield warning(markdown.at(placeholders[0][0]), what)
+
+
+def _asks(question: str) -> str:
+    asked = " ".join(question.lstrip(":： ").split())[:_LONGEST]
+    return f"needs clarification: {asked or 'no question is written'}. Planned as it stands; answer it in the text"

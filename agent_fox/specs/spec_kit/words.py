@@ -1,0 +1,153 @@
+"""The words that spec-kit's templates put over their parts, in the languages that people translate them to.
+
+Structure decides wherever it can; these words help. What a part says is not read here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from enum import Enum
+
+_STORY_WORDS = (
+    r"user[ -]?stor(?:y|ies)|stor(?:y|ies)|us(?=[ -]?\d)|ユーザーストーリー|用[户戶]故事|使用者故事|사용자 ?스토리"
+    r"|hist[oó]rias? d[eo]l? usu[aá]rio|r[ée]cits? utilisateurs?|histoires? utilisateurs?"
+    r"|(?:be)?nutzer(?:geschichte|story)|anwendergeschichte|пользовательск\w{1,4} истори\w{1,3}|stori[ae] utente"
+    r"|kullanıcı hikayesi|câu chuyện người dùng"
+)
+STORY = re.compile(_STORY_WORDS, re.IGNORECASE)
+NUMBERED_STORY = re.compile(
+    rf"[\W_]{{0,8}}(?:{_STORY_WORDS})[\s#:_–—-]{{0,4}}(?P<number>\d{{1,4}})(?P<rest>.*)", re.IGNORECASE
+)
+NAMED_STORY = re.compile(rf"[\W_]{{0,8}}(?:{_STORY_WORDS})\s{{0,3}}[:：–—-]\s{{0,3}}(?P<rest>[^\s].*)", re.IGNORECASE)
+PRIORITY = re.compile(r"[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d")
+ANY_NUMBERED = re.compile(r"(?P<words>[^\W\d][^\d]{1,40}?)\s{0,3}(?P<number>\d{1,3})(?P<rest>\s{0,3}[-–—:：.)].*)")
+
+_PHASE_WORDS = (
+    r"phase|fase|étape|etapa|этап|фаза|stage|step|schritt|milestone|sprint|iteration|aşama|giai đoạn"
+    r"|work package|wp|フェーズ|ステージ|阶段|階段|단계"
+)
+PHASE = re.compile(
+    rf"[\W_]{{0,8}}(?:(?:{_PHASE_WORDS})[\s#:_-]{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}(?![\w.]*-?\d)|[NX]\b)"
+    r"|第\s?(?P<asian>\d{1,4}|[一二三四五六七八九十]{1,3})\s?(?:阶段|階段|段階|フェーズ)"
+    r"|(?P<korean>\d{1,4})\s?단계)(?P<rest>.*)",
+    re.IGNORECASE,
+)
+
+_GHERKIN = (
+    r"given|前提(?:条件)?|假[设設如定]|鉴于|給定|给定|dados?(?: que)?|étant donné|gegeben|angenommen|дано|전제|주어진",
+    r"when|操作|もし|当|當|quando|cuando|quand|lorsque|wenn|когда|만약|언제",
+    r"then|期待結果|ならば|则|則|那么|那麼|então|entao|entonces|alors|dann|тогда|그러면",
+)
+_AND = r"and|but|かつ|并且|而且|且|e|y|et|und|mas|pero|и|но|그리고"
+_STARTS = [
+    re.compile(rf"\W{{0,4}}(?:{words})(?:[*_]{{0,2}}[\s:：,、，]|[*_]{{2}})", re.IGNORECASE)
+    for words in (*_GHERKIN, _AND)
+]
+_HOLDS = [re.compile(rf"(?:\*\*|\b)(?:{words})(?:\*\*|\b)", re.IGNORECASE) for words in _GHERKIN]
+SCENARIO = re.compile(
+    r"\W{0,6}(?:acceptance )?(?:scenario|cen[aá]rio|escenario|scénario|szenario|сценарий|シナリオ|场景|場景|시나리오)"
+    r"\s?(?:\d{1,3}(?:\.\d{1,3})?|[A-Z](?![a-z]))?\s?[:：.–—-]\s?(?P<rest>.*)",
+    re.IGNORECASE,
+)
+AND = 3
+_SHOWN_LINES = 12
+
+
+def step_at_start(text: str) -> int | None:
+    """0, 1, 2 for a text that begins with Given, When, Then; 3 for And."""
+    return next((n for n, words in enumerate(_STARTS) if words.match(text)), None)
+
+
+def steps_in(text: str) -> frozenset[int]:
+    """Which of Given, When, Then a text holds."""
+    return frozenset(n for n, words in enumerate(_HOLDS) if words.search(text))
+
+
+class Kind(Enum):
+    """What a part of spec.md holds, told from its heading or label."""
+
+    ASIDE = "aside"
+    EDGES = "edges"
+    SUCCESS = "success"
+    SCENARIOS = "scenarios"
+    REQUIREMENTS = "requirements"
+    ENTITIES = "entities"
+    OTHER = "other"
+
+
+_LEAD = r"(?:[\W\d_]*)"
+_KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
+    (
+        Kind.ASIDE,
+        re.compile(
+            rf"{_LEAD}(?:assumption|dependenc|out of scope|non-?goals?|clarification|open question|questions?\b"
+            r"|glossary|risks?\b|notes?\b|references?\b|execution (?:status|flow)|quick guidelines|for ai generation"
+            r"|related|independent|section requirements|rationale|motivation|background|changelog|revision|history"
+            r"|appendix|input\b|why this|requirements? (?:traceab|cover|mapping|fulfilled|addressed)|traceab"
+            r"|example|假[设設定]|前提(?!条件)|仮定"
+            r"|依[赖賴存]|范围外|範囲外|範圍外|スコープ外|澄清|明確化|非目标|非目標|가정|의존|premissas|suposi|supuestos"
+            r"|hypothèses|annahmen|допущ|предполож|depend[eê]nc|dépendanc|abhängig|зависимост|fuera de alcance"
+            r"|fora d[eo] escopo|hors p[ée]rim)"
+            r"|.*(?:checklist|check-list|检查清单|檢查清單|チェックリスト|체크리스트|lista de verifica|traceability)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.ENTITIES,
+        re.compile(
+            r".*(?:\bkey entit|\bentit(?:y|ies|és?|à)\b|\bentidad|\bdata model|实体|實體|エンティティ|엔[터티]티"
+            r"|сущност|entitäten)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.EDGES,
+        re.compile(
+            r".*(?:\bedge\b|\bcorner case|\berror cases?\b|エッジケース|境界|边界|邊界|边缘情况|邊緣|엣지|예외|경계"
+            r"|casos? (?:extremos?|de borda|borde|l[ií]mite)|cas (?:limites?|particuliers|aux limites)"
+            r"|(?:grenz|rand)fäll|гранич|пограничн|крайние случаи|casi limite)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.SUCCESS,
+        re.compile(
+            r".*(?:\bsuccess (?:criteri|metric|measure)|\bmeasurable outcome|成功(?:标准|標準|基準|指标)|測定可能"
+            r"|可衡量|성공 ?기준|crit[ée]ri?os? d[eu]l? (?:sucesso|[ée]xito)|critères de succès|erfolgskriteri"
+            r"|критерии успеха)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.SCENARIOS,
+        re.compile(
+            r".*(?:\bacceptance\b|\bacceptation\b|\bac[ce]ita[cç][aã]o|\baceptaci[oó]n|\baceite\b|\bacceptances?\b"
+            r"|验收|驗收|受け入れ|受入|인수|приемк|приёмк|akzeptanz|accettazione)",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Kind.REQUIREMENTS,
+        re.compile(
+            r".*(?:\brequirements?\b|\brequisitos?\b|\brequerimientos?\b|\bexigences?\b|anforderung|требовани|\brequisiti\b"
+            r"|要件|要求|需求|요구 ?사항|\byêu cầu|gereksinim)",
+            re.IGNORECASE,
+        ),
+    ),
+)
+
+
+def kind_of(title: str) -> Kind | None:
+    """What a heading or label announces; None where its words say nothing."""
+    return next((kind for kind, words in _KINDS if words.match(title[:200])), None)
+
+
+def lines_named(lines: Iterable[int]) -> str:
+    """`line 4`, `lines 4, 5 and 9`; only the first of very many."""
+    numbers = [str(line) for line in sorted(set(lines))]
+    if len(numbers) == 1:
+        return f"line {numbers[0]}"
+    if len(numbers) > _SHOWN_LINES:
+        return f"lines {', '.join(numbers[:_SHOWN_LINES])} and {len(numbers) - _SHOWN_LINES} more"
+    return f"lines {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -1,0 +1,306 @@
+"""An id that the source does not write stays with its text, whatever happens around it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from agent_fox.core.kept_ids import Earlier, keep_ids
+from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace
+
+LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
+AJAR = "WHEN the door is ajar, THE service SHALL reject the command and say that it must be closed"
+TOKEN = "WHEN the token is missing, THE service SHALL answer with an authentication error"
+STATE = "WHEN locking succeeded, THE service SHALL publish the new state to the broker"
+QUERY = "WHEN somebody asks for a state, THE service SHALL return it for that one door"
+SPEED = "WHILE the vehicle drives faster than walking pace, unlocking is refused"
+OTHER = "Logs are written as JSON lines to standard output, one object each"
+
+Texts = Sequence[tuple[str, Sequence[str]]]
+
+
+def counted(requirements: Texts, written: Sequence[str] = ()) -> Spec:
+    """A spec as a dialect counts it: a title and the texts of its criteria for each requirement."""
+    made = tuple(
+        Requirement(
+            str(number), title, "", tuple(Criterion(f"{number}.{at}", text) for at, text in enumerate(texts, 1))
+        )
+        for number, (title, texts) in enumerate(requirements, 1)
+    )
+    ids = [id for one in made for id in (one.id, *(part.id for part in one.criteria))]
+    places = {id: f"specs/doors/requirements.md:{line}" for line, id in enumerate(ids, 1)}
+    return Spec("doors", "counting", "specs/doors", requirements=made, implied=frozenset(ids), places=places)
+
+
+def ids_of(spec: Spec) -> dict[str, str]:
+    """Text to id, of titles and of parts."""
+    found = {one.title: one.id for one in spec.requirements}
+    return found | {part.text: part.id for one in spec.requirements for part in one.criteria + one.edge_cases}
+
+
+def again(known: Spec, requirements: Texts, used: Sequence[str] = ()) -> tuple[dict[str, str], tuple[Problem, ...]]:
+    kept, problems = keep_ids(counted(requirements), Earlier(known, frozenset(used)))
+    return ids_of(kept), problems
+
+
+DOORS = counted([("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE))])
+
+
+def test_a_criterion_at_the_top_moves_no_other_ones_id() -> None:
+    ids, (problem,) = again(DOORS, [("Locking", (SPEED, LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE))])
+    assert {text: ids[text] for text in (LOCK, AJAR, TOKEN)} == {LOCK: "1.1", AJAR: "1.2", TOKEN: "1.3"}
+    assert ids[SPEED] == "1.4"
+    assert (problem.severity, problem.where) == (Severity.WARNING, "specs/doors/requirements.md:2")
+    assert "1.1 is 1.4 (new), 1.2 is 1.1, 1.3 is 1.2, 1.4 is 1.3" in problem.what
+
+
+def test_a_requirement_at_the_top_moves_no_other_ones_id() -> None:
+    ids, _ = again(DOORS, [("Logging", (OTHER,)), ("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE))])
+    assert ids == ids_of(DOORS) | {"Logging": "3", OTHER: "3.1"}
+
+
+def test_the_id_of_what_is_gone_is_never_given_to_another_text() -> None:
+    shorter, _ = keep_ids(counted([("Locking", (LOCK, AJAR)), ("Asking", (QUERY, STATE))]), Earlier(DOORS))
+    ids, _ = again(shorter, [("Locking", (LOCK, AJAR, SPEED)), ("Asking", (QUERY, STATE))], used=("1.3",))
+    assert ids[SPEED] == "1.4"
+
+
+def test_the_number_of_a_requirement_whose_parts_were_used_is_not_given_away() -> None:
+    ids, _ = again(DOORS, [("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE)), ("New", (OTHER,))], ["3.1"])
+    assert (ids["New"], ids[OTHER]) == ("4", "4.1")
+
+
+def test_a_criterion_that_moves_to_another_requirement_keeps_its_id() -> None:
+    ids, _ = again(DOORS, [("Locking", (LOCK, AJAR)), ("Asking", (TOKEN, QUERY, STATE))])
+    assert ids == ids_of(DOORS)
+
+
+def test_a_criterion_that_is_reworded_keeps_its_id_wherever_it_stands() -> None:
+    reworded = AJAR.replace("the command", "the whole command")
+    ids, _ = again(DOORS, [("Locking", (reworded, TOKEN, LOCK)), ("Asking", (QUERY, STATE))])
+    assert (ids[reworded], ids[TOKEN], ids[LOCK]) == ("1.2", "1.3", "1.1")
+
+
+def test_a_text_that_is_quite_another_one_in_the_same_place_is_the_same_requirement_rewritten() -> None:
+    ids, (problem,) = again(DOORS, [("Locking", (LOCK, OTHER, TOKEN)), ("Asking", (QUERY, STATE))])
+    assert ids[OTHER] == "1.2"
+    assert problem.where == "specs/doors/requirements.md:3"
+    assert "taken for 1.2, rewritten" in problem.what
+
+
+def test_of_two_texts_that_are_as_near_the_place_decides_and_both_are_told() -> None:
+    one, two = AJAR.replace("ajar", "open"), AJAR.replace("ajar", "loose")
+    ids, problems = again(DOORS, [("Locking", (LOCK, one, two, TOKEN)), ("Asking", (QUERY, STATE))])
+    assert (ids[one], ids[two], ids[TOKEN]) == ("1.2", "1.4", "1.3")
+    assert any(
+        "taken for 1.2, rewritten, because of its place: its text is as near to that of 1.2" in p.what for p in problems
+    )
+    assert any("counts as new, as 1.4" in problem.what for problem in problems)
+
+
+def test_ids_that_the_source_writes_are_never_touched() -> None:
+    spec = counted([("Locking", (SPEED, LOCK)), ("Asking", (QUERY,))])
+    mixed = replace(spec, implied=frozenset({"1.2", "2", "2.1"}))
+    kept, _ = keep_ids(mixed, Earlier(DOORS))
+    assert ids_of(kept) == {"Locking": "1", SPEED: "1.1", LOCK: "1.2", "Asking": "2", QUERY: "2.1"}
+    explicit = replace(spec, implied=frozenset())
+    assert keep_ids(explicit, Earlier(DOORS)) == (explicit, ())
+
+
+def test_an_edge_case_keeps_its_id_among_edge_cases() -> None:
+    def doors(*edge_cases: str) -> Spec:
+        spec = counted([("Locking", (LOCK,))])
+        edges = tuple(Criterion(f"1.E{at}", text) for at, text in enumerate(edge_cases, 1))
+        return replace(
+            spec,
+            requirements=(replace(spec.requirements[0], edge_cases=edges),),
+            implied=spec.implied | {edge.id for edge in edges},
+        )
+
+    kept, _ = keep_ids(doors(OTHER, AJAR, TOKEN), Earlier(doors(AJAR, TOKEN)))
+    assert ids_of(kept) == {"Locking": "1", LOCK: "1.1", AJAR: "1.E1", TOKEN: "1.E2", OTHER: "1.E3"}
+
+
+def test_what_tasks_and_tables_name_by_the_files_numbers_is_mapped_along() -> None:
+    spec = counted([("Locking", (SPEED, LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE))])
+    task = Subtask("1.2", "Do it", requirements=("1.1", "1.2"))
+    told = replace(
+        spec,
+        groups=(Group(1, "Lock", subtasks=(task,), requirements=("1.3", "2.1")),),
+        traceability=(Trace("1.4", ("Property 1",), ("1",), ("test_doors.py",)),),
+    )
+    kept, _ = keep_ids(told, Earlier(DOORS))
+    (group,) = kept.groups
+    assert (group.requirements, group.subtasks[0].requirements) == (("1.2", "2.1"), ("1.4", "1.1"))
+    assert group.text.endswith("known by: 1.3 is 1.2, 1.1 is 1.4, 1.2 is 1.1. Tests name these ids.")
+    assert kept.traceability == (Trace("1.3", ("Property 1",), ("1",), ("test_doors.py",)),)
+    assert kept.implied == {"1", "2", "1.1", "1.2", "1.3", "1.4", "2.1", "2.2"}
+    assert kept.places["1.4"] == "specs/doors/requirements.md:2"
+
+
+def test_a_second_reading_says_the_same_ids_and_nothing_of_what_was_rewritten() -> None:
+    text = [("Locking", (SPEED, LOCK, OTHER, TOKEN)), ("Asking", (QUERY, STATE))]
+    once, problems = keep_ids(counted(text), Earlier(DOORS))
+    twice, later = keep_ids(counted(text), Earlier(once))
+    assert twice == once
+    assert len(problems) == 2
+    assert [problem.what.partition(":")[0] for problem in later] == ["not known by the number in the file"]
+
+
+def test_requirements_without_titles_are_known_by_their_criteria() -> None:
+    known = counted([("Requirement 1", (LOCK, AJAR)), ("Requirement 2", (QUERY, STATE))])
+    kept, _ = keep_ids(counted([("Requirement 1", (QUERY, STATE, SPEED))]), Earlier(known))
+    assert [one.id for one in kept.requirements] == ["2"]
+    assert [part.id for part in kept.parts] == ["2.1", "2.2", "2.3"]
+
+
+def test_scenarios_that_repeat_their_requirement_are_told_apart_by_their_own_words() -> None:
+    def spec(shall: str, *scenarios: str) -> Spec:
+        parts = tuple(Criterion(f"1.{at}", f"{shall} {text}") for at, text in enumerate(scenarios, 1))
+        one = Requirement("1", "Speed", shall, parts)
+        return Spec(
+            "doors", "counting", "specs/doors", requirements=(one,), implied=frozenset({"1", *(p.id for p in parts)})
+        )
+
+    shall = "THE service SHALL answer every request that comes over the network within two hundred milliseconds"
+    known = spec(shall, "a cold cache is filled first", "a warm cache answers alone")
+    kept, _ = keep_ids(spec(shall, "an unknown key gives nothing", "a warm cache answers alone"), Earlier(known))
+    assert [part.id for part in kept.parts] == ["1.1", "1.2"]
+    kept, _ = keep_ids(
+        spec(shall.replace("two", "three"), "a warm cache answers alone", "a cold cache is filled first"),
+        Earlier(known),
+    )
+    assert [part.id for part in kept.parts] == ["1.2", "1.1"]
+
+
+@pytest.mark.parametrize(
+    "script", ["当门没有关好时服务应当拒绝命令{}并说明原因", "ドアが開いているときは命令{}を拒否する"]
+)
+def test_a_script_without_spaces_has_words_too(script: str) -> None:
+    known = counted([("一", (script.format("甲"), "别的事情完全不同"))])
+    ids, _ = again(known, [("一", ("又一件新的要求", script.format("乙"), "别的事情完全不同"))])
+    assert ids[script.format("乙")] == "1.1"
+
+
+def test_five_hundred_parts_that_were_all_reworded_are_compared() -> None:
+    def texts(word: str) -> Texts:
+        return [
+            (
+                f"Part {at}",
+                [f"WHEN event{at}x{n} comes, THE {word} service SHALL do thing{n}x{at} at once" for n in range(10)],
+            )
+            for at in range(50)
+        ]
+
+    known = counted(texts("old"))
+    kept, problems = keep_ids(counted([("First", (OTHER,)), *texts("new")]), Earlier(known))
+    assert [part.id for part in kept.parts[1:]] == [part.id for part in known.parts]
+    assert kept.parts[0].id == "51.1"
+    assert len(problems) == 51
+
+
+WORDS = st.lists(st.sampled_from(("door", "lock", "shall", "reject", "when", "state", "1", "二", "")), max_size=6)
+SPECS = st.lists(st.tuples(WORDS.map(" ".join), st.lists(WORDS.map(" ".join), max_size=4)), max_size=4)
+
+
+@given(SPECS, SPECS)
+def test_no_two_parts_ever_share_an_id_and_no_new_reading_changes_its_mind(before: Texts, now: Texts) -> None:
+    once, _ = keep_ids(counted(now), Earlier(counted(before), frozenset({"2.2", "7"})))
+    ids = [id for one in once.requirements for id in (one.id, *(part.id for part in one.criteria))]
+    assert len(ids) == len(set(ids))
+    assert once.implied == set(ids)
+    assert keep_ids(counted(now), Earlier(once))[0] == once
+
+
+class Edits(RuleBasedStateMachine):
+    """One edit at a time, each followed by a reading: who a text is does not depend on where it stands."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.born = 0
+        self.texts: list[tuple[str, list[str]]] = [(self.title(), [self.text()])]
+        self.read = counted(self.texts)
+        self.owner: dict[str, str] = {}
+        self.note()
+
+    def name(self) -> str:
+        """A word that nothing else has, without digits."""
+        self.born += 1
+        return "".join(chr(ord("a") + int(digit)) for digit in str(self.born))
+
+    def title(self) -> str:
+        name = self.name()
+        return f"R{name} " + " ".join(f"topic{letter}{name}" for letter in "xyz")
+
+    def text(self) -> str:
+        name = self.name()
+        return f"C{name} WHEN " + " ".join(f"word{letter}{name}" for letter in "uvwxyz") + " THE service SHALL"
+
+    def note(self) -> None:
+        """Reads again; an id belongs to the first text that had it, by the text's first word."""
+        self.read, self.problems = keep_ids(counted(self.texts), Earlier(self.read, frozenset(self.owner)))
+        for text, id in ids_of(self.read).items():
+            assert self.owner.setdefault(id, text.split()[0]) == text.split()[0]
+
+    @rule(data=st.data())
+    def insert(self, data: st.DataObject) -> None:
+        home = data.draw(st.sampled_from(self.texts))[1]
+        home.insert(data.draw(st.integers(0, len(home))), self.text())
+        self.note()
+
+    @rule(data=st.data())
+    def delete(self, data: st.DataObject) -> None:
+        home = data.draw(st.sampled_from(self.texts))[1]
+        if home:
+            home.pop(data.draw(st.integers(0, len(home) - 1)))
+            self.note()
+
+    @rule(data=st.data())
+    def move(self, data: st.DataObject) -> None:
+        source, target = (data.draw(st.sampled_from(self.texts))[1] for _ in range(2))
+        if source:
+            text = source.pop(data.draw(st.integers(0, len(source) - 1)))
+            target.insert(data.draw(st.integers(0, len(target))), text)
+            self.note()
+
+    @rule(data=st.data(), at=st.integers(3, 6))
+    def reword(self, data: st.DataObject, at: int) -> None:
+        home = data.draw(st.sampled_from(self.texts))[1]
+        if home:
+            number = data.draw(st.integers(0, len(home) - 1))
+            words = home[number].split()
+            words[at] = f"other{self.name()}"
+            home[number] = " ".join(words)
+            self.note()
+
+    @rule(data=st.data())
+    def add_requirement(self, data: st.DataObject) -> None:
+        made = (self.title(), [self.text() for _ in range(data.draw(st.integers(0, 2)))])
+        self.texts.insert(data.draw(st.integers(0, len(self.texts))), made)
+        self.note()
+
+    @rule(data=st.data())
+    def drop_requirement(self, data: st.DataObject) -> None:
+        if len(self.texts) > 1:
+            self.texts.pop(data.draw(st.integers(0, len(self.texts) - 1)))
+            self.note()
+
+    @rule(data=st.data())
+    def shuffle(self, data: st.DataObject) -> None:
+        self.texts = data.draw(st.permutations(self.texts))
+        self.note()
+
+    @invariant()
+    def every_text_has_kept_its_id(self) -> None:
+        mine = {text.split()[0]: id for text, id in ids_of(self.read).items()}
+        assert all(self.owner[id] == text for text, id in mine.items())
+        assert len({id for id in self.owner if self.owner[id] in mine}) == len(mine)
+
+
+TestEdits = Edits.TestCase
+TestEdits.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)

@@ -1,0 +1,416 @@
+"""requirements.md of Kiro's kind: which requirements and criteria it holds, in every spelling."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.specs.kiro.samples import errors, ids, requirements_of, said, shape, texts
+
+HEADINGS = [
+    "### Requirement 1",
+    "### Requirement 1: Sign in",
+    "### Requirement 1 - Sign in",
+    "### **Requirement 1: Sign in**",
+    "## Requirement #1 Sign in",
+    "#### Req 1. Sign in",
+    "### 1. Sign in",
+    "### 1) Sign in",
+    "### 要件 1: ログイン",
+    "### 要件1：ログイン",
+    "### 要件 １：ログイン",
+    "### 需求 1：登录",
+    "### Requisito 1 – Entrar",
+    "### Exigence 1 : Connexion",
+    "### Требование 1. Вход",
+    "### Anforderung 1: Anmelden",
+    "### Kapacita 1: Přihlášení",
+    "**Requirement 1: Sign in**",
+    "### 🔐 Requirement 1: Sign in",
+    "### Functional Requirement 1: Sign in",
+]
+
+
+@pytest.mark.parametrize("heading", HEADINGS)
+def test_a_heading_with_a_number_is_a_requirement_in_any_language_and_rank(heading: str) -> None:
+    text = f"# Doc\n\n## Introduction\n\nWords.\n\n{heading}\n\nWords.\n\n1. WHEN a THEN b SHALL c\n2. THE b SHALL d\n"
+    assert shape(requirements_of(text)) == {"1": (["1.1", "1.2"], [])}
+
+
+CRITERIA = [
+    "1. A shall\n2. B shall",
+    "1) A shall\n2) B shall",
+    "1.1 A shall\n1.2 B shall",
+    "1.1. A shall\n1.2. B shall",
+    "- 1.1 A shall\n- 1.2 B shall",
+    "- 1.1: A shall\n- 1.2: B shall",
+    "- **1.1** A shall\n- **1.2** B shall",
+    "- **1.1:** A shall\n- **1.2:** B shall",
+    "* **1.1.** A shall\n* **1.2.** B shall",
+    "**1.1** A shall\n\n**1.2** B shall",
+    "- A shall\n- B shall",
+    "* A shall\n* B shall",
+    "+ A shall\n+ B shall",
+    "- [ ] A shall\n- [x] B shall",
+    "１．A shall\n２．B shall",
+    "1. A shall\n1. B shall",
+    "  1. A shall\n  2. B shall",
+]
+
+
+@pytest.mark.parametrize("label", ["#### Acceptance Criteria\n\n", "**受入基準:**\n\n", "#### Kriterien\n\n", ""])
+@pytest.mark.parametrize("criteria", CRITERIA)
+def test_criteria_are_numbered_as_they_are_written_or_by_their_places(label: str, criteria: str) -> None:
+    text = f"### Requirement 1: T\n\n**User Story:** As a person, I want it.\n\n{label}{criteria}\n"
+    assert texts(text) == {"1.1": "A shall", "1.2": "B shall"}
+
+
+def test_the_user_story_is_the_text_of_the_requirement() -> None:
+    read = requirements_of(
+        "### Requirement 1: T\n\n**User Story:** As a cook, I want salt.\n\n1. THE cook SHALL salt\n"
+    )
+    assert read.requirements[0].title == "T"
+    assert read.requirements[0].text == "**User Story:** As a cook, I want salt."
+
+
+def test_a_requirement_without_criteria_is_itself_what_is_proven() -> None:
+    assert texts("### Requirement 1: T\n\nThe app opens.\n\n### Requirement 2: Bare\n") == {
+        "1": "The app opens.",
+        "2": "Bare",
+    }
+
+
+def test_wrapped_lines_and_what_is_listed_below_belong_to_their_criterion() -> None:
+    text = """
+    ### Requirement 1
+
+    1. WHEN a person signs in
+       THEN the app SHALL show
+       - the name
+       - the picture
+
+       1. in colour
+    2. THE app SHALL end
+    """
+    assert texts(text) == {
+        "1.1": "WHEN a person signs in THEN the app SHALL show\n- the name\n- the picture 1. in colour",
+        "1.2": "THE app SHALL end",
+    }
+
+
+def test_a_list_at_the_same_indentation_belongs_to_the_number_above() -> None:
+    assert texts("### Requirement 1\n1. THE app SHALL show:\n- a\n- b\n2. THE app SHALL end\n") == {
+        "1.1": "THE app SHALL show:\n- a\n- b",
+        "1.2": "THE app SHALL end",
+    }
+
+
+def test_a_number_in_prose_begins_no_criterion() -> None:
+    text = (
+        "### Requirement 1\n\n1.1 WHEN asked THE app SHALL answer within\n1.5 seconds or\n1.1.1 less\n\n1.2 THE end\n"
+    )
+    assert texts(text) == {
+        "1.1": "WHEN asked THE app SHALL answer within 1.5 seconds or 1.1.1 less",
+        "1.2": "THE end",
+    }
+
+
+def test_numbering_that_runs_on_over_sub_headings_is_kept() -> None:
+    text = """
+    ### Requirement 1
+    #### Acceptance Criteria
+    **Happy path**
+    1. A shall
+    2. B shall
+
+    **Errors**
+    3. C shall
+    ##### More
+    4. D shall
+    """
+    assert (ids(text), requirements_of(text).problems) == (["1.1", "1.2", "1.3", "1.4"], ())
+
+
+def test_numbering_that_begins_again_is_counted_on_and_said() -> None:
+    text = """
+    ### Requirement 1
+    #### Sign in
+    1. A shall
+    2. B shall
+    #### Sign out
+    1. C shall
+    2. D shall
+    """
+    assert texts(text) == {"1.1": "A shall", "1.2": "B shall", "1.3": "C shall", "1.4": "D shall"}
+    assert said(requirements_of(text).problems) == [
+        (
+            "s/requirements.md:6",
+            "this list begins at 1 again: counted on, it is 1.3. Number it so, in tasks too",
+        )
+    ]
+
+
+def test_a_number_that_stands_twice_is_an_error_that_names_both_lines() -> None:
+    read = requirements_of("### Requirement 1\n1. A shall\n2. B shall\n2. C shall\n")
+    assert shape(read) == {"1": (["1.1", "1.2"], [])}
+    assert [(p.where, p.what) for p in errors(read.problems)] == [
+        ("s/requirements.md:4", "1.2 stands twice: in lines 3 and 4. Give one of them another number")
+    ]
+
+
+def test_a_requirement_that_stands_twice_is_an_error_that_names_both_lines() -> None:
+    read = requirements_of("### Requirement 1: A\n1. A shall\n### Requirement 1: B\n1. B shall\n")
+    assert [p.what for p in errors(read.problems)] == [
+        "1 stands twice: in lines 1 and 3. Give one of them another number"
+    ]
+    assert [r.title for r in read.requirements] == ["A"]
+
+
+def test_edge_cases_have_ids_of_their_own() -> None:
+    text = """
+    ### Requirement 2
+    #### Acceptance Criteria
+    1. A shall
+    #### Edge Cases
+    1. B shall
+    - below it
+    #### Notes
+    1. not a criterion
+    """
+    assert shape(requirements_of(text)) == {"2": (["2.1"], ["2.E1"])}
+
+
+def test_an_edge_case_may_be_written_with_its_id() -> None:
+    assert shape(requirements_of("### Requirement 2\n- 2.1 A shall\n- 2.E1 B shall\n")) == {"2": (["2.1"], ["2.E1"])}
+
+
+def test_edge_cases_whose_numbers_run_on_are_criteria() -> None:
+    text = "### Requirement 2\n**Criteria**\n1. A shall\n2. B shall\n**Edge Cases**\n3. C shall\n"
+    assert shape(requirements_of(text)) == {"2": (["2.1", "2.2", "2.3"], [])}
+
+
+def test_requirements_under_grouping_headings_are_found() -> None:
+    text = """
+    # Requirements
+    ## Phase 1: Basics
+    ### Area 1: Accounts
+    #### Requirement 1: A
+    1. A shall
+    ### Area 2: Mail
+    1. no criterion of requirement 1
+    #### Requirement 2: B
+    1. B shall
+    """
+    assert shape(requirements_of(text)) == {"1": (["1.1"], []), "2": (["2.1"], [])}
+
+
+def test_glossary_introduction_and_what_is_out_of_scope_are_no_requirements() -> None:
+    text = """
+    ## 1. Introduction
+    - words
+    ## 2. Glossary
+    1. **App**: it
+    ## Out of Scope
+    ### Requirement 9: Never
+    1. THE app SHALL fly
+    ## Requirements
+    ### Requirement 1: A
+    1. A shall
+    """
+    assert ids(text) == ["1.1"]
+
+
+def test_section_numbers_are_not_requirements_where_deeper_ones_hold_the_lists() -> None:
+    text = """
+    ## 1. Introduction
+    - words
+    ## 2. Functional Requirements
+    ### 2.1 Sign in
+    1. A shall
+    ### 2.2 Sign out
+    1. B shall
+    ## 3. Glossary
+    - words
+    """
+    assert shape(requirements_of(text)) == {"2.1": (["2.1.1"], []), "2.2": (["2.2.1"], [])}
+
+
+def test_ids_that_are_written_are_kept() -> None:
+    text = """
+    ### REQ-1: Sign in
+    1. A shall
+    - **REQ-1.2**: B shall
+    ### R2: Sign out
+    1. C shall
+    ### NFR-3
+    - **NFR-3.1** THE app SHALL be fast
+    """
+    read = requirements_of(text)
+    assert shape(read) == {"REQ-1": (["REQ-1.1", "REQ-1.2"], []), "R2": (["R2.1"], []), "NFR-3": (["NFR-3.1"], [])}
+    assert read.implied == {"REQ-1.1", "R2.1"}
+
+
+def test_numbers_that_stand_there_are_not_implied() -> None:
+    assert requirements_of("### Requirement 1\n1.1 A shall\n1.2 B shall\n").implied == {"1"}
+    assert requirements_of("### Requirement 1\n1. A shall\n").implied == {"1", "1.1"}
+
+
+def test_criteria_ids_that_begin_anew_in_each_requirement_are_places_in_it() -> None:
+    text = "### Requirement 1\n- AC-1: A shall\n- AC-2: B shall\n### Requirement 2\n- AC-1: C shall\n"
+    assert texts(text) == {"1.1": "A shall", "1.2": "B shall", "2.1": "C shall"}
+
+
+def test_criteria_ids_that_are_unique_are_kept() -> None:
+    assert texts("### Requirement 1\n- **AC-1**: A shall\n### Requirement 2\n- **AC-2**: B shall\n") == {
+        "AC-1": "A shall",
+        "AC-2": "B shall",
+    }
+
+
+def test_non_functional_requirements_counted_from_one_again_are_a_series_of_their_own() -> None:
+    text = """
+    ## Functional Requirements
+    ### Requirement 1: A
+    1. A shall
+    ## Non-Functional Requirements
+    ### Requirement 1: Speed
+    1. B shall
+    """
+    read = requirements_of(text)
+    assert shape(read) == {"1": (["1.1"], []), "NFR-1": (["NFR-1.1"], [])}
+    assert errors(read.problems) == []
+    assert [p.where for p in read.problems] == ["s/requirements.md:5"]
+
+
+def test_a_short_word_for_non_functional_requirements_is_known() -> None:
+    assert ids("### Requirement 1\n1. A shall\n### NFR 1: Size\n1. B shall\n") == ["1.1", "NFR-1.1"]
+
+
+def test_what_has_an_id_under_other_headings_is_a_requirement() -> None:
+    text = """
+    ### Requirement 1: A
+    1. A shall
+    ## Non-Functional Requirements
+    - **NFR-1**: THE app SHALL be fast
+    - **NFR-2**: THE app SHALL be small
+    """
+    assert texts(text) == {"1.1": "A shall", "NFR-1": "THE app SHALL be fast", "NFR-2": "THE app SHALL be small"}
+
+
+def test_non_functional_lines_without_an_id_are_told() -> None:
+    read = requirements_of("### Requirement 1\n1. A shall\n## Non-Functional Requirements\n- Fast\n- Small\n")
+    assert [part.id for r in read.requirements for part in r.parts] == ["1.1"]
+    assert [problem.where for problem in read.problems] == ["s/requirements.md:4"]
+
+
+def test_non_functional_lines_under_headings_of_their_own_are_told_too() -> None:
+    read = requirements_of("### 要件 1: A\n1. A shall\n## 非機能要件\n### 性能\n1. 速い\n")
+    assert [part.id for r in read.requirements for part in r.parts] == ["1.1"]
+    assert [problem.where for problem in read.problems] == ["s/requirements.md:5"]
+
+
+def test_what_the_whole_is_measured_by_is_no_criterion_of_the_last_requirement() -> None:
+    assert ids("## Requirement 1: A\n1. A shall\n## Success Criteria\n2. all good\n# Acceptance\n3. all\n") == ["1.1"]
+
+
+def test_a_label_may_have_the_rank_of_its_requirement() -> None:
+    assert ids("## Requirement 1: A\n## Acceptance Criteria\n1. A shall\n## Requirement 2\n1. B shall\n") == [
+        "1.1",
+        "2.1",
+    ]
+
+
+def test_a_field_of_the_requirement_is_no_part_of_its_last_criterion() -> None:
+    assert texts("### Requirement 1\n1. A shall\n\n**Priority:** High\n") == {"1.1": "A shall"}
+
+
+def test_a_requirement_without_a_title_is_called_as_it_is_numbered() -> None:
+    assert [r.title for r in requirements_of("### Requirement 1\n1. A shall\n").requirements] == ["Requirement 1"]
+
+
+def test_headings_without_numbers_above_acceptance_criteria_are_counted() -> None:
+    text = """
+    # Requirements
+    ## Requirements
+    ### Sign in
+    #### Acceptance Criteria
+    - A shall
+    ### Sign out
+    #### Acceptance Criteria
+    - B shall
+    """
+    assert texts(text) == {"1.1": "A shall", "2.1": "B shall"}
+
+
+def test_a_list_without_requirement_headings_is_the_requirements() -> None:
+    assert texts("# Doc\n## Requirements\n1. A shall\n2. B shall\n   - more\n") == {
+        "1": "A shall",
+        "2": "B shall\n- more",
+    }
+
+
+def test_requirements_of_a_list_may_have_criteria_below_by_their_numbers() -> None:
+    read = requirements_of("# Doc\n## Requirements\n- 1.1 A shall\n- 1.2 B shall\n- 2.1 C shall\n")
+    assert shape(read) == {"1": (["1.1", "1.2"], []), "2": (["2.1"], [])}
+
+
+def test_a_criterion_may_have_a_heading() -> None:
+    text = """
+    ### Requirement 1: A
+    #### Requirement 1.1: First
+    It shall.
+    #### 受入基準 2: Second
+    It shall too.
+    """
+    assert texts(text) == {"1.1": "First It shall.", "1.2": "Second It shall too."}
+
+
+def test_a_letter_after_a_number_is_a_part_of_it() -> None:
+    assert ids("### Requirement 27\n1. A shall\n### Requirement 27A: More\n1. B shall\n") == ["27.1", "27A.1"]
+
+
+def test_code_and_comments_hold_no_requirements() -> None:
+    text = "### Requirement 1\n1. A shall\n```\n### Requirement 2\n1. no\n```\n<!--\n### Requirement 3\n1. no\n-->\n"
+    assert ids(text) == ["1.1"]
+
+
+def test_line_ends_byte_marks_and_tabs_change_nothing() -> None:
+    text = "### Requirement 1\r\n\r\n1.\tA shall\r\n\t- more\r\n2.\tB shall\r\n".replace("\r\n", "\n")
+    assert texts(text) == {"1.1": "A shall\n- more", "1.2": "B shall"}
+
+
+def test_what_was_taken_back_is_not_expected() -> None:
+    read = requirements_of(
+        "### Requirement 1: A\n1. A shall\n2. ~~B~~\n### Requirement 2: (removed)\n1. C shall\n### ~~Requirement 3~~\n"
+    )
+    assert (shape(read), read.withdrawn) == ({"1": (["1.1"], [])}, ("1.2", "2", "3"))
+
+
+def test_a_number_below_another_requirement_is_said() -> None:
+    read = requirements_of("### Requirement 1\n1.1 A shall\n### Requirement 2\n3.1 B shall\n")
+    assert shape(read) == {"1": (["1.1"], []), "2": (["3.1"], [])}
+    assert [p.where for p in read.problems] == ["s/requirements.md:4"]
+
+
+def test_each_id_has_its_place() -> None:
+    read = requirements_of("# Doc\n\n### Requirement 1\n\n1. A shall\n2. B shall\n")
+    assert read.places == {"1": "s/requirements.md:3", "1.1": "s/requirements.md:5", "1.2": "s/requirements.md:6"}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#" * 6 + " " + "Requirement " * 20_000,
+        "1." * 100_000,
+        "- **" + "a" * 200_000,
+        "**" * 100_000,
+        "### " + "1.1" * 60_000,
+        "[" * 200_000,
+        "- [ ] " + "AC-" * 60_000,
+        "A" * 100_000 + ":",
+        "### " + "A-" * 100_000,
+        " " * 200_000 + "x",
+        "１" * 100_000,
+    ],
+)
+def test_long_lines_are_read_at_once(line: str) -> None:
+    requirements_of(f"### Requirement 1\n{line}\n1. A shall\n{line}\n")

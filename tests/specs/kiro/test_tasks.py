@@ -1,0 +1,346 @@
+"""tasks.md of Kiro's kind: groups, subtasks, states, marks, and what they name."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.core.spec import TaskState
+from agent_fox.specs.kiro.references import references_of
+from tests.specs.kiro.samples import errors, groups_of, requirements_of, said, tasks_of
+
+GROUPS = [
+    "- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n- [ ] 2. D\n",
+    "- [ ] 1 A\n- [ ] 1.1 B\n- [ ] 1.2 C\n- [ ] 2 D\n",
+    "* [ ] 1. A\n\t* [ ] 1.1. B\n\t* [ ] 1.2) C\n* [ ] 2) D\n",
+    "+ [X] 1. A\n+ [x] 1.1: B\n+ [X] 1.2： C\n+ [ ] 2： D\n",
+    "- [ ] **1. A**\n  - [ ] **1.1 B**\n  - [ ] **1.2** C\n- [ ] **2.** D\n",
+    "- [ ] Task 1: A\n  - [ ] Task 1.1: B\n  - [ ] 1.2 C\n- [ ] タスク 2: D\n",
+    "- [ ] １． A\n  - [ ] １．１ B\n  - [ ] 1.2 C\n- [ ] 2. D\n",
+    "  - [ ] 1. A\n    - [ ] 1.1 B\n    - [ ] 1.2 C\n  - [ ] 2. D\n",
+    "1. [ ] 1. A\n   - [ ] 1.1 B\n   - [ ] 1.2 C\n2. [ ] 2. D\n",
+    "## Phase A\n- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n## Phase B\n- [ ] 2. D\n",
+    "## Tasks\n- [ ] 1. A\n  ```\n  - [ ] 9. no\n  ```\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n- [ ] 2. D\n## Notes\n- [ ] 7. n",
+]
+
+
+@pytest.mark.parametrize("text", GROUPS)
+def test_a_box_with_a_number_is_a_group_and_one_with_a_point_its_subtask(text: str) -> None:
+    assert groups_of(tasks_of(text)) == [(1, "A", ["1.1", "1.2"]), (2, "D", [])]
+
+
+HEADED = [
+    "## 1. A\n- [ ] 1.1 B\n- [ ] 1.2 C\n## 2. D\n- [ ] 2.1 E\n",
+    "### Phase 1: A\n- [ ] 1.1 B\n- [ ] 1.2 C\n### Phase 2: D\n- [ ] 2.1 E\n",
+    "### フェーズ1：A\n- [ ] 1.1 B\n- [ ] 1.2 C\n### フェーズ2：D\n- [ ] 2.1 E\n",
+    "## Phase 7: all\n### 1. A\n- [ ] 1.1 B\n- [ ] 1.2 C\n### 2. D\n- [ ] 2.1 E\n",
+    "## A\n- [ ] 1.1 B\n- [ ] 1.2 C\n## D\n- [ ] 2.1 E\n",
+    "## Phase 1: A\n### Task 1.1: B\n- [ ] x\n- [ ] y\n### Task 1.2: C\n## Phase 2: D\n### Task 2.1: E\n- [ ] w\n",
+    "**Phase 1: A**\n- [ ] 1.1 B\n- [ ] 1.2 C\n\n**Phase 2: D**\n- [ ] 2.1 E\n",
+]
+
+
+@pytest.mark.parametrize("text", HEADED)
+def test_headings_are_the_groups_where_no_box_is_one(text: str) -> None:
+    assert groups_of(tasks_of(text)) == [(1, "A", ["1.1", "1.2"]), (2, "D", ["2.1"])]
+
+
+def test_a_heading_with_boxes_without_numbers_is_a_group() -> None:
+    read = tasks_of("## Phase 1: A\n- [x] B\n- [ ] C\n  - _Requirements: 1.2_\n## Phase 2: D\n- [x] E\n")
+    assert groups_of(read) == [(1, "A", []), (2, "D", [])]
+    assert [(g.state, g.requirements) for g in read.groups] == [(TaskState.IN_PROGRESS, ("1.2",)), (TaskState.DONE, ())]
+
+
+def test_boxes_without_any_number_are_a_group_each_and_that_is_said() -> None:
+    read = tasks_of("# Plan\n## Tasks\n- [ ] A\n  - [ ] part of A\n- [x] B _Requirements: 2.1_\n- [ ]* C\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", []), (3, "C", [])]
+    assert [(g.requirements, g.optional) for g in read.groups] == [((), False), (("2.1",), False), ((), True)]
+    assert [p.where for p in read.problems] == ["s/tasks.md:3"]
+
+
+def test_boxes_without_numbers_under_several_headings_are_a_group_for_each_heading() -> None:
+    read = tasks_of("# Plan\n## Backend\n- [ ] A\n- [ ] B\n## Frontend\n- [x] C\n")
+    assert groups_of(read) == [(1, "Backend", []), (2, "Frontend", [])]
+    assert len(read.problems) == 1
+
+
+def test_a_list_with_numbers_stands_for_boxes_where_there_are_none() -> None:
+    assert groups_of(tasks_of("# Plan\n1. A\n   - text\n2. B\n")) == [(1, "A", []), (2, "B", [])]
+
+
+def test_headings_alone_are_groups() -> None:
+    assert groups_of(tasks_of("# Plan\n## Task 1: A\nText.\n## Task 2: B\nText.\n")) == [(1, "A", []), (2, "B", [])]
+
+
+def test_deeper_tasks_are_parts_of_their_subtask() -> None:
+    read = tasks_of(
+        "- [ ] 1. A\n  - [ ] 1.1 B\n    - [ ] 1.1.1 C\n      - _Requirements: 2.2_\n    - [ ] D\n  - [ ] 1.2 E\n"
+    )
+    assert groups_of(read) == [(1, "A", ["1.1", "1.2"])]
+    assert read.groups[0].subtasks[0].requirements == ("2.2",)
+    assert read.groups[0].subtasks[0].details == ("C", "D")
+
+
+def test_a_deeper_task_without_its_subtask_is_one_itself() -> None:
+    assert groups_of(tasks_of("- [ ] 1. A\n  - [ ] 1.1.1 B\n  - [ ] 1.1.2 C\n")) == [(1, "A", ["1.1.1", "1.1.2"])]
+
+
+def test_an_indented_subtask_belongs_to_what_it_stands_in_whatever_its_number() -> None:
+    assert groups_of(tasks_of("- [ ] 1. A\n  - [ ] 1.1 B\n- [ ] 2. C\n  - [ ] 3.1 D\n")) == [
+        (1, "A", ["1.1"]),
+        (2, "C", ["3.1"]),
+    ]
+
+
+def test_a_subtask_whose_group_is_missing_has_one_made() -> None:
+    assert groups_of(tasks_of("## Work\n- [ ] 1. A\n- [ ] 2.1 B\n")) == [(1, "A", []), (2, "Work", ["2.1"])]
+
+
+@pytest.mark.parametrize(
+    ("box", "state"),
+    [
+        (" ", TaskState.OPEN),
+        ("", TaskState.OPEN),
+        ("x", TaskState.DONE),
+        ("X", TaskState.DONE),
+        ("✓", TaskState.DONE),
+        (" x ", TaskState.DONE),
+        ("-", TaskState.IN_PROGRESS),
+        ("~", TaskState.SKIPPED),
+    ],
+)
+def test_a_box_says_the_state(box: str, state: TaskState) -> None:
+    read = tasks_of(f"- [{box}] 1. A\n  - [{box}] 1.1 B\n")
+    assert (read.groups[0].state, read.groups[0].subtasks[0].state) == (state, state)
+
+
+OPTIONAL = [
+    "- [ ]* {n} T",
+    "- [ ] * {n} T",
+    "- [ ] *{n} T",
+    "- [ ] \\* {n} T",
+    "- [ ]* **{n} T**",
+    "- [ ] {n}* T",
+    "- [ ] {n} * T",
+    "- [ ] {n} T *",
+    "- [ ] {n} T (optional)",
+    "- [ ] {n} T（可选）",
+    "- [ ] {n} T（任意）",
+]
+
+
+@pytest.mark.parametrize("form", OPTIONAL)
+def test_a_star_or_the_word_makes_a_task_optional(form: str) -> None:
+    read = tasks_of("- [ ] 1. A\n  " + form.format(n="1.1") + "\n" + form.format(n="2.") + "\n")
+    assert [(g.title, g.optional) for g in read.groups] == [("A", False), ("T", True)]
+    assert [(t.number, t.title, t.optional) for t in read.groups[0].subtasks] == [("1.1", "T", True)]
+
+
+def test_bold_is_no_star() -> None:
+    read = tasks_of("- [ ] 1. **A** and **B**\n  - [ ] **1.1 C**\n")
+    assert [read.groups[0].optional, read.groups[0].subtasks[0].optional] == [False, False]
+
+
+@pytest.mark.parametrize("mark", ["(P)", "（P）", "[P]", "(parallel)", "(並行可)"])
+def test_a_task_may_be_said_to_run_in_parallel(mark: str) -> None:
+    read = tasks_of(f"- [ ] 1. {mark} A\n  - [ ] 1.1 {mark} B\n  - [ ] 1.2 C {mark}\n  - [ ] 1.3 D\n")
+    assert (read.groups[0].title, read.groups[0].parallel) == ("A", True)
+    assert [(t.title, t.parallel) for t in read.groups[0].subtasks] == [("B", True), ("C", True), ("D", False)]
+
+
+FIELDS = [
+    ("- _Requirements: 1.1, 2.3-2.5_", ("1.1", "2.3", "2.4", "2.5")),
+    ("- _Requirements: 1.1, 2.3–2.5_", ("1.1", "2.3", "2.4", "2.5")),
+    ("- *Requirements: 1.1*", ("1.1",)),
+    ("- **Requirements:** 1.1, 1.2", ("1.1", "1.2")),
+    ("- Requirements: 2", ("2.1", "2.2", "2.3", "2.4", "2.5")),
+    ("_Requirements: 1.1_", ("1.1",)),
+    ("- _Requirements: Requirement 1.1, Requirement 3_", ("1.1", "3.1", "3.2")),
+    ("- _Requirements: all_", ("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2")),
+    ("- _Requirements: 全要件_", ("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2")),
+    ("- _要件: 1.1_", ("1.1",)),
+    ("- _要件：1.1、1.2_", ("1.1", "1.2")),
+    ("- _需求：1.1，1.2_", ("1.1", "1.2")),
+    ("- _需求: １.１, 要件1.2_", ("1.1", "1.2")),
+    ("- _Requisitos: 1.1_", ("1.1",)),
+    ("- _Pożądane: 1.1, 1.2_", ("1.1", "1.2")),
+    ("- **Validates: Requirements 1.1, 2.4**", ("1.1", "2.4")),
+    ("- **验证：需求 1.1**", ("1.1",)),
+    ("- **验证需求: 1.1**", ("1.1",)),
+    ("- **検証対象: 要件 1.2**", ("1.2",)),
+    ("- **Valida: Requisitos 1.1**", ("1.1",)),
+    ("- _Boundary: UserService, Api_", ()),
+    ("- _Requirements: none_", ()),
+    ("- _Requirements: -_", ()),
+    ("- uses `a: 1.1` inside", ()),
+    ("- Note: 1.1 of the guide", ()),
+]
+
+
+@pytest.mark.parametrize(("field", "expected"), FIELDS)
+def test_a_task_names_requirements_in_any_language(field: str, expected: tuple[str, ...]) -> None:
+    read = tasks_of(f"- [ ] 1. A\n  - [ ] 1.1 B\n    - do it\n    {field}\n- [ ] 2. C\n  {field}\n")
+    assert [read.groups[0].subtasks[0].requirements, read.groups[0].requirements, read.groups[1].requirements] == [
+        expected,
+        expected,
+        expected,
+    ]
+    assert read.problems == ()
+
+
+@pytest.mark.parametrize("title", ["B _Requirements: 1.1_", "B (Requirements: 1.1)", "B **Requirements:** 1.1"])
+def test_fields_on_the_line_of_the_title_are_no_part_of_it(title: str) -> None:
+    read = tasks_of(f"- [ ] 1. {title}\n  - [ ] 1.1 {title}\n")
+    assert (read.groups[0].title, read.groups[0].requirements) == ("B", ("1.1",))
+    assert (read.groups[0].subtasks[0].title, read.groups[0].subtasks[0].requirements) == ("B", ("1.1",))
+
+
+def test_a_reference_to_nothing_is_said() -> None:
+    read = tasks_of("- [ ] 1. A\n  - _Requirements: 1.1, 1.9, 7_\n")
+    assert read.groups[0].requirements == ("1.1",)
+    assert said(read.problems) == [
+        ("s/tasks.md:2", "names 1.9, 7: no such requirement in this spec. Correct the number")
+    ]
+
+
+def test_a_field_that_names_nothing_by_number_is_said() -> None:
+    read = tasks_of("- [ ] 1. A\n  - _Requirements: the usual ones_\n")
+    assert [p.where for p in read.problems] == ["s/tasks.md:2"]
+
+
+def test_ids_of_another_make_are_found_as_people_write_them() -> None:
+    text = "### FR-001: A\n1. A shall\n### NFR-2: B\n- **NFR-2.1** B shall\n### R7: C\n1. C shall\n"
+    references = references_of(requirements_of(text).requirements)
+    read = tasks_of(
+        "- [ ] 1. A\n  - _Requirements: FR-1, NFR 2, R7.1_\n- [ ] 2. B\n  - _Requirements: 7.1_\n", references
+    )
+    assert [group.requirements for group in read.groups] == [("FR-001.1", "NFR-2.1", "R7.1"), ("R7.1",)]
+
+
+CHECKPOINTS = [
+    "Checkpoint - Ensure all tests pass",
+    "Final checkpoint",
+    "チェックポイント - 全テスト通過確認",
+    "最終チェックポイント",
+    "检查点 — 确保所有测试通过",
+    "檢查點",
+    "Punto de control final",
+    "Ponto de verificação",
+]
+
+
+@pytest.mark.parametrize("title", CHECKPOINTS)
+def test_a_checkpoint_is_one_in_any_language(title: str) -> None:
+    read = tasks_of(f"- [ ] 1. A\n- [ ] 2. {title}\n  - Ask\n")
+    assert [group.is_checkpoint for group in read.groups] == [False, True]
+
+
+def test_what_has_subtasks_or_requirements_is_no_checkpoint() -> None:
+    read = tasks_of(
+        "- [ ] 1. Checkpoint\n  - [ ] 1.1 A\n- [ ] 2. Checkpoint\n  - _Requirements: 1.1_\n- [ ] 3. Checkpointing\n"
+    )
+    assert [group.is_checkpoint for group in read.groups] == [False, False, False]
+
+
+@pytest.mark.parametrize("key", ["Depends", "Dependencies", "Depends on", "依存", "依赖"])
+def test_a_task_says_what_it_waits_for(key: str) -> None:
+    read = tasks_of(
+        f"- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n- [ ] 2. D\n  - [ ] 2.1 E\n    - _{key}: 1.1-1.2, Task 1_\n"
+    )
+    assert read.groups[1].subtasks[0].after == ("1.1", "1.2", "1")
+    assert read.problems == ()
+
+
+def test_waiting_for_a_task_that_is_not_there_is_said() -> None:
+    read = tasks_of("- [ ] 1. A\n  - [ ] 1.1 B\n    - _Depends: 1.7_\n")
+    assert read.groups[0].subtasks[0].after == ()
+    assert said(read.problems) == [("s/tasks.md:3", "waits for 1.7: no such task in this file. Correct the number")]
+
+
+def test_a_group_that_stands_twice_is_an_error_that_names_both_lines() -> None:
+    read = tasks_of("- [ ] 1. A\n- [ ] 2. B\n- [ ] 2. C\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", [])]
+    assert said(tuple(errors(read.problems))) == [
+        ("s/tasks.md:3", "group 2 stands twice: in lines 2 and 3. Renumber one")
+    ]
+
+
+def test_groups_counted_from_one_again_under_another_heading_are_counted_on_and_said() -> None:
+    read = tasks_of("## Backend\n- [ ] 1. A\n- [ ] 2. B\n## Frontend\n- [ ] 1. C\n  - [ ] 1.1 D\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", []), (3, "C", ["1.1"])]
+    assert [p.where for p in read.problems] == ["s/tasks.md:2"]
+
+
+def test_a_group_with_a_letter_is_counted() -> None:
+    read = tasks_of("- [ ] 1. A\n- [ ] 1b. B\n  - [ ] 1b.1 C\n- [ ] 2. D\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", ["1b.1"]), (3, "D", [])]
+    assert len(read.problems) == 1
+
+
+def test_a_group_zero_is_counted_from_one() -> None:
+    assert groups_of(tasks_of("- [ ] 0. A\n  - [ ] 0.1 B\n- [ ] 1. C\n")) == [(1, "A", ["0.1"]), (2, "C", [])]
+
+
+def test_gaps_between_groups_are_kept() -> None:
+    assert [group.number for group in tasks_of("- [ ] 1. A\n- [ ] 4. B\n").groups] == [1, 4]
+
+
+def test_a_subtask_that_stands_twice_is_said() -> None:
+    read = tasks_of("- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.1 C\n")
+    assert said(read.problems) == [("s/tasks.md:3", "task 1.1 stands twice: in lines 2 and 3. Renumber one")]
+
+
+def test_a_box_without_a_number_between_groups_is_read_as_a_part_and_said() -> None:
+    read = tasks_of("- [ ] 1. A\n- [ ] lost\n- [ ] 2. B\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", [])]
+    assert [p.where for p in read.problems] == ["s/tasks.md:2"]
+
+
+def test_notes_and_legends_hold_no_tasks() -> None:
+    text = "## Tasks\n- [ ] 1. A\n## Notes\n- [ ] 2. sample\n### More\n- [x] 3. sample\n## 備考\n- [ ] 4. x\n"
+    assert groups_of(tasks_of(text)) == [(1, "A", [])]
+
+
+def test_properties_are_found_where_tasks_say_them() -> None:
+    read = tasks_of(
+        "- [ ] 1. A\n  - [ ]* 1.1 B\n    - **Property 3: Round trip**\n  - [ ] 1.2 Write Property 4 test\n"
+        "- [ ] 2. **Property 5: Alone**\n- [ ] 3. C\n  - [ ] 3.1 D\n    - **属性 3：往返**\n"
+    )
+    assert read.properties == {"3": ("1.1", "3.1"), "4": ("1.2",), "5": ("2",)}
+
+
+def test_the_text_of_a_group_is_all_that_stands_below_it() -> None:
+    read = tasks_of("- [ ] 1. A\n  - do\n  - [ ] 1.1 B\n    - more\n\n- [ ] 2. C\n")
+    assert read.groups[0].text == "- [ ] 1. A\n  - do\n  - [ ] 1.1 B\n    - more"
+    assert read.groups[0].subtasks[0].details == ("more",)
+
+
+def test_groups_and_subtasks_have_places() -> None:
+    read = tasks_of("# Plan\n- [ ] 1. A\n  - [ ] 1.1 B\n")
+    assert read.places == {"group 1": "s/tasks.md:2", "task 1.1": "s/tasks.md:3"}
+
+
+def test_a_wrapped_title_is_one_title() -> None:
+    read = tasks_of("- [ ] 1. A\n  - [ ] 1.1 B that\n    goes on\n    - detail\n")
+    assert [(t.title, t.details) for t in read.groups[0].subtasks] == [("B that goes on", ("detail",))]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- [ ] " + "1." * 100_000,
+        "- [ ] " + "*" * 100_000,
+        "- [ ] 1. " + "_Requirements: " * 20_000,
+        "  - _Requirements: " + "1.1, " * 50_000 + "_",
+        "  - " + "a" * 100_000 + ":",
+        "  - " + "(" * 100_000,
+        "  - " + "(Requirements: 1.1 " * 20_000,
+        "  - " + "Property " * 30_000,
+        "## " + "Phase " * 40_000,
+        "## " + "**" * 100_000,
+        "- [ ] 1.1 _Depends: " + "1.1-" * 30_000 + "_",
+        "- [ ] 1. A" + " " * 100_000 + "*x",
+        "- [ ] 1. " + "a " * 100_000,
+    ],
+)
+def test_long_lines_are_read_at_once(line: str) -> None:
+    tasks_of(f"- [ ] 1. A\n{line}\n")
