@@ -44,11 +44,12 @@ test-agents: $(READY) ## the real agents' programs (AGENTS="claude codex ...", f
 test-mcp: $(READY) ## other people's checks of the MCP server: conformance suite and inspector (fetched by npm)
 	$(PYTHON) -m tools.third_party
 
-check: $(READY) ## format, lint, types, architecture, docs and tests
+check: $(READY) ## format, lint, types, architecture, own specs, docs and tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/agent-fox lint --strict
 	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
 
 bench: $(READY) ## measured figures, each beside its floor

@@ -18,6 +18,7 @@ from agent_fox.config import FILE
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.specs.plain.dialect import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
@@ -58,7 +59,8 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
 def command(
     backend: str | None, skills: tuple[str, ...], spec: str | None, argv: tuple[str, ...], as_json: bool
 ) -> None:
-    """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is.
+    """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is; only settings
+    that nobody has changed yet take an agent.
 
     With `--agent claude` (or codex, gemini, opencode, mini) that program is the coder and the reviewer, and judges
     beside the spec's own tests. With `--agent command -- PROGRAM ARGUMENT...` your own program is the coder and the
@@ -66,11 +68,14 @@ def command(
     """
     root = here()
     chosen = _agents(backend, argv)
-    if chosen and (root / FILE).exists():
+    is_untouched = _holds(root / FILE, config_text({}))
+    if chosen and (root / FILE).exists() and not is_untouched:
         raise UserError(f"{FILE} exists already and stays as it is; set [agents.coder] there")
     files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
     first = _first_spec(root, spec)
     files |= first
+    if chosen and is_untouched:
+        (root / FILE).unlink()
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
     written |= {str(path): is_new for path, is_new in (install(root, kind) for kind in skills)}
     if as_json:
@@ -87,10 +92,12 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     found = _SPEC_NAME.fullmatch(name)
     if found is None:
         raise UserError(f"{name!r} is no name for a spec: letters, digits, - and _, then .md or .toml if you like")
+    suffix = found["suffix"] or ".md"
+    if is_reserved(f"{found['stem']}{suffix}"):
+        raise UserError(f"{found['stem']}{suffix} is the name of another kind of file; name it for what it asks for")
     for there in (found["stem"], f"{found['stem']}.md", f"{found['stem']}.toml"):
         if (root / SPECS / there).exists():
             raise UserError(f"{SPECS / there} is there already and stays as it is; name another: init --spec NAME")
-    suffix = found["suffix"] or ".md"
     return {SPECS / f"{found['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
 
 
@@ -136,6 +143,13 @@ def _lines(rows: tuple[Row, ...], chosen: Mapping[str, object]) -> Iterator[str]
         is_chosen = row.key in chosen
         value = json.dumps(chosen[row.key], ensure_ascii=False) if is_chosen else row.default
         yield f"{'' if is_chosen else '# '}{row.key} = {value}".ljust(_COLUMN) + f"  # {row.description}"
+
+
+def _holds(file: Path, text: str) -> bool:
+    try:
+        return file.read_text(encoding="utf-8") == text
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _write_new(file: Path, text: str) -> bool:

@@ -117,7 +117,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
     waits = ", ".join(dict.fromkeys(plain(row.spec) for row in spec.dependencies))
-    counts = f"{_counted(len(spec.requirements), 'requirement')}, {len(spec.expected)} to prove"
+    counts = f"{_counted(len(spec.requirements), 'requirement')}, {_to_prove(spec, bool(nodes))}"
     title = click.style(plain(spec.name), bold=True)
     yield f"{title} ({plain(spec.dialect)}): {counts}" + (f"; after {waits}" if waits else "")
     width = max((len(node.id) for node in nodes), default=0)
@@ -125,6 +125,14 @@ def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
         branch = "└──" if node is nodes[-1] else "├──"
         yield f"{branch} {plain(node.id):<{width}}  {_role(node)}".rstrip()
     yield ""
+
+
+def _to_prove(spec: Spec, is_planned: bool) -> str:
+    if is_planned:
+        return f"{len(spec.expected)} to prove"
+    if spec.is_withdrawn:
+        return "taken back: nothing is planned"
+    return "says what is there: nothing is planned" if spec.is_baseline else "nothing is planned"
 
 
 def _role(node: Node) -> str:
@@ -141,7 +149,8 @@ def _problem(problem: Problem) -> str:
 
 
 def _totals(plan: Plan) -> str:
-    parts = sum(len(spec.expected) for spec in plan.specs)
+    planned = {node.spec_name for node in plan.nodes}
+    parts = sum(len(spec.expected) for spec in plan.specs if spec.name in planned)
     sizes = (_counted(len(plan.specs), "spec"), _counted(len(plan.nodes), "node"), f"{parts} to prove")
     errors, warnings = _count(plan, Severity.ERROR), _count(plan, Severity.WARNING)
     return f"{', '.join(sizes)}; {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"

@@ -14,6 +14,7 @@ EVIDENCE_KEYS = ("evidence", "reason", "details", "notes", "explanation")
 LONGEST_WORD = 100
 LONGEST_TEXT = 4_000
 DECORATIONS = " \t\r\n`*[]"
+_CALLS = frozenset({"requirement", "criterion", "scenario"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ def _pairs(value: Mapping[str, object]) -> list[tuple[str, object]]:
 
 
 def _read_row(fields: Mapping[str, object], known: frozenset[str], key: str = "") -> Row:
-    names = [_undecorated(name) for name in (key, *(fields.get(k) for k in ID_KEYS)) if isinstance(name, str)]
+    names = [_meant(_undecorated(k), known) for k in (key, *(fields.get(k) for k in ID_KEYS)) if isinstance(k, str)]
     named = next((name for name in names if name), "")
     ids = tuple(dict.fromkeys(name for name in names if name in known))
     words = [word for name, word in _pairs(fields) if name in WORD_KEYS]
@@ -113,6 +114,12 @@ def _read_row(fields: Mapping[str, object], known: frozenset[str], key: str = ""
     trouble = _trouble(fields, ids, definite)
     word = Word.UNKNOWN if trouble else read_word(first)
     return Row(ids, named, word, plain(first)[:LONGEST_WORD], definite, trouble, fields)
+
+
+def _meant(name: str, known: frozenset[str]) -> str:
+    """The id that is named, `Requirement 1.2` for `1.2` too; what is no known id stays as it is written."""
+    word, _, rest = name.partition(" ")
+    return rest if word.lower() in _CALLS and rest in known and name not in known else name
 
 
 def _undecorated(name: str) -> str:

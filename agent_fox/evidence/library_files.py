@@ -38,7 +38,7 @@ MOST = 1000
 MOST_BYTES = 1024 * 1024
 MOST_EXAMPLES = 100_000
 MOST_SECONDS = 3600.0
-_REQUIREMENT = re.compile(r"(?:\d+-)?REQ-\d", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"(?:\d+-)?REQ-\d|[A-Z]{0,4}[-.]?\d+(?:\.E?\d+)*$", re.IGNORECASE)
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Words = Annotated[list[Text], Field(min_length=1, max_length=100)]
@@ -217,7 +217,7 @@ def specification_of(table: object, owner: Owner) -> Specification:
         form = FORM.validate_python(table)
     except ValidationError as wrong:
         raise ValueError(told(wrong)) from wrong
-    if _REQUIREMENT.match(form.name) or form.name == ALL:
+    if _REQUIREMENT.match(form.name) or form.name == ALL or form.name in owner.known.get(owner.name, ()):
         raise ValueError(f"name = {form.name!r}: this is how requirements are named; take another")
     check, kind = form.check(), SpecKind(form.kind)
     addresses = [address for named in form.requirements for address in owner.addresses(named)]

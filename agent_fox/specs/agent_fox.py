@@ -14,11 +14,11 @@ from agent_fox.specs.files import TextFile, place_of, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.json_form import requirements_from_json, tasks_from_json
 from agent_fox.specs.markdown import (
+    PrdPart,
     TasksPart,
-    dependencies_from,
     is_superseded,
+    prd_from,
     requirements_from,
-    source_from,
     tasks_from,
     title_of,
 )
@@ -47,13 +47,14 @@ class AgentFoxDialect:
         numbered = NUMBERED.fullmatch(folder.name)
         requirements = _requirements(documents, numbered[1] if numbered else "")
         index = index_of(requirements.requirements, requirements.prefix)
-        tasks = _tasks(documents, folder.name, index)
+        prd = prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else PrdPart()
+        tasks = _tasks(documents, folder.name, index, prd)
         if requirements.problems or tasks.problems:
             documents.problems += [*requirements.problems, *tasks.problems]
         if _is_lost(documents, folder):
             return None, about(folder.name, documents.problems)
-        spec = _spec(folder, root, documents, requirements, tasks, self.name)
-        return _as_withdrawn(spec, documents), about(folder.name, documents.problems)
+        spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
+        return replace(spec, source=prd.source), about(folder.name, documents.problems)
 
 
 def _requirements(documents: Documents, number: str) -> ReadRequirements:
@@ -71,22 +72,21 @@ def _unread(documents: Documents, problem: Problem, name: str) -> ReadRequiremen
     return ReadRequirements("", problems=(problem,))
 
 
-def _tasks(documents: Documents, spec_name: str, index: PartIndex) -> TasksPart:
+def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: PrdPart) -> TasksPart:
+    """What tasks.md or tasks.json says, with the dependencies and the problems of prd.md."""
     file = documents.first(*_TASKS)
-    prd = documents.files.get("prd.md")
-    in_prd, problems = dependencies_from(prd, spec_name) if prd else ((), ())
     if file is None:
-        return TasksPart(dependencies=without_doubles(in_prd), problems=problems)
+        return TasksPart(dependencies=without_doubles(prd.dependencies), problems=prd.problems)
     if file.where.endswith(".md"):
         tasks = tasks_from(file, spec_name, index)
-        dependencies = without_doubles([*in_prd, *tasks.dependencies])
-        return replace(tasks, dependencies=dependencies, problems=(*problems, *tasks.problems))
-    read = tasks_from_json(file, index)
+        dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
+        return replace(tasks, dependencies=dependencies, problems=(*prd.problems, *tasks.problems))
+    read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
     if isinstance(read, Problem):
         del documents.files["tasks.json"]
-        return TasksPart(problems=(*problems, read))
-    dependencies = without_doubles([*read.dependencies, *_not_named(in_prd, read.dependencies)])
-    return replace(read, dependencies=dependencies, problems=(*problems, *read.problems))
+        return TasksPart(problems=(*prd.problems, read))
+    dependencies = without_doubles([*read.dependencies, *_not_named(prd.dependencies, read.dependencies)])
+    return replace(read, dependencies=dependencies, problems=(*prd.problems, *read.problems))
 
 
 def _not_named(in_prd: tuple[Dependency, ...], in_tasks: tuple[Dependency, ...]) -> list[Dependency]:
@@ -114,12 +114,11 @@ def _spec(
     documents: Documents,
     requirements: ReadRequirements,
     tasks: TasksPart,
-    dialect: str,
 ) -> Spec:
     titled = [documents.files[name] for name in ("prd.md", "tasks.md", "requirements.md") if name in documents.files]
     return Spec(
         name=folder.name,
-        dialect=dialect,
+        dialect=AGENT_FOX,
         path=place_of(folder, root),
         title=title_of(titled),
         requirements=requirements.requirements,
@@ -131,7 +130,6 @@ def _spec(
         documents=documents.paths,
         implied=requirements.implied,
         places=requirements.places | tasks.places,
-        source=source_from(documents.files["prd.md"]) if "prd.md" in documents.files else None,
     )
 
 

@@ -21,11 +21,16 @@ _OPENSPEC_HEADING = re.compile(
     r"|^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements",
     re.MULTILINE | re.IGNORECASE,
 )
+_DELTA_HEADING = re.compile(
+    r"^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements", re.MULTILINE | re.IGNORECASE
+)
 _NUMBERED_TASK = re.compile(
     r"^(?:#{2,6}[ \t]+|[ \t]*[-*+][ \t]+)(?:\[[^\[\]]?\][ \t]*)?\*{0,2}\[?T-?\d{1,5}\b", re.MULTILINE
 )
 _REQUIREMENTS = frozenset({"requirements.md", "requirements.json"})
 _OF_A_CHANGE = frozenset({"tasks.md", "design.md", ".openspec.yaml", "specs"})
+_BESIDE_DELTAS = frozenset({"proposal.md", "tasks.md", "design.md", ".openspec.yaml"})
+_OF_A_REPOSITORY = frozenset({"changes", ".specify", ".kiro", "openspec"})
 _OURS_ALONE = frozenset({"requirements.json", "tasks.json", "test_spec.json", "test_spec.md", "prd.md"})
 _OUR_PLACES = (".agent-fox/specs", ".specs")
 
@@ -45,20 +50,16 @@ class Folder:
 
     def head(self, name: str) -> str:
         """How a document begins, as far as it is text."""
-        if name not in self.names:
-            return ""
-        try:
-            if not (self.path / name).is_file():
-                return ""
-            with (self.path / name).open("rb") as file:
-                return file.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-        except OSError:
-            return ""
+        return _head_of(self.path / name) if name in self.names else ""
 
     @cached_property
     def holds_deltas(self) -> bool:
-        """Whether it has `specs/NAME/spec.md`, as a change of OpenSpec has."""
-        return "specs" in self.names and any(any(self.path.glob(f"specs/{deep}spec.md")) for deep in ("*/", "*/*/"))
+        """Whether it has `specs/NAME/spec.md`, as a change of OpenSpec has: so has a repository of spec-kit's."""
+        if "specs" not in self.names or self.names & _OF_A_REPOSITORY:
+            return False
+        deltas = [*self.path.glob("specs/*/spec.md"), *self.path.glob("specs/*/*/spec.md")]
+        is_change = self.path.parent.name == "changes" or bool(self.names & _BESIDE_DELTAS)
+        return bool(deltas) and (is_change or any(_DELTA_HEADING.search(_head_of(path)) for path in deltas))
 
     @cached_property
     def lies_in_openspec(self) -> bool:
@@ -67,6 +68,16 @@ class Folder:
     @cached_property
     def has_own_ids(self) -> bool:
         return any(_OWN_IDS.search(self.head(name)) for name in ("requirements.md", "tasks.md"))
+
+
+def _head_of(path: Path) -> str:
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return file.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    except OSError:
+        return ""
 
 
 def claims(path: Path) -> frozenset[str]:

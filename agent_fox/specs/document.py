@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from agent_fox.core.spec import Problem
-from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, warning
 from agent_fox.specs.lines import Line, Scan, scan
 from agent_fox.specs.tables import Table, tables_of
-
-_CONFLICT = ("<<<<<<< ", ">>>>>>> ")
 
 
 @dataclass(frozen=True)
@@ -33,7 +31,8 @@ class Markdown:
 def read_markdown(file: TextFile) -> Markdown:
     """Scan a text, and report what merges and forgotten marks left in it."""
     found = scan(file.text)
-    return Markdown(file.where, found.lines, (*_left_open(file.where, found), *_conflicts(file.where, found.lines)))
+    conflicts = _conflicts(file.where, found.lines) if left_by_a_merge(file) is not None else ()
+    return Markdown(file.where, found.lines, (*_left_open(file.where, found), *conflicts))
 
 
 def read_head(file: TextFile, lines: int = 60) -> Markdown:
@@ -49,5 +48,5 @@ def _left_open(where: str, found: Scan) -> Iterator[Problem]:
 
 
 def _conflicts(where: str, lines: tuple[Line, ...]) -> list[Problem]:
-    marked = [line.number for line in lines if line.text.startswith(_CONFLICT) and not line.is_code]
-    return [error(f"{where}:{n}", "a merge conflict was left here; resolve it") for n in marked[:1]]
+    marked = [line.number for line in lines if line.text.startswith(MERGE_MARKS) and not line.is_code]
+    return [merge_left(where, number) for number in marked[:1]]

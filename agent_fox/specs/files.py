@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Severity
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
+MERGE_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,18 @@ def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextF
     except OSError as refused:
         return error(where, f"can't be read ({refused.strerror}); check its permissions")
     return _decoded(content, where)
+
+
+def left_by_a_merge(file: TextFile) -> Problem | None:
+    """The first line that begins with a mark of a merge, as a problem. In Markdown, code may show one: `document.py`."""
+    if not any(mark in file.text for mark in MERGE_MARKS):
+        return None
+    marked = (number for number, line in enumerate(file.text.split("\n"), 1) if line.startswith(MERGE_MARKS))
+    return next((merge_left(file.where, number) for number in marked), None)
+
+
+def merge_left(where: str, line: int) -> Problem:
+    return error(f"{where}:{line}", "a merge conflict was left here; resolve it")
 
 
 def _decoded(content: bytes, where: str) -> TextFile | Problem:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from typing import TypeVar
 
@@ -22,6 +23,7 @@ from agent_fox.specs.json_models import (
     JsonStory,
     JsonSubtask,
     JsonTasks,
+    JsonTests,
     JsonTrace,
 )
 from agent_fox.specs.markdown import TasksPart
@@ -31,6 +33,7 @@ from agent_fox.specs.test_writers import mark_test_writers
 from agent_fox.specs.traceability import tasks_in
 
 Model = TypeVar("Model", bound=BaseModel)
+_Lines = dict[str, list[int]]
 
 _WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
@@ -50,6 +53,15 @@ _CLAUSES = (
 )
 
 
+_WORDS = {
+    "event_driven": "WHEN",
+    "complex_event": "WHEN",
+    "state_driven": "WHILE",
+    "unwanted": "IF",
+    "optional": "WHERE",
+}
+
+
 def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Problem:
     """The requirements of a requirements.json, or why it can't be read."""
     read = _parsed(JsonRequirements, file)
@@ -63,18 +75,24 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(file, kept)), places=places)
 
 
-def tasks_from_json(file: TextFile, index: PartIndex) -> TasksPart | Problem:
-    """The groups of a tasks.json with everything beside them, or why it can't be read."""
+def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> TasksPart | Problem:
+    """The groups of a tasks.json with everything beside them, or why it can't be read.
+
+    `tests` is the spec's test_spec.json: in the second version it says what tasks.json said in the first, which
+    requirement is shown by which test.
+    """
     read = _parsed(JsonTasks, file)
     if isinstance(read, Problem):
         return read
-    problems = [p for group in read.task_groups for p in _dangling(file, group, index)]
+    lines = _quoted_lines(file)
+    problems = [p for group in read.task_groups for p in _dangling(file, group, index, lines)]
     problems += _doubled_groups(file, read.task_groups)
     groups = {group.id: _group(group, index) for group in reversed(read.task_groups)}
+    traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
     return TasksPart(
         mark_test_writers(tuple(groups[n] for n in dict.fromkeys(group.id for group in read.task_groups))),
-        tuple(_dependency(file, d) for d in read.dependencies if d.depends_on_spec.strip()),
-        tuple(_trace(trace) for trace in read.traceability if trace.requirement_id),
+        tuple(_dependency(file, d, lines) for d in read.dependencies if d.depends_on_spec.strip()),
+        tuple(traces or _traces_of_tests(tests, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
         tuple(problems),
         _task_places(file, read.task_groups),
@@ -101,7 +119,7 @@ def _requirement(read: JsonRequirement) -> Requirement:
     return Requirement(
         read.id,
         read.title,
-        _story(read.user_story),
+        _story(read.user_story) or read.rationale,
         tuple(Criterion(criterion.id, ears(criterion)) for criterion in read.acceptance_criteria),
         tuple(Criterion(criterion.id, ears(criterion)) for criterion in read.edge_cases),
     )
@@ -117,12 +135,25 @@ def ears(criterion: JsonCriterion) -> str:
     """The sentence that the fields of a criterion make."""
     if criterion.text:
         return criterion.text
+    if criterion.pattern:
+        return _ears_of_pattern(criterion)
     fields = criterion.model_dump()
     conditions = [f"{word} {fields[name]}" for name, word in _CLAUSES if fields[name]]
     then = "THEN " if criterion.error_condition else ""
     effect = f"{then}{criterion.system} SHALL: {criterion.action}"
     returns = f" (returns: {criterion.return_contract})" if criterion.return_contract else ""
     return ", ".join([*conditions, effect]) + returns
+
+
+def _ears_of_pattern(criterion: JsonCriterion) -> str:
+    """The sentence of the second version, where the pattern says with which word the condition begins."""
+    word = _WORDS.get(criterion.pattern.lower(), "WHEN")
+    when = f"{word} {criterion.condition}" if criterion.condition else ""
+    guard = f"AND {criterion.guard}" if criterion.guard else ""
+    then = "THEN " if word == "IF" and when else ""
+    effect = f"{then}{criterion.system or 'the system'} SHALL: {criterion.action}"
+    observed = f" (observed: {criterion.contract})" if criterion.contract else ""
+    return ", ".join(filter(None, (when, guard, effect))) + observed
 
 
 def _group(read: JsonGroup, index: PartIndex) -> Group:
@@ -167,17 +198,21 @@ def _group_text(read: JsonGroup) -> str:
         lines += [f"  - [ ] {subtask.id} {subtask.title}", *(f"    - {detail}" for detail in subtask.details)]
         if subtask.requirement_refs:
             lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
+    lines += [f"  - {step}" for step in read.steps]
+    for name, said in (("Tests", read.tests), ("Touches", read.touches), ("Done when", read.done_when)):
+        lines += [f"  - {name}: {'; '.join(said)}"] if said else []
+    if read.requirement_refs:
+        lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
     if read.verification.checks:
         lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
         lines += [f"    - [ ] {check}" for check in read.verification.checks]
     return "\n".join(lines)
 
 
-def _dependency(file: TextFile, read: JsonDependency) -> Dependency:
+def _dependency(file: TextFile, read: JsonDependency, lines: _Lines) -> Dependency:
     from_group = None if read.sentinel else read.from_group or None
-    return Dependency(
-        read.depends_on_spec.strip(), from_group, read.to_group or None, _place(file, read.depends_on_spec)
-    )
+    where = _place(file, read.depends_on_spec, lines)
+    return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
 
 
 def _trace(read: JsonTrace) -> Trace:
@@ -185,23 +220,45 @@ def _trace(read: JsonTrace) -> Trace:
     return Trace(read.requirement_id, specified, tasks_in(read.task_id), (read.test_path,) if read.test_path else ())
 
 
-def _dangling(file: TextFile, group: JsonGroup, index: PartIndex) -> Iterable[Problem]:
-    for subtask in group.subtasks if index.every else ():
-        unknown = [name for reference in subtask.requirement_refs for name in index.expand(reference)[1]]
+def _traces_of_tests(file: TextFile | None, groups: list[JsonGroup], index: PartIndex) -> Iterable[Trace]:
+    """What each test says that it verifies, with the groups that own the test."""
+    read = _parsed(JsonTests, file) if file is not None and file.where.endswith(".json") else JsonTests()
+    if isinstance(read, Problem):
+        return
+    owners: dict[str, list[str]] = {}
+    for group in groups:
+        for name in dict.fromkeys(group.tests):
+            owners.setdefault(name, []).append(str(group.id))
+    for test in read.tests:
+        for identifier in dict.fromkeys(_ids(test.verifies, index)):
+            yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
+
+
+def _dangling(file: TextFile, group: JsonGroup, index: PartIndex, lines: _Lines) -> Iterable[Problem]:
+    named = [
+        (f"group {group.id}", group.requirement_refs),
+        *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
+    ]
+    for who, references in named if index.every else ():
+        unknown = [name for reference in references for name in index.expand(reference)[1]]
         if unknown:
-            what = f"subtask {subtask.id} names {', '.join(unknown)}: this spec has no such requirement"
-            yield warning(_place(file, unknown[0]), what)
+            what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
+            yield warning(_place(file, unknown[0], lines), what)
 
 
 def _doubled(file: TextFile, requirements: Iterable[Requirement]) -> Iterable[Problem]:
     seen: set[str] = set()
-    ids = [i for r in requirements for i in (r.id, *(p.id for p in (*r.criteria, *r.edge_cases)))]
-    for identifier in ids:
+    twice: dict[str, None] = {}
+    for identifier in (i for r in requirements for i in (r.id, *(p.id for p in (*r.criteria, *r.edge_cases)))):
         if identifier in seen:
-            lines = _lines_with(file, f'"{identifier}"')
-            what = f"{identifier} is declared twice: in lines {' and '.join(map(str, lines[:2]))}"
-            yield error(f"{file.where}:{lines[-1]}", what)
+            twice[identifier] = None
         seen.add(identifier)
+    lines = _quoted_lines(file) if twice else {}
+    for identifier in twice:
+        found = lines.get(identifier, [])
+        where = f"{file.where}:{found[-1]}" if found else file.where  # none: it is written with escapes
+        in_lines = f": in lines {' and '.join(map(str, found[:2]))}" if found else ""
+        yield error(where, f"{identifier} is declared twice{in_lines}")
 
 
 def _once(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
@@ -225,36 +282,36 @@ def _new(parts: Iterable[Criterion], seen: set[str]) -> tuple[Criterion, ...]:
 
 
 def _doubled_groups(file: TextFile, groups: list[JsonGroup]) -> list[Problem]:
-    numbers = [group.id for group in groups]
-    twice = sorted({number for number in numbers if numbers.count(number) > 1})
+    twice = sorted(number for number, times in Counter(group.id for group in groups).items() if times > 1)
     return [error(file.where, f"group {number} stands twice. Give one of them another number") for number in twice]
 
 
 def places_of(file: TextFile, names: Iterable[str]) -> dict[str, str]:
     """Where each name stands for the first time as a whole string of the document: `path:line`."""
-    first: dict[str, int] = {}
-    for number, line in enumerate(file.text.split("\n"), 1):
-        for word in line.replace("\\\\", "").replace('\\"', "").split('"')[1::2]:
-            first.setdefault(word, number)
-    return {name: f"{file.where}:{first[name]}" for name in names if name in first}
+    lines = _quoted_lines(file)
+    return {name: f"{file.where}:{lines[name][0]}" for name in names if name in lines}
 
 
 def _task_places(file: TextFile, groups: list[JsonGroup]) -> dict[str, str]:
-    """A group's own line can't be told from a number: it stands where its first subtask does."""
-    lines = places_of(file, (subtask.id for group in groups for subtask in group.subtasks))
+    """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
+    lines = places_of(file, (name for group in groups for name in (group.title, *(s.id for s in group.subtasks))))
     found: dict[str, str] = {}
     for group in groups:
         own = {s.id: lines[s.id] for s in group.subtasks if s.id in lines}
         found |= {f"task {number}": place for number, place in own.items()}
-        if own:
-            found[f"group {group.id}"] = next(iter(own.values()))
+        if own or group.title in lines:
+            found[f"group {group.id}"] = next(iter(own.values()), lines.get(group.title, file.where))
     return found
 
 
-def _place(file: TextFile, quoted: str) -> str:
-    lines = _lines_with(file, f'"{quoted}"')
-    return f"{file.where}:{lines[0]}" if lines else file.where
+def _place(file: TextFile, quoted: str, lines: _Lines) -> str:
+    return f"{file.where}:{lines[quoted][0]}" if quoted in lines else file.where
 
 
-def _lines_with(file: TextFile, text: str) -> list[int]:
-    return [number for number, line in enumerate(file.text.split("\n"), 1) if text in line]
+def _quoted_lines(file: TextFile) -> _Lines:
+    """The lines of each whole string of the document: looked for once, since many may be asked for."""
+    lines: _Lines = {}
+    for number, line in enumerate(file.text.split("\n"), 1):
+        for word in line.replace("\\\\", "").replace('\\"', "").split('"')[1::2]:
+            lines.setdefault(word, []).append(number)
+    return lines

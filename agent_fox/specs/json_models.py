@@ -1,10 +1,13 @@
-"""The JSON form at the door: pydantic models, tolerant of unknown keys, nulls and numbers for texts."""
+"""The JSON form at the door: pydantic models, tolerant of unknown keys, nulls and numbers for texts.
+
+Both versions of the form: where the second has another name for a thing, either is taken.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 
 def _text(value: object) -> object:
@@ -43,7 +46,12 @@ class _Model(BaseModel):
 
 
 class JsonCriterion(_Model):
+    """`pattern`, `guard` and `contract` are of the second version, where `condition` follows the pattern's word."""
+
     id: Text
+    pattern: Text = ""
+    guard: Text = ""
+    contract: Text = ""
     text: Text = ""
     ears_pattern: Text = ""
     system: Text = ""
@@ -67,7 +75,10 @@ class JsonRequirement(_Model):
     title: Text = ""
     status: Text = ""
     user_story: JsonStory | str = ""
-    acceptance_criteria: list[JsonCriterion] = Field(default_factory=list)
+    rationale: Text = ""
+    acceptance_criteria: list[JsonCriterion] = Field(
+        default_factory=list, validation_alias=AliasChoices("acceptance_criteria", "criteria")
+    )
     edge_cases: list[JsonCriterion] = Field(default_factory=list)
 
 
@@ -90,13 +101,19 @@ class JsonVerification(_Model):
 
 
 class JsonGroup(_Model):
+    """A group; in the second version a task, with `steps` and `tests` of its own and no subtasks."""
+
     id: Annotated[int, BeforeValidator(_number)]
     kind: Text = ""
     title: Text = ""
     state: Text = ""
     optional: bool = False
     archetype: Text = ""
-    requirement_refs: Texts = Field(default_factory=list)
+    requirement_refs: Texts = Field(default_factory=list, validation_alias=AliasChoices("requirement_refs", "criteria"))
+    tests: Texts = Field(default_factory=list)
+    steps: Texts = Field(default_factory=list)
+    touches: Texts = Field(default_factory=list)
+    done_when: Texts = Field(default_factory=list)
     subtasks: list[JsonSubtask] = Field(default_factory=list)
     verification: JsonVerification = Field(default_factory=JsonVerification)
 
@@ -104,7 +121,7 @@ class JsonGroup(_Model):
 class JsonDependency(_Model):
     """`sentinel`: the other spec had no groups yet, so that `from_group` means nothing."""
 
-    depends_on_spec: Text
+    depends_on_spec: Text = Field(validation_alias=AliasChoices("depends_on_spec", "spec"))
     from_group: Number = None
     to_group: Number = None
     sentinel: bool = False
@@ -117,8 +134,19 @@ class JsonTrace(_Model):
     test_path: Text = ""
 
 
+class JsonTest(_Model):
+    """A test of the second version, which says itself what it verifies."""
+
+    id: Text = ""
+    verifies: Texts = Field(default_factory=list)
+
+
+class JsonTests(_Model):
+    tests: list[JsonTest] = Field(default_factory=list)
+
+
 class JsonTasks(_Model):
     test_commands: dict[str, str | None] = Field(default_factory=dict)
     dependencies: list[JsonDependency] = Field(default_factory=list)
-    task_groups: list[JsonGroup] = Field(default_factory=list)
+    task_groups: list[JsonGroup] = Field(default_factory=list, validation_alias=AliasChoices("task_groups", "tasks"))
     traceability: list[JsonTrace] = Field(default_factory=list)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
 _TAB = 4
 _FENCE = re.compile(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
-_COMMENT_TOKEN = re.compile(r"<!--|-->|`+|\n")
+_BEGINS, _ENDS = "<!--", "-->"
+_TICKS = re.compile(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 
@@ -46,8 +47,7 @@ def scan(text: str) -> Scan:
     expanded = text.expandtabs(_TAB) if "\t" in text else text
     texts = [line.rstrip() for line in expanded.split("\n")]
     code, open_fences = _code_lines(texts)
-    lines = tuple(_line(number, text, number in code) for number, text in enumerate(texts, 1))
-    return Scan(lines, tuple(open_fences), open_comment)
+    return Scan(tuple(_lines(texts, code)), tuple(open_fences), open_comment)
 
 
 def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
@@ -80,12 +80,17 @@ def joined(lines: Iterable[Line]) -> str:
     return "".join(parts)
 
 
-def _line(number: int, text: str, is_code: bool) -> Line:
-    indent = len(text) - len(text.lstrip())
-    if is_code or text[indent : indent + 1] != "#":
-        return Line(number, text, indent, is_code)
+def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
+    for number, text in enumerate(texts, 1):
+        bare = text.lstrip()
+        is_code = number in code
+        heading = _heading(text) if bare.startswith("#") and not is_code else None
+        yield Line(number, text, len(text) - len(bare), is_code, heading)
+
+
+def _heading(text: str) -> Heading | None:
     found = _HEADING.match(text)
-    return Line(number, text, indent, False, Heading(len(found[1]), (found[2] or "").strip()) if found else None)
+    return Heading(len(found[1]), (found[2] or "").strip()) if found else None
 
 
 def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
@@ -119,7 +124,7 @@ def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
 
 def _without_comments(text: str) -> tuple[str, int | None]:
     """The text with its comments blanked out, and the line of one that never closes: that one stays text."""
-    if "<!--" not in text:
+    if _BEGINS not in text:
         return text, None
     code, _ = _code_lines(text.split("\n"))
     spans, never_closed = _comments(text, code)
@@ -130,19 +135,27 @@ def _without_comments(text: str) -> tuple[str, int | None]:
     return "".join([*parts, text[end:]]), never_closed
 
 
-def _comments(text: str, code: set[int]) -> tuple[list[tuple[int, int]], int | None]:
-    """Where comments stand in the text; none begins in code."""
+def _comments(text: str, code: Container[int]) -> tuple[list[tuple[int, int]], int | None]:
+    """Where comments stand in the text; none begins in code. And the line of one that never closes."""
     spans: list[tuple[int, int]] = []
-    begun, begun_at, line, ticks = -1, 0, 1, 0
-    for token in _COMMENT_TOKEN.finditer(text):
-        match token[0]:
-            case "\n":
-                line, ticks = line + 1, 0
-            case "<!--" if begun < 0 and ticks % 2 == 0 and line not in code:
-                begun, begun_at = token.start(), line
-            case "-->" if begun >= 0:
-                spans.append((begun, token.end()))
-                begun = -1
-            case mark if mark[0] == "`" and begun < 0:
-                ticks += 1
-    return spans, begun_at if begun >= 0 else None
+    seen, line, ticks = 0, 1, 0
+    while (begun := text.find(_BEGINS, seen)) >= 0:
+        line, ticks = _after(text[seen:begun], line, ticks)
+        seen = begun + len(_BEGINS)
+        if ticks % 2 or line in code:
+            continue
+        end = text.find(_ENDS, seen)
+        if end < 0:
+            return spans, line
+        seen = end + len(_ENDS)
+        spans.append((begun, seen))
+        breaks = text.count("\n", begun, seen)
+        line, ticks = line + breaks, 0 if breaks else ticks
+    return spans, None
+
+
+def _after(passed: str, line: int, ticks: int) -> tuple[int, int]:
+    """The line, and the marks of code in it, behind a piece of text that holds no comment."""
+    before, is_broken, last = passed.rpartition("\n")
+    marks = len(_TICKS.findall(last))
+    return (line + before.count("\n") + 1, marks) if is_broken else (line, ticks + marks)

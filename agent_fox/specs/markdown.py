@@ -35,6 +35,15 @@ class TasksPart:
     places: dict[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class PrdPart:
+    """What a prd.md says to a plan."""
+
+    dependencies: tuple[Dependency, ...] = ()
+    source: SourceIssue | None = None
+    problems: tuple[Problem, ...] = ()
+
+
 def requirements_from(file: TextFile, number: str) -> ReadRequirements:
     markdown = read_markdown(file)
     read = read_requirements(markdown, number)
@@ -55,13 +64,10 @@ def tasks_from(file: TextFile, spec_name: str, index: PartIndex) -> TasksPart:
     )
 
 
-def dependencies_from(file: TextFile, spec_name: str) -> tuple[tuple[Dependency, ...], tuple[Problem, ...]]:
+def prd_from(file: TextFile, spec_name: str) -> PrdPart:
     markdown = read_markdown(file)
-    return read_dependencies(markdown, spec_name), markdown.problems
-
-
-def source_from(file: TextFile) -> SourceIssue | None:
-    return source_in(read_markdown(file)) if _MAY_NAME_A_SOURCE.search(file.text) else None
+    source = source_in(markdown) if _MAY_NAME_A_SOURCE.search(file.text) else None
+    return PrdPart(read_dependencies(markdown, spec_name), source, markdown.problems)
 
 
 def is_superseded(file: TextFile) -> bool:

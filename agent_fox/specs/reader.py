@@ -16,6 +16,7 @@ from agent_fox.specs.kiro.dialect import KiroDialect
 from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
+from agent_fox.specs.soundness import unsound
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 
 BUILT_IN: tuple[Dialect, ...] = (
@@ -55,12 +56,21 @@ def read_specs(
         _read_place(place, root, dialects, found)
     if not found.is_any:
         where = ", ".join(place_of(place, root) for place in given)
-        raise SpecsMissing(
-            f"no spec in {where}: expected folders such as 01_name with a tasks.md (docs/dialects.md lists all forms). "
-            "Start one with `agent-fox init --spec`"
-        )
+        raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
     specs, doubled = _with_names_of_their_own(found.specs)
-    return specs, (*found.problems, *doubled)
+    odd = tuple(problem for spec in specs for problem in unsound(spec, found.problems))
+    return specs, (*found.problems, *doubled, *odd)
+
+
+def _expected_instead(given: Iterable[Path], dialects: Sequence[Dialect]) -> str:
+    """What to do where nothing was found: whoever names one document means the spec that it belongs to."""
+    for place in given:
+        if place.is_file() and any(dialect.recognises(place.parent) for dialect in dialects):
+            return f"it is one document of {place.parent.name}. Name its folder: {place.parent}"
+    return (
+        "expected folders such as 01_name with a tasks.md (docs/dialects.md lists all forms). "
+        "Start one with `agent-fox init --spec`"
+    )
 
 
 def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> None:
@@ -166,6 +176,8 @@ def _with_names_of_their_own(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], l
         named = replace(spec, name=f"specs.{spec.name}") if spec.is_baseline and spec.name in kept else spec
         if named.name in kept:
             what = f"{kept[named.name].path} is called {named.name} too: nodes can't be told apart. Rename one of them"
+            if any(path.endswith(".md") for path in (named.path, kept[named.name].path)):
+                what += "; a plan that was printed as Markdown is kept elsewhere"
             problems.append(replace(error(named.path, what), spec=named.name))
         kept.setdefault(named.name, named)
     return tuple(kept.values()), problems

@@ -13,6 +13,8 @@ _N = r"\d{1,6}"
 _BOX = re.compile(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
 _RULE = re.compile(r"-{3,}$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +")
+_FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+"""What begins a bullet of its own, though it has no mark of one."""
 _GROUP = re.compile(
     rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE
 )
@@ -37,6 +39,8 @@ class Bullet:
 
     @property
     def text(self) -> str:
+        if len(self.lines) == 1:
+            return self.text_of_first
         rest = (line.text.strip() for line in self.lines[1:])
         return " ".join(part for part in (self.text_of_first, *rest) if part)
 
@@ -153,7 +157,7 @@ class _Cut:
             return
         text = line.text.strip()
         bullet = _BULLET.match(text)
-        if bullet is None and not self.wants_bullet:
+        if bullet is None and not self.wants_bullet and not _FIELD.match(text):
             here[-1].lines.append(line)
             return
         box = _BOX.match(text)

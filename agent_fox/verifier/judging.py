@@ -170,7 +170,14 @@ class Bench:
 
     def _untested(self, id: str, mapped: Mapped) -> Finding:
         word = self._order.untested.word
-        return self._by_all_runs(Verdict(id, word, said=word.value, evidence=capped(_why_untested(id, mapped))))
+        return self._by_all_runs(Verdict(id, word, said=word.value, evidence=capped(self._why_untested(id, mapped))))
+
+    def _why_untested(self, id: str, mapped: Mapped) -> str:
+        """Why nothing proves it, and for an id that no test can name by itself how one does."""
+        why = _why_untested(id, mapped)
+        if mapped.cases or "REQ-" in id or not self._order.spec:
+            return why
+        return f"{why}; a test names it by `Requirement {id}` and `Feature: {self._order.spec}` in its docstring"
 
     def _by_all_runs(self, verdict: Verdict) -> Finding:
         lines = "; ".join(run.line for run in self._runs)

@@ -76,9 +76,19 @@ def test_half_an_agent_is_an_error(tmp_path: Path, arguments: list[str], words: 
 
 def test_an_agent_is_not_forced_into_settings_that_are_there(tmp_path: Path) -> None:
     start(tmp_path, "init")
+    config = tmp_path / ".agent-fox" / "config.toml"
+    config.write_text(config.read_text() + "# mine\n")
     done = start(tmp_path, "init", "--agent", "command", "--", "my-agent")
     assert done.returncode == 1
+    assert config.read_text().endswith("# mine\n")
     assert ".agent-fox/config.toml exists already" in said(done)
+
+
+def test_settings_that_nobody_changed_take_an_agent_later(tmp_path: Path) -> None:
+    start(tmp_path, "init", "--spec")
+    done = start(tmp_path, "init", "--agent", "command", "--", "my-agent")
+    assert done.returncode == 0
+    assert 'command = ["my-agent"]' in (tmp_path / ".agent-fox" / "config.toml").read_text()
 
 
 def test_a_file_where_the_folder_should_be_is_named(tmp_path: Path) -> None:
@@ -141,6 +151,14 @@ def test_a_spec_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
         assert done.returncode == 1
         assert ".agent-fox/specs/lock.md is there already" in said(done)
     assert spec.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["tasks", "spec.md", "README"])
+def test_a_name_that_would_not_be_read_is_refused(tmp_path: Path, name: str) -> None:
+    done = start(tmp_path, "init", "--spec", name)
+    assert done.returncode == 1
+    assert "is the name of another kind of file" in said(done)
+    assert not (tmp_path / ".agent-fox").exists()
 
 
 @pytest.mark.parametrize("name", ["../up", "a/b", ".hidden", "a.json", ""])

@@ -136,3 +136,36 @@ def test_two_forms_at_once_are_refused(root: Path) -> None:
     done = start(root, "plan", "--json", "--format", "markdown")
     assert (done.returncode, done.stdout) == (1, "")
     assert "give one of them" in said(done)
+
+
+@pytest.mark.parametrize("name", ["all.md", "plan.md", "spec.md"])
+def test_a_printed_plan_is_read_whatever_its_file_is_called(root: Path, name: str) -> None:
+    (root / name).write_text(start(root, "plan", "--format", "markdown").stdout)
+    again = start(root, "plan", "--specs", name)
+    assert again.returncode == 0
+    assert again.stdout.startswith("01_sum (plain)")
+
+
+def test_a_printed_plan_among_the_specs_is_named_with_what_to_do(root: Path) -> None:
+    (root / "specs" / "plan.md").write_text(start(root, "plan", "--format", "markdown").stdout)
+    done = start(root, "plan")
+    assert done.returncode == 1
+    assert "specs/plan.md" in done.stdout
+    assert "a plan that was printed as Markdown is kept elsewhere" in done.stdout
+
+
+def test_a_document_of_a_spec_is_no_place_and_its_folder_is_named(root: Path) -> None:
+    done = start(root, "plan", "--specs", "specs/01_sum/tasks.md")
+    assert done.returncode == 1
+    assert "it is one document of 01_sum. Name its folder" in said(done)
+
+
+def test_what_only_says_what_is_there_has_nothing_to_prove(root: Path) -> None:
+    notes = root / "openspec" / "specs" / "notes" / "spec.md"
+    notes.parent.mkdir(parents=True)
+    notes.write_text(
+        "### Requirement: Keep\nThe system SHALL keep notes.\n\n#### Scenario: One\n- **THEN** it is kept\n"
+    )
+    lines = start(root, "plan").stdout.splitlines()
+    assert "notes (openspec): 1 requirement, says what is there: nothing is planned" in lines
+    assert lines[-1].startswith("2 specs, 5 nodes, 2 to prove")

@@ -50,6 +50,15 @@ def all_are(word: str) -> dict[str, str]:
     return dict.fromkeys(IDS, word)
 
 
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("Requirement 1.2", "1.2"), ("criterion `1.2`", ""), ("scenario 1.2", "1.2"), ("locks/1.2", ""), ("Test 1.2", "")],
+)
+def test_a_number_may_be_called_a_requirement_and_nothing_else(said: str, meant: str) -> None:
+    verdicts = read_report(answer(row(said)), {"1": ("1.1", "1.2")}).verdicts
+    assert list(verdicts) == ([meant] if meant else [])
+
+
 def test_an_answer_as_asked_for_is_read_whole() -> None:
     text = answer(
         row("05-REQ-1.1", evidence="3 passed"),

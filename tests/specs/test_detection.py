@@ -66,6 +66,22 @@ def test_a_folder_with_documents_of_two_is_claimed_by_both(
     assert claims(made(tmp_path / "plans" / "a", files)) == both
 
 
+REPOSITORIES = {
+    "spec-kit's": {"specs/001-a/spec.md": KIT, "README.md": "# R\n"},
+    "OpenSpec's folder": {"specs/b/spec.md": "# B\n", "changes/a/tasks.md": TASKS},
+    "with a plan of its own": {
+        ".specify/memory/constitution.md": "# C\n",
+        "tasks.md": PHASES,
+        "specs/1-a/spec.md": KIT,
+    },
+}
+
+
+@pytest.mark.parametrize("kind", REPOSITORIES)
+def test_a_repository_is_no_change_although_it_has_specs_in_folders(kind: str, tmp_path: Path) -> None:
+    assert OPENSPEC not in claims(made(tmp_path / "work", REPOSITORIES[kind]))
+
+
 @pytest.mark.parametrize("files", [{}, {"README.md": "# R\n"}, {"design.md": "# D\n"}, {"notes.txt": "x"}])
 def test_any_other_folder_is_nobodys(files: dict[str, str], tmp_path: Path) -> None:
     (tmp_path / "plans" / "a").mkdir(parents=True)

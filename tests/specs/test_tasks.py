@@ -175,3 +175,9 @@ def test_headings_are_groups_where_no_boxes_are() -> None:
         ("03-REQ-1.1",),
     )
     assert [subtask.state for subtask in second.subtasks] == [TaskState.DONE, TaskState.OPEN]
+
+
+@pytest.mark.parametrize("field", ["_Requirements: 1.1_", "**Requirements:** 1.1", "__Requirements: 1.1__"])
+def test_a_field_on_a_line_of_its_own_is_no_part_of_the_detail_above_it(field: str) -> None:
+    (group,) = groups(f"- [ ] 2. T\n  - [ ] 2.1 U\n    - Ask the clerk\n    first\n    {field}\n")
+    assert (group.subtasks[0].details, group.requirements) == (("Ask the clerk first",), ("03-REQ-1.1",))

@@ -83,3 +83,14 @@ def test_a_linter_that_finds_something_fails_what_its_tests_would_prove(tmp_path
     assert words(report) == {ONE: "FAIL"}
     assert "`os` imported but unused" in report.verdicts[0].evidence
     assert report.verdicts[0].disposition is Disposition.REPAIRABLE
+
+
+def test_a_requirement_that_is_only_a_number_is_shown_by_a_test_that_calls_it_so(tmp_path: Path) -> None:
+    """A number in a name is no requirement; what was missing is said with what to write."""
+    tests = (
+        "import unittest\nclass T(unittest.TestCase):\n"
+        "    def test_adds(self):\n        '''Feature: cart. Requirement 1.1'''\n    def test_1_2(self): pass\n"
+    )
+    report = checked(tmp_path, {"test_a.py": tests}, "1.1", "1.2", commands=UNITTEST, spec="cart")
+    assert words(report) == {"1.1": "PASS", "1.2": "FAIL"}
+    assert "a test names it by `Requirement 1.2` and `Feature: cart`" in report.verdicts[1].evidence

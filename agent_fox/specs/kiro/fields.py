@@ -10,11 +10,11 @@ from functools import cached_property
 from itertools import islice
 
 from agent_fox.specs.kiro.references import References
-from agent_fox.specs.kiro.words import PROPERTY, REQUIREMENT, WAITS
+from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
 from agent_fox.specs.task_groups import Bullet
 
 _MARKED = re.compile(
-    r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>[^_*]*)"
+    r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"
 )
 _PLAIN = re.compile(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
 _IN_BRACKETS = re.compile(
@@ -29,7 +29,9 @@ _PROPERTY = re.compile(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})
 _TASK_NUMBER = re.compile(
     r"(?<![\w.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
 )
+_NEXT_FIELD = re.compile(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
 _DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})
+_BOLD = re.compile(r"\*\*(?!/)")
 _MOST = 200
 
 
@@ -78,6 +80,8 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     for one in found:
         key, value = one["key"].strip(), one["value"].strip(" )）]")
         sort = _sort(key, value, references, is_marked=one.re is _MARKED)
+        if sort is Sort.REQUIREMENTS:
+            value = _own_part(value)
         if sort is not None:
             yield Field(sort, value, f"{key}: {value}", _line(bullet, key))
 
@@ -85,17 +89,28 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
 def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
     """Whether a bullet is nothing but one of the fields."""
     text = bullet.text.lstrip("_*([（ ")
-    return any(text.startswith(found.written[:10]) for found in fields)
+    return any(_has_key(text, found.written.partition(":")[0]) for found in fields)
+
+
+def _has_key(text: str, key: str) -> bool:
+    return text.startswith(key) and text[len(key) :].lstrip("_* ").startswith((":", "："))
 
 
 def without_fields(title: str) -> str:
     """A title without the fields that follow it on its line."""
     found = _MARKED.search(title)
     head = title[: found.start()] if found and found.start() > 0 else title
+    head = _without_bold(head)
     bracket = _IN_BRACKETS.search(head)
     if bracket is not None and (REQUIREMENT.search(bracket["key"]) or WAITS.search(bracket["key"])):
         head = head[: bracket.start()]
     return head.strip().strip("*_ ").strip()
+
+
+def _without_bold(title: str) -> str:
+    """A title without marks for bold type; what stands in code keeps its own."""
+    parts = title.split("`")
+    return "`".join(part if place % 2 else _BOLD.sub("", part) for place, part in enumerate(parts))
 
 
 def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
@@ -134,9 +149,20 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
     return Sort.REQUIREMENTS if references.only_names(value) else Sort.OTHER
 
 
+def _own_part(value: str) -> str:
+    """A list without another field that follows it: `1.2, 1.3 / steering: 7`."""
+    other = next((one for one in _NEXT_FIELD.finditer(value) if not REQUIREMENT.search(one["key"])), None)
+    return value[: other.start()] if other is not None else value
+
+
 def _has_number(value: str, references: References, is_marked: bool) -> bool:
     says_so = REQUIREMENT.match(value.strip()) is not None and any(c.isdigit() for c in value)
-    return says_so or (is_marked and references.only_names(value))
+    return says_so or _is_all(value) or (is_marked and references.only_names(value))
+
+
+def _is_all(value: str) -> bool:
+    """`Requirements all`, and nothing else beside it."""
+    return len(value.split()) <= 2 and REQUIREMENT.search(value) is not None and ALL.search(value) is not None
 
 
 def _line(bullet: Bullet, key: str) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
-from agent_fox.specs.kiro.words import ALL, NONE
+from agent_fox.specs.kiro.words import ALL, NONE, REQUIREMENT
 
 _PLAIN = str.maketrans(
     {"，": ",", "、": ",", "；": ";", "：": ":", "．": ".", "〜": "-", "～": "-", "~": "-", "＆": ","}
@@ -19,6 +19,12 @@ _WORD_THEN_NUMBER = re.compile(
     r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
 )
 _LETTERS_THEN_NUMBER = re.compile(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
+_ID = r"[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
+_RANGE_OF_IDS = re.compile(
+    rf"(?<![\w.-])(?P<first>{_ID})(?:\s?[-\u2010-\u2015]\s?|\s(?:to|through)\s)(?P<last>{_ID}|\d{{1,6}}(?:\.\d{{1,6}})?)(?![\w.])"
+)
+_EVERY = re.compile(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
+_WORDS = re.compile(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
 _TOKEN = re.compile(r"[A-Za-z0-9]")
 _TAIL = re.compile(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
@@ -46,14 +52,27 @@ class References:
             return Named(self._expected(self.index.every))
         if not _TOKEN.search(text) or not re.search(r"\d", text):
             return Named(is_vague=not NONE.match(written.strip()))
-        ids, unknown = self.index.expand(_LETTERS_THEN_NUMBER.sub(r"\1-", _OTHER_LETTERS.sub(" ", text)))
+        listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _OTHER_LETTERS.sub(" ", text))
+        ids, unknown = self.index.expand(_RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed)))
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
 
     def only_names(self, written: str) -> bool:
         """Whether a text is a list of this spec's ids and nothing else."""
-        rest = _OTHER_LETTERS.sub("", _normal(written))
+        rest = _WORDS.sub("", _normal(written))
         named = self.read(written)
         return bool(named.ids) and not named.unknown and re.fullmatch(r"[\d.,;\sE-]{1,400}", rest) is not None
+
+    def _written_out(self, found: re.Match[str]) -> str:
+        """`R2.1-R2.3` as the ids between the two; what is no range of this spec stays as it is written."""
+        names = self.index.names
+        first, last = found["first"], found["last"]
+        if last[0].isdigit():
+            last = next((name for name in _with_head_of(first, last) if name in names), last)
+        begin, end = names.get(first, ()), names.get(last, ())
+        if not (begin and end) or begin[0] not in self.index.every or end[-1] not in self.index.every:
+            return found[0]
+        every = self.index.every
+        return ", ".join(every[every.index(begin[0]) : every.index(end[-1]) + 1]) or found[0]
 
     def _expected(self, ids: Iterable[str]) -> tuple[str, ...]:
         return tuple(i for i in ids if i not in self.defects)
@@ -78,6 +97,14 @@ def _normal(written: str) -> str:
     text = _FROM_TO.sub("-", written.translate(_PLAIN))
     digits = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
     return _WORD_THEN_NUMBER.sub(" ", digits)
+
+
+def _with_head_of(first: str, last: str) -> Iterator[str]:
+    """What the end of a range may be short for: `R2.3` after `R2.1`, written `2.3` or `3`."""
+    letters = first.rstrip("0123456789.E")
+    yield f"{letters}{last}"
+    if "." not in last:
+        yield f"{first.rpartition('.')[0]}.{last}"
 
 
 def _aliases(name: str) -> Iterator[str]:

@@ -131,7 +131,45 @@ def entries_of(lines: Iterable[Line]) -> list[Entry]:
     """The entries of a file. Where it has no boxes at all, numbered items stand for them."""
     kept = tuple(lines)
     is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
-    return _Cut().read(_with_bold_headings(kept), is_boxed=is_boxed)
+    entries = _Cut().read(_with_bold_headings(kept), is_boxed=is_boxed)
+    _give_to_wholes(entries)
+    return entries
+
+
+def _give_to_wholes(entries: Iterable[Entry]) -> None:
+    """What stands after the last subtask, at its indentation, is the whole's: `- _Requirements: 1.2_` for the group.
+
+    Where such lines stand after other subtasks too, the file is just indented so, and each keeps its own.
+    """
+    parts: dict[int, tuple[Entry, list[Entry]]] = {}
+    above: list[Entry] = []
+    for entry in entries:
+        while above and (entry.level or above[-1].indent >= entry.indent or above[-1].sections != entry.sections):
+            above.pop()
+        if above:
+            parts.setdefault(above[-1].line, (above[-1], []))[1].append(entry)
+        if not entry.level:
+            above.append(entry)
+    for whole, inside in parts.values():
+        loose = [entry for entry in inside if _loose_from(entry, whole)]
+        if loose == inside[-1:]:
+            _move(inside[-1], whole)
+
+
+def _loose_from(entry: Entry, whole: Entry) -> int:
+    """The place of the first bullet of an entry that stands no deeper than it, but deeper than the whole; else 0."""
+    starts = (bullet.lines[0].indent for bullet in entry.bullets)
+    return next((place for place, indent in enumerate(starts) if place and whole.indent < indent <= entry.indent), 0)
+
+
+def _move(entry: Entry, whole: Entry) -> None:
+    place = _loose_from(entry, whole)
+    moved = entry.bullets[place:]
+    first = moved[0].lines[0].number
+    whole.bullets += moved
+    whole.lines += [line for line in entry.lines if line.number >= first]
+    entry.lines = [line for line in entry.lines if line.number < first]
+    del entry.bullets[place:]
 
 
 def state_box(box: str) -> str:

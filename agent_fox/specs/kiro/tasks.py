@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -19,12 +20,14 @@ from agent_fox.specs.kiro.fields import (
     without_fields,
 )
 from agent_fox.specs.kiro.references import References
-from agent_fox.specs.kiro.task_entries import entries_of
+from agent_fox.specs.kiro.task_entries import Entry, entries_of
 from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, doubled_tasks
 from agent_fox.specs.kiro.words import CHECKPOINT
 from agent_fox.specs.task_groups import Bullet, state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
+
+_TILDE_IS_SKIPPED = re.compile(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class _Reading:
 
     def __init__(self, markdown: Markdown, references: References, drafts: list[GroupDraft]) -> None:
         self.markdown, self.references = markdown, references
+        self.tilde_is_skipped = any(_TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines)
         self.problems: list[Problem] = []
         self.properties: dict[str, list[str]] = {}
         self.known = TaskOrder(
@@ -74,7 +78,8 @@ class _Reading:
             named.update(dict.fromkeys(subtask.requirements))
         self._waits(fields)
         entry = draft.entry
-        title = without_fields(draft.title) or draft.title
+        written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
+        title = without_fields(written) or written
         return Group(
             number=draft.number,
             title=title,
@@ -93,8 +98,8 @@ class _Reading:
         below = [bullet for bullet in draft.bullets[1:] if not is_field(bullet, fields)]
         return Subtask(
             number=entry.number,
-            title=without_fields(_wrapped(entry.title, draft.bullets)),
-            state=state_of(entry.box) if entry.box is not None else _rolled(draft.bullets[1:]),
+            title=without_fields(_wrapped(entry, draft.bullets)),
+            state=self._box(entry.box) if entry.box is not None else self._rolled(draft.bullets[1:]),
             optional=entry.optional,
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
@@ -105,8 +110,15 @@ class _Reading:
     def _state(self, draft: GroupDraft) -> TaskState:
         """Its own box; without one, it stands where the boxes below it stand."""
         if draft.entry is not None and draft.entry.box is not None:
-            return state_of(draft.entry.box)
-        return _rolled([*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)])
+            return self._box(draft.entry.box)
+        return self._rolled([*draft.bullets, *(bullet for task in draft.subtasks for bullet in task.bullets)])
+
+    def _rolled(self, bullets: Iterable[Bullet]) -> TaskState:
+        return rolled_up([self._box(bullet.box) for bullet in bullets if bullet.box is not None])
+
+    def _box(self, box: str) -> TaskState:
+        """What a box says. Kiro writes `~` for a task that is queued, so it is open, unless a legend says skipped."""
+        return TaskState.OPEN if box == "~" and not self.tilde_is_skipped else state_of(box)
 
     def _fields(self, bullets: Iterable[Bullet], name: str) -> list[Field]:
         kept = list(bullets)
@@ -143,11 +155,7 @@ class _Reading:
         self.problems.append(warning(self.markdown.at(found.line), what))
 
 
-def _rolled(bullets: Iterable[Bullet]) -> TaskState:
-    return rolled_up([state_of(bullet.box) for bullet in bullets if bullet.box is not None])
-
-
-def _wrapped(title: str, bullets: list[Bullet]) -> str:
-    """A title with the lines that it wraps over."""
-    more = [line.text.strip() for bullet in bullets[:1] for line in bullet.lines[1:]]
-    return " ".join([title, *more])
+def _wrapped(entry: Entry, bullets: list[Bullet]) -> str:
+    """The title of an entry with the lines that it wraps over. A heading wraps over none: what follows is text."""
+    more = [line.text.strip() for line in bullets[0].lines[1:]] if not entry.level else []
+    return " ".join([entry.title, *more])

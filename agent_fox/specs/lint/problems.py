@@ -160,6 +160,21 @@ PROBLEM_RULES = (
         says=r"read as|read from|counted as",
         is_note=True,
     ),
+    ProblemRule(
+        "moved-id",
+        _N,
+        "A requirement without an id of its own is known by another number than the file counts now.",
+        "Nothing, if that is meant; write ids to have them stand still.",
+        says=r"^not known by the number in the file",
+        is_note=True,
+    ),
+    ProblemRule(
+        "uncertain-id",
+        _W,
+        "It can't be told which requirement this is, after an edit, so it is to be proven again.",
+        "Look which tests and waivers name it; write ids to have them stand still.",
+        says=r"^taken for .{1,80}, rewritten|^counts as new, as",
+    ),
     ProblemRule("plan-error", _E, "Any other error of reading or planning.", "Do what it says."),
     ProblemRule("plan-warning", _W, "Any other warning of reading or planning.", "Do what it says."),
 )

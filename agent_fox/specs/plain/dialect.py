@@ -48,9 +48,11 @@ class PlainDialect:
         return PLAIN
 
     def recognises(self, folder: Path) -> bool:
-        if folder.suffix not in (".md", ".toml") or folder.name.lower() in _OTHERS_DOCUMENTS:
+        if folder.suffix not in (".md", ".toml"):
             return False
         head = _head(folder)
+        if is_reserved(folder.name):
+            return is_normal_form(head)
         return _is_our_toml(head) if folder.suffix == ".toml" else _is_our_markdown(head)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
@@ -68,6 +70,11 @@ class PlainDialect:
             spec, problems = read_plain_toml(file, documents)
             return ((spec,) if spec is not None else ()), problems
         return (read_normal_form if is_form else read_plain_markdown)(file, documents)
+
+
+def is_reserved(name: str) -> bool:
+    """Whether a file of this name belongs to another dialect, or to readers: only a normal form may be called so."""
+    return name.lower() in _OTHERS_DOCUMENTS
 
 
 def _of(problem: Problem, path: Path) -> Problem:

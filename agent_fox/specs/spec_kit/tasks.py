@@ -22,6 +22,7 @@ _LABEL = re.compile(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,6
 _PARALLEL = re.compile(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
 _OPTIONAL = re.compile(r"optional\b|可选|任意|선택|opcional|optionnel", re.IGNORECASE)
 _OPTIONAL_HEADING = re.compile(r"[(（\[]\s?(?:optional|可选|任意|선택|opcional|optionnel)", re.IGNORECASE)
+_FIELD_AT_END = re.compile(r"\s_[^_\s:：][^_:：]{0,40}[:：][^_]{0,400}_\s*$")
 _PARALLEL_ANYWHERE = re.compile(r"(?<!`)\[P\](?!`)")
 _STORY_ANYWHERE = re.compile(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
 _MARKS = "*_ :：.-–—\t~"
@@ -157,7 +158,7 @@ class _Reading:
         return list(self.references.named("\n".join(line.text for line in draft.intro))[0])
 
     def _subtask(self, task: _Task, of_phase: tuple[str, ...]) -> Subtask:
-        self.places.setdefault(task.number, self.markdown.at(task.draft.line))
+        self.places.setdefault(f"task {task.number}", self.markdown.at(task.draft.line))
         known, unknown = self.references.named(task.said)
         stories = task.stories or of_phase
         missing = [story for story in task.stories if not self.references.has_story(story)]
@@ -222,6 +223,8 @@ def _labelled(draft: TaskDraft, number: str) -> _Task:
     if not task.stories:
         anywhere = (story for found in _STORY_ANYWHERE.finditer(rest) for story in stories_in_label(found["label"]))
         task.stories = tuple(dict.fromkeys(anywhere))
+    if (of_title := _FIELD_AT_END.search(rest)) is not None:
+        task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
     task.title = " ".join([*kept, *rest.replace("**", "").replace("~~", "").strip(_MARKS).split()])
     above = [heading.title for _, heading in draft.chain[-1:]]
     task.is_optional |= draft.is_optional or any(_OPTIONAL_HEADING.search(title) for title in above)

@@ -344,3 +344,24 @@ def test_a_wrapped_title_is_one_title() -> None:
 )
 def test_long_lines_are_read_at_once(line: str) -> None:
     tasks_of(f"- [ ] 1. A\n{line}\n")
+
+
+@pytest.mark.parametrize("text", ["- [ ] 1. Build\n  the gate\n", "- [ ] 1. Build\n  the gate\n- [ ] 1.1 Dig\n"])
+def test_a_group_title_wraps_over_the_line_below_it(text: str) -> None:
+    assert tasks_of(text).groups[0].title == "Build the gate"
+
+
+def test_text_below_a_heading_is_no_part_of_its_title() -> None:
+    (group,) = tasks_of("## Phase 1: A\nAbout it.\n### Task 1.1: B\nAbout that.\n- [ ] x\n").groups
+    assert (group.title, group.subtasks[0].title) == ("A", "B")
+
+
+@pytest.mark.parametrize("field", ["_需求：1.1_", "_依赖：1.1_", "**要件**： 1.1", "_Requirements : 1.1_"])
+def test_a_field_is_no_detail_whatever_its_colon(field: str) -> None:
+    tasks = tasks_of(f"- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n    - {field}\n    - Requirements of it\n")
+    assert tasks.groups[0].subtasks[1].details == ("Requirements of it",)
+
+
+@pytest.mark.parametrize("written", ["Requirements all", "all requirements", "全需求"])
+def test_a_task_can_validate_all_requirements(written: str) -> None:
+    assert len(tasks_of(f"- [ ] 1. A\n  - **Validates: {written}**\n").groups[0].requirements) == 10

@@ -20,6 +20,8 @@ MADE_BY_HAND = {
     "no-scenario": 'requirement "Login" has no scenario: it is proven as a whole. Write one',
     "not-read": 'the boxes under "Later" are no tasks: not read. Move those that are',
     "read-as": "the groups are numbered 1, 3: counted as 1, 2. Number them upwards",
+    "moved-id": "not known by the number in the file: 1.1 is 1.2. Verdicts, waivers and tests go by the known id",
+    "uncertain-id": "taken for 1.2, rewritten, because of its place: its text is another one. It is to be proven again",
     "plan-error": "something new is wrong",
     "plan-warning": "something new is odd",
 }

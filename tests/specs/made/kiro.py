@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask
+from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Subtask, TaskState
 from tests.specs.made.agent_fox import task_marks
 from tests.specs.made.references import listed
 from tests.specs.made.spelling import Spelling, full_width, heading, noise
 from tests.specs.made.telling import Made
 from tests.specs.made.truth import Need, Phase, Task, Truth
+
+Marked = TypeVar("Marked", Phase, Task)
 
 WIDE_COLON, WIDE_COMMA = "\uff1a", "\uff0c"
 
@@ -71,13 +74,25 @@ def made(truth: Truth, spelling: Spelling) -> Made:
     tongue = spelling.pick(*_TONGUES)
     truth = replace(truth, waits=(), commands={})
     item = spelling.pick(*_ITEMS)
+    has_legend = spelling.chance(0.3)
     files = {
         f"{folder}/requirements.md": spelling.document(_requirements(truth, tongue, item, spelling)),
-        f"{folder}/tasks.md": spelling.document(_tasks(truth, tongue, spelling)),
+        f"{folder}/tasks.md": spelling.document(_tasks(truth, tongue, spelling, has_legend)),
     }
     if spelling.chance(0.5):
         files[f"{folder}/design.md"] = spelling.document(["# Design", "", "## Overview", "", "- [ ] 1. Not a task"])
-    return Made("kiro", folder, files, _spec(truth, name, folder, "{r}.{n}" in item), _marks(truth))
+    meant = truth if has_legend else _queued(truth)
+    return Made("kiro", folder, files, _spec(meant, name, folder, "{r}.{n}" in item), _marks(truth))
+
+
+def _queued(truth: Truth) -> Truth:
+    """Kiro writes `~` for a task that waits for its turn: it is open, where no legend says otherwise."""
+    phases = (replace(phase, tasks=tuple(_open(task) for task in phase.tasks)) for phase in truth.phases)
+    return replace(truth, phases=tuple(_open(phase) for phase in phases))
+
+
+def _open(one: Marked) -> Marked:
+    return replace(one, state=TaskState.OPEN) if one.state is TaskState.SKIPPED else one
 
 
 def _spec(truth: Truth, name: str, folder: str, is_written: bool) -> Spec:
@@ -158,7 +173,7 @@ def _items(texts: tuple[str, ...], number: int, item: str, spelling: Spelling) -
             yield ""
 
 
-def _tasks(truth: Truth, tongue: _Tongue, spelling: Spelling) -> Iterator[str]:
+def _tasks(truth: Truth, tongue: _Tongue, spelling: Spelling, has_legend: bool) -> Iterator[str]:
     samples = ("- [ ] 9. A sample group", "  - [x] 9.1 A sample task", "    - _Requirements: 1.1_")
     yield from (heading(1, tongue.plan, spelling), "")
     yield from noise(spelling, samples)
@@ -167,6 +182,9 @@ def _tasks(truth: Truth, tongue: _Tongue, spelling: Spelling) -> Iterator[str]:
         yield from (heading(2, "Overview", spelling), "", "- [ ] 8. Not a task, as the overview says", "")
     if has_overview or spelling.chance(0.4):
         yield from (heading(2, "Tasks", spelling), "")
+    if has_legend:
+        yield spelling.pick("`[~]` skipped, `[-]` begun", "- `[~]` = Skipped", "| `[~]` | スキップ |")
+        yield ""
     dot, is_flat = spelling.pick(".", ".", ""), spelling.chance(0.3)
     for n, phase in enumerate(truth.phases, 1):
         yield from _phase(phase, n, dot, truth, tongue, spelling)

@@ -106,7 +106,7 @@ def test_a_task_keeps_its_labels_and_what_it_waits_for(tmp_path: Path) -> None:
 
 def test_places_of_groups_and_tasks_are_known(tmp_path: Path) -> None:
     spec, _ = read(tmp_path, spec=SPEC, tasks=TASKS)
-    assert (spec.place("group 3"), spec.place("T004")) == (
+    assert (spec.place("group 3"), spec.place("task T004")) == (
         "specs/002-cart/tasks.md:12",
         "specs/002-cart/tasks.md:22",
     )

@@ -1,0 +1,54 @@
+"""What a spec of any dialect must hold before nodes and verdicts are named by it. Reading and planning are not here."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from agent_fox.core.spec import Problem, Spec
+from agent_fox.specs.files import error
+
+_LONGEST_NAME = 160
+"""Bytes: log files are called by node ids, and a file's name ends at 255."""
+_GREATEST_NUMBER = 999_999_999
+# A colon divides the parts of a node's id; the others are read as lines of a commit message, or steer a terminal.
+_NOT_IN_A_NAME = re.compile("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+
+
+def unsound(spec: Spec, known: Iterable[Problem]) -> Iterator[Problem]:
+    """Why nothing can be planned by the spec's names and numbers. What is said of doubled ids already is `known`."""
+    what = _about_name(spec.name)
+    if what:
+        yield replace(error(spec.path, f"{what}. Rename it"), spec=spec.name)
+    if not any(problem.spec == spec.name and " twice" in problem.what for problem in known):
+        yield from (replace(problem, spec=spec.name) for problem in _doubled(spec))
+    for group in spec.groups:
+        if not 0 <= group.number <= _GREATEST_NUMBER:
+            where = spec.place(f"group {group.number}")
+            what = f"a group can't have the number {str(group.number)[:20]}. Number groups from 1 on"
+            yield replace(error(where, what), spec=spec.name)
+
+
+def _about_name(name: str) -> str:
+    if not name.strip() or name in (".", ".."):
+        return f"{name!r} is no name for a spec"
+    if _NOT_IN_A_NAME.search(name):
+        return f"{name[:_LONGEST_NAME]!r} can't name a spec: a colon, a slash or a control character is in it"
+    size = len(name.encode("utf-8"))
+    return f"a spec's name has at most {_LONGEST_NAME} bytes, this one has {size}" if size > _LONGEST_NAME else ""
+
+
+def _doubled(spec: Spec) -> Iterator[Problem]:
+    """Of two parts with one id only one would be proven."""
+    heads = Counter(one.id for one in spec.requirements)
+    parts = Counter(part.id for one in spec.requirements for part in (*one.criteria, *one.edge_cases))
+    for identifier, times in (heads + parts).items():
+        if times > 1:
+            what = f"{identifier} is declared twice: a verdict on it would say nothing. Give one of them another id"
+            yield error(spec.place(identifier), what)
+    for number, times in Counter(group.number for group in spec.groups).items():
+        if times > 1:
+            what = f"group {number} stands twice. Give one of them another number"
+            yield error(spec.place(f"group {number}"), what)
