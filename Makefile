@@ -60,7 +60,7 @@ mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a
 
 faults: $(READY) ## crash and fault injection, longer than the tests
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest -m slow
-	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest tests/engine/test_issue_histories.py
+	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest tests/engine/test_issue_histories.py tests/specs/test_made_specs.py
 	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS)
 	$(PYTHON) -m bench.github_faults --rounds $(FAULT_ROUNDS) --controls
 

@@ -18,6 +18,7 @@ from agent_fox.config import FILE
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.specs.plain.dialect import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
 
@@ -82,7 +83,7 @@ def command(
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
-    click.echo(_next(first))
+    click.echo(_next(root, first))
 
 
 def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
@@ -101,11 +102,13 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     return {SPECS / f"{found['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
 
 
-def _next(first: Mapping[Path, str]) -> str:
+def _next(root: Path, first: Mapping[Path, str]) -> str:
     if first:
         return (
             f"next: say in {', '.join(map(str, first))} what you want, look with `agent-fox plan` and `agent-fox lint`"
         )
+    if any((root / place).is_dir() for place in USUAL_PLACES):
+        return "next: look with `agent-fox doctor`, `agent-fox plan` and `agent-fox lint`"
     return (
         "next: put specs into .agent-fox/specs (begin with `agent-fox init --spec`), "
         "look with `agent-fox doctor` and `agent-fox plan`"

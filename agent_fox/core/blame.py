@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from agent_fox.core.spec import Group, Requirement, Spec
+from agent_fox.core.spec import Group, Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,22 +25,23 @@ def ownership(spec: Spec) -> Ownership:
     A group that only writes tests is not blamed while another group implements the requirement.
     """
     groups = {group.number: group for group in spec.groups}
+    traced, listed = _traced(spec, groups), _listed(spec)
     owners: dict[str, tuple[int, ...]] = {}
     for requirement in spec.requirements:
         for part in requirement.parts:
-            found = _traced(spec, requirement, part.id, groups) or _listed(requirement, part.id, groups)
+            found = traced.get(part.id) or traced.get(requirement.id)
+            found = found or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
             owners[part.id] = _implementers(found, groups)
     return Ownership(owners, (max(groups),) if groups else ())
 
 
-def _traced(spec: Spec, requirement: Requirement, part: str, groups: Mapping[int, Group]) -> tuple[int, ...]:
-    exact = _task_groups(spec, part, groups)
-    return exact or _task_groups(spec, requirement.id, groups)
-
-
-def _task_groups(spec: Spec, wanted: str, groups: Mapping[int, Group]) -> tuple[int, ...]:
-    tasks = [task for trace in spec.traceability if trace.requirement == wanted for task in trace.tasks]
-    return _in_order(_group_of(task) for task in tasks if _group_of(task) in groups)
+def _traced(spec: Spec, groups: Mapping[int, Group]) -> dict[str, tuple[int, ...]]:
+    """The groups whose tasks the rows of each id name."""
+    found: dict[str, list[int]] = {}
+    for trace in spec.traceability:
+        numbers = (number for task in trace.tasks if (number := _group_of(task)) in groups)
+        found.setdefault(trace.requirement, []).extend(numbers)
+    return {id: _in_order(numbers) for id, numbers in found.items()}
 
 
 def _group_of(task: str) -> int:
@@ -48,13 +49,14 @@ def _group_of(task: str) -> int:
     return int(head) if head.isdecimal() else 0
 
 
-def _listed(requirement: Requirement, part: str, groups: Mapping[int, Group]) -> tuple[int, ...]:
-    wanted = {part, requirement.id}
-    return _in_order(group.number for group in groups.values() if wanted & _claims(group))
-
-
-def _claims(group: Group) -> set[str]:
-    return set(group.requirements).union(*(subtask.requirements for subtask in group.subtasks))
+def _listed(spec: Spec) -> dict[str, list[int]]:
+    """The groups that name each id themselves."""
+    found: dict[str, list[int]] = {}
+    for group in spec.groups:
+        claims = set(group.requirements).union(*(subtask.requirements for subtask in group.subtasks))
+        for id in claims:
+            found.setdefault(id, []).append(group.number)
+    return found
 
 
 def _implementers(found: tuple[int, ...], groups: Mapping[int, Group]) -> tuple[int, ...]:

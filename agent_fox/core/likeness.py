@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import accumulate, chain, pairwise
 
 Words = frozenset[str]
 Pairs = dict[str, str]
@@ -16,6 +16,8 @@ MARGIN = 0.05
 
 _NO_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # scripts in which a sentence may be one word
 _WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
+_MOST_PAIRS = 1_000_000
+"""Thousands of texts that were all rewritten at once would be compared for minutes."""
 _FEWEST_TEXTS = 6
 """With fewer texts nothing can be said about which words stand in all of them."""
 
@@ -55,16 +57,33 @@ def _names(texts: Iterable[tuple[str, Hashable]]) -> dict[Hashable, list[str]]:
 
 
 def likenesses(new: Mapping[str, Words], known: Mapping[str, Words]) -> Iterator[tuple[float, str, str]]:
-    """How much of two texts is the same, up to 1, for those that share a word at all; in the order of both sides."""
-    holders: dict[str, list[str]] = {}
-    for name, words in known.items():
-        for word in words:
-            holders.setdefault(word, []).append(name)
+    """How much of two texts is the same, up to 1, for those that share a word at all; in the order of both sides.
+
+    Among very many texts only those are held against each other that share one of the rarer words.
+    """
+    holders = _holders(known)
+    rare = _rarest(_holders(new), holders)
     places = {name: at for at, name in enumerate(known)}
     for one, words in new.items():
-        shared = Counter(chain.from_iterable(holders.get(word, ()) for word in words))
-        for other in sorted(shared, key=places.__getitem__):
-            yield 2 * shared[other] / (len(words) + len(known[other])), one, other
+        near = set(chain.from_iterable(holders[word] for word in words & rare))
+        for other in sorted(near, key=places.__getitem__):
+            yield 2 * len(words & known[other]) / (len(words) + len(known[other])), one, other
+
+
+def _holders(texts: Mapping[str, Words]) -> dict[str, list[str]]:
+    """The names of the texts that each word stands in."""
+    holders: dict[str, list[str]] = {}
+    for name, words in texts.items():
+        for word in words:
+            holders.setdefault(word, []).append(name)
+    return holders
+
+
+def _rarest(new: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]) -> Words:
+    """The words by which pairs are found: all that both sides have, or as many of the rarest as can be looked at."""
+    pairs = sorted((len(names) * len(known[word]), word) for word, names in new.items() if word in known)
+    sums = accumulate(times for times, _ in pairs)
+    return frozenset(word for (_, word), total in zip(pairs, sums, strict=True) if total <= _MOST_PAIRS)
 
 
 class Near:

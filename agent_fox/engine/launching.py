@@ -27,9 +27,9 @@ from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.landing import Integration, Style
 from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
-from agent_fox.specs.places import place_kept
+from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
-from agent_fox.store.plan import PlannedNode, move_node, spec_paths
+from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
@@ -107,7 +107,7 @@ class Workshop:
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
-            spec_places=tuple(dict.fromkeys(place_kept(path) for path in spec_paths(db))),
+            spec_places=places_kept(self.repo, spec_paths(db), document_paths(db)),
             message=commit_message(planned, session),
             document=self.document(planned, db),
             changes=self.settings.verify.changes,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from agent_fox.specs.files import head_of
+
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
 NUMBERED = re.compile(r"(\d{1,9})_(.+)", re.DOTALL)
 
-_HEAD = 64 * 1024
 _OWN_IDS = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
 _OPENSPEC_HEADING = re.compile(
     r"^#{2,5}[ \t]*(?:Requirement|Scenario)[ \t]*[:\uff1a]"
@@ -50,7 +51,7 @@ class Folder:
 
     def head(self, name: str) -> str:
         """How a document begins, as far as it is text."""
-        return _head_of(self.path / name) if name in self.names else ""
+        return head_of(self.path / name) if name in self.names else ""
 
     @cached_property
     def holds_deltas(self) -> bool:
@@ -59,7 +60,7 @@ class Folder:
             return False
         deltas = [*self.path.glob("specs/*/spec.md"), *self.path.glob("specs/*/*/spec.md")]
         is_change = self.path.parent.name == "changes" or bool(self.names & _BESIDE_DELTAS)
-        return bool(deltas) and (is_change or any(_DELTA_HEADING.search(_head_of(path)) for path in deltas))
+        return bool(deltas) and (is_change or any(_DELTA_HEADING.search(head_of(path)) for path in deltas))
 
     @cached_property
     def lies_in_openspec(self) -> bool:
@@ -68,16 +69,6 @@ class Folder:
     @cached_property
     def has_own_ids(self) -> bool:
         return any(_OWN_IDS.search(self.head(name)) for name in ("requirements.md", "tasks.md"))
-
-
-def _head_of(path: Path) -> str:
-    try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_HEAD).decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError:
-        return ""
 
 
 def claims(path: Path) -> frozenset[str]:

@@ -9,6 +9,9 @@ from pathlib import Path
 from agent_fox.core.spec import Problem, Severity
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
+BYTES_OF_A_LINE = 16
+"""A file at the limit may have lines so short, on average: each line costs time and memory, an empty one too."""
+_HEAD = 64 * 1024
 MERGE_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -37,7 +40,7 @@ def warning(where: str, what: str) -> Problem:
 
 
 def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextFile | Problem:
-    """The text of a file, or why it has none: unreadable, not a plain file, too large, binary, not UTF-8."""
+    """The text of a file, or why it has none: unreadable, not a plain file, too large or long, binary, not UTF-8."""
     where = place_of(path, root)
     try:
         found = path.stat()
@@ -48,15 +51,30 @@ def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextF
         content = path.read_bytes()
     except OSError as refused:
         return error(where, f"can't be read ({refused.strerror}); check its permissions")
-    return _decoded(content, where)
+    text = _decoded(content, where)
+    most = limit // BYTES_OF_A_LINE
+    if isinstance(text, TextFile) and (lines := text.text.count("\n")) > most:
+        return error(where, f"has {lines:,} lines; the limit is {most:,}. Split the spec")
+    return text
 
 
 def left_by_a_merge(file: TextFile) -> Problem | None:
-    """The first line that begins with a mark of a merge, as a problem. In Markdown, code may show one: `document.py`."""
+    """The first line that begins with a mark of a merge, as a problem. Code in Markdown may show one: `document.py`."""
     if not any(mark in file.text for mark in MERGE_MARKS):
         return None
     marked = (number for number, line in enumerate(file.text.split("\n"), 1) if line.startswith(MERGE_MARKS))
     return next((merge_left(file.where, number) for number in marked), None)
+
+
+def head_of(path: Path) -> str:
+    """How a file begins, as far as it is text, to tell what it is; nothing where it is no file or can't be read."""
+    try:
+        if not path.is_file():
+            return ""
+        with path.open("rb") as file:
+            return _with_plain_line_ends(file.read(_HEAD).decode("utf-8-sig", "replace"))
+    except OSError:
+        return ""
 
 
 def merge_left(where: str, line: int) -> Problem:
@@ -71,4 +89,8 @@ def _decoded(content: bytes, where: str) -> TextFile | Problem:
     except UnicodeDecodeError as wrong:
         line = content.count(b"\n", 0, wrong.start) + 1
         return error(f"{where}:{line}", "is not UTF-8; save the file as UTF-8")
-    return TextFile(where, text.replace("\r\n", "\n").replace("\r", "\n"))
+    return TextFile(where, _with_plain_line_ends(text))
+
+
+def _with_plain_line_ends(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")

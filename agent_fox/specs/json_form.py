@@ -11,8 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Subtask, TaskState, Trace
 from agent_fox.specs.commands import label_of
-from agent_fox.specs.document import read_markdown
-from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.json_models import (
     JsonCriterion,
@@ -26,6 +25,7 @@ from agent_fox.specs.json_models import (
     JsonTests,
     JsonTrace,
 )
+from agent_fox.specs.json_places import Strings, strings_of
 from agent_fox.specs.markdown import TasksPart
 from agent_fox.specs.requirements import ReadRequirements
 from agent_fox.specs.tasks import rolled_up
@@ -33,7 +33,6 @@ from agent_fox.specs.test_writers import mark_test_writers
 from agent_fox.specs.traceability import tasks_in
 
 Model = TypeVar("Model", bound=BaseModel)
-_Lines = dict[str, list[int]]
 
 _WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
@@ -71,8 +70,9 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     gone = [_requirement(r) for r in read.requirements if r.status.lower() in _TAKEN_BACK]
     prefix = next((r.id.partition("-")[0] for r in kept if "-REQ-" in r.id), number)
     withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
-    places = places_of(file, (name for one in kept for name in (one.id, *(part.id for part in one.parts))))
-    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(file, kept)), places=places)
+    strings = strings_of(file)
+    places = strings.places(name for one in kept for name in (one.id, *(part.id for part in one.parts)))
+    return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(kept, strings)), places=places)
 
 
 def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = None) -> TasksPart | Problem:
@@ -84,25 +84,25 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     read = _parsed(JsonTasks, file)
     if isinstance(read, Problem):
         return read
-    lines = _quoted_lines(file)
-    problems = [p for group in read.task_groups for p in _dangling(file, group, index, lines)]
+    strings = strings_of(file)
+    problems = [p for group in read.task_groups for p in _dangling(group, index, strings)]
     problems += _doubled_groups(file, read.task_groups)
     groups = {group.id: _group(group, index) for group in reversed(read.task_groups)}
     traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
     return TasksPart(
         mark_test_writers(tuple(groups[n] for n in dict.fromkeys(group.id for group in read.task_groups))),
-        tuple(_dependency(file, d, lines) for d in read.dependencies if d.depends_on_spec.strip()),
+        tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
         tuple(traces or _traces_of_tests(tests, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
         tuple(problems),
-        _task_places(file, read.task_groups),
+        _task_places(read.task_groups, strings),
     )
 
 
 def _parsed(model: type[Model], file: TextFile) -> Model | Problem:
-    conflicts = [problem for problem in read_markdown(file).problems if "merge conflict" in problem.what]
-    if conflicts:
-        return conflicts[0]
+    conflict = left_by_a_merge(file)
+    if conflict is not None:
+        return conflict
     try:
         return model.model_validate(json.loads(file.text))
     except json.JSONDecodeError as wrong:
@@ -209,9 +209,9 @@ def _group_text(read: JsonGroup) -> str:
     return "\n".join(lines)
 
 
-def _dependency(file: TextFile, read: JsonDependency, lines: _Lines) -> Dependency:
+def _dependency(read: JsonDependency, strings: Strings) -> Dependency:
     from_group = None if read.sentinel else read.from_group or None
-    where = _place(file, read.depends_on_spec, lines)
+    where = strings.place(read.depends_on_spec)
     return Dependency(read.depends_on_spec.strip(), from_group, read.to_group or None, where)
 
 
@@ -234,7 +234,7 @@ def _traces_of_tests(file: TextFile | None, groups: list[JsonGroup], index: Part
             yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
 
 
-def _dangling(file: TextFile, group: JsonGroup, index: PartIndex, lines: _Lines) -> Iterable[Problem]:
+def _dangling(group: JsonGroup, index: PartIndex, strings: Strings) -> Iterable[Problem]:
     named = [
         (f"group {group.id}", group.requirement_refs),
         *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
@@ -243,20 +243,19 @@ def _dangling(file: TextFile, group: JsonGroup, index: PartIndex, lines: _Lines)
         unknown = [name for reference in references for name in index.expand(reference)[1]]
         if unknown:
             what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
-            yield warning(_place(file, unknown[0], lines), what)
+            yield warning(strings.place(unknown[0]), what)
 
 
-def _doubled(file: TextFile, requirements: Iterable[Requirement]) -> Iterable[Problem]:
+def _doubled(requirements: Iterable[Requirement], strings: Strings) -> Iterable[Problem]:
     seen: set[str] = set()
     twice: dict[str, None] = {}
     for identifier in (i for r in requirements for i in (r.id, *(p.id for p in (*r.criteria, *r.edge_cases)))):
         if identifier in seen:
             twice[identifier] = None
         seen.add(identifier)
-    lines = _quoted_lines(file) if twice else {}
     for identifier in twice:
-        found = lines.get(identifier, [])
-        where = f"{file.where}:{found[-1]}" if found else file.where  # none: it is written with escapes
+        found = strings.lines.get(identifier, [])
+        where = f"{strings.where}:{found[-1]}" if found else strings.where  # none: it is written with escapes
         in_lines = f": in lines {' and '.join(map(str, found[:2]))}" if found else ""
         yield error(where, f"{identifier} is declared twice{in_lines}")
 
@@ -286,32 +285,12 @@ def _doubled_groups(file: TextFile, groups: list[JsonGroup]) -> list[Problem]:
     return [error(file.where, f"group {number} stands twice. Give one of them another number") for number in twice]
 
 
-def places_of(file: TextFile, names: Iterable[str]) -> dict[str, str]:
-    """Where each name stands for the first time as a whole string of the document: `path:line`."""
-    lines = _quoted_lines(file)
-    return {name: f"{file.where}:{lines[name][0]}" for name in names if name in lines}
-
-
-def _task_places(file: TextFile, groups: list[JsonGroup]) -> dict[str, str]:
+def _task_places(groups: list[JsonGroup], strings: Strings) -> dict[str, str]:
     """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
-    lines = places_of(file, (name for group in groups for name in (group.title, *(s.id for s in group.subtasks))))
     found: dict[str, str] = {}
     for group in groups:
-        own = {s.id: lines[s.id] for s in group.subtasks if s.id in lines}
+        own = strings.places(subtask.id for subtask in group.subtasks)
         found |= {f"task {number}": place for number, place in own.items()}
-        if own or group.title in lines:
-            found[f"group {group.id}"] = next(iter(own.values()), lines.get(group.title, file.where))
+        if own or group.title in strings.lines:
+            found[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
     return found
-
-
-def _place(file: TextFile, quoted: str, lines: _Lines) -> str:
-    return f"{file.where}:{lines[quoted][0]}" if quoted in lines else file.where
-
-
-def _quoted_lines(file: TextFile) -> _Lines:
-    """The lines of each whole string of the document: looked for once, since many may be asked for."""
-    lines: _Lines = {}
-    for number, line in enumerate(file.text.split("\n"), 1):
-        for word in line.replace("\\\\", "").replace('\\"', "").split('"')[1::2]:
-            lines.setdefault(word, []).append(number)
-    return lines

@@ -121,7 +121,7 @@ class JsonGroup(_Model):
 class JsonDependency(_Model):
     """`sentinel`: the other spec had no groups yet, so that `from_group` means nothing."""
 
-    depends_on_spec: Text = Field(validation_alias=AliasChoices("depends_on_spec", "spec"))
+    depends_on_spec: Text = Field(validation_alias=AliasChoices("depends_on_spec", "spec", "spec_id"))
     from_group: Number = None
     to_group: Number = None
     sentinel: bool = False

@@ -8,7 +8,11 @@ from typing import NamedTuple
 
 _TAB = 4
 _FENCE = re.compile(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
-_BEGINS, _ENDS = "<!--", "-->"
+_BEGINS = "<!--"
+_END = re.compile(r"--!?>")  # as browsers end it
+_EMPTY = re.compile(r"-?>")  # `<!-->` is a whole comment
+_WORD = re.compile(r"\S")
+_NEW_BLOCK = re.compile(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
 _TICKS = re.compile(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
@@ -136,22 +140,48 @@ def _without_comments(text: str) -> tuple[str, int | None]:
 
 
 def _comments(text: str, code: Container[int]) -> tuple[list[tuple[int, int]], int | None]:
-    """Where comments stand in the text; none begins in code. And the line of one that never closes."""
+    """Where comments stand in the text; none begins in code. And the line of one that never closes.
+
+    One that begins behind other words ends with their paragraph: where it is still open there, a page shows it and
+    what follows, so that it hides nothing here either.
+    """
     spans: list[tuple[int, int]] = []
+    left_open: int | None = None
     seen, line, ticks = 0, 1, 0
+    ends, blocks, words = _Next(_END, text), _Next(_NEW_BLOCK, text), _Next(_WORD, text)
+    line_begins = 0
     while (begun := text.find(_BEGINS, seen)) >= 0:
+        line_begins = text.rfind("\n", seen, begun) + 1 or max(line_begins, spans[-1][1] if spans else 0)
         line, ticks = _after(text[seen:begun], line, ticks)
         seen = begun + len(_BEGINS)
         if ticks % 2 or line in code:
             continue
-        end = text.find(_ENDS, seen)
-        if end < 0:
-            return spans, line
-        seen = end + len(_ENDS)
+        end = _EMPTY.match(text, seen) or ends.after(seen)
+        if end is None:
+            return spans, left_open or line
+        word, block = words.after(line_begins), blocks.after(seen)
+        is_inline = word is not None and word.start() < begun
+        if is_inline and block is not None and block.start() < end.start():
+            left_open = left_open or line
+            continue
+        seen = end.end()
         spans.append((begun, seen))
         breaks = text.count("\n", begun, seen)
         line, ticks = line + breaks, 0 if breaks else ticks
-    return spans, None
+    return spans, left_open
+
+
+class _Next:
+    """Where a pattern matches next; each place of the text is looked at once, however often it is asked."""
+
+    def __init__(self, pattern: re.Pattern[str], text: str) -> None:
+        self._pattern, self._text = pattern, text
+        self._found = pattern.search(text)
+
+    def after(self, place: int) -> re.Match[str] | None:
+        if self._found is not None and self._found.start() < place:
+            self._found = self._pattern.search(self._text, place)
+        return self._found
 
 
 def _after(passed: str, line: int, ticks: int) -> tuple[int, int]:

@@ -14,6 +14,7 @@ SPEC_FILES = (".md", ".toml")
 
 _OPENSPEC = "openspec"
 _OF_OPENSPEC = ("changes", "specs")
+_CHANGES, _SPECS = (f"{_OPENSPEC}/{name}" for name in _OF_OPENSPEC)
 
 
 class SpecsMissing(ValueError):
@@ -57,6 +58,29 @@ def _inside(place: Path) -> Iterator[Path]:
     usual = list(_usual(place)) if place.is_dir() and not claims(place) else []
     is_only_repository = usual and not any(place.glob("*/tasks.*"))
     yield from usual if is_only_repository else [place]
+
+
+def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> tuple[str, ...]:
+    """What a coder may only tick boxes in, for the paths of specs and of their documents.
+
+    A link is kept, and so is what it leads to inside the repository: there stands what is to be proven. With changes of
+    OpenSpec what is there already is kept too.
+    """
+    given = tuple(paths)
+    kept = dict.fromkeys(map(place_kept, given))
+    kept |= {f"{place.removesuffix(_CHANGES)}{_SPECS}": None for place in kept if f"/{place}".endswith(f"/{_CHANGES}")}
+    real_root = Path(os.path.realpath(root))
+    for path in (*kept, *given, *documents):
+        real = Path(os.path.realpath(real_root / path))
+        if real.is_relative_to(real_root) and real != real_root:
+            inside = real.relative_to(real_root).as_posix()
+            if not any(_is_below(inside, place) for place in kept):
+                kept[inside] = None
+    return tuple(kept)
+
+
+def _is_below(path: str, place: str) -> bool:
+    return path == place or path.startswith(f"{place}/")
 
 
 def place_kept(path: str) -> str:

@@ -16,7 +16,7 @@ from agent_fox.specs.kiro.dialect import KiroDialect
 from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
-from agent_fox.specs.soundness import unsound
+from agent_fox.specs.soundness import soundly_named, unsound
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 
 BUILT_IN: tuple[Dialect, ...] = (
@@ -57,9 +57,10 @@ def read_specs(
     if not found.is_any:
         where = ", ".join(place_of(place, root) for place in given)
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
-    specs, doubled = _with_names_of_their_own(found.specs)
-    odd = tuple(problem for spec in specs for problem in unsound(spec, found.problems))
-    return specs, (*found.problems, *doubled, *odd)
+    named, odd = soundly_named(found.specs)
+    specs, doubled = _with_names_of_their_own(named)
+    unsure = tuple(unsound(specs, found.problems))
+    return specs, (*found.problems, *odd, *doubled, *unsure)
 
 
 def _expected_instead(given: Iterable[Path], dialects: Sequence[Dialect]) -> str:

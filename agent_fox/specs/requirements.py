@@ -16,7 +16,7 @@ from agent_fox.specs.tables import Row, Table
 
 _TAKEN_BACK = re.compile(
     r"""[\W_]{0,6}(?:fully\ |entire(?:\ requirement)?\ )?
-    (?:withdrawn|superseded|removed|deleted|dropped|retired|revoked|obsolete|deprecated|replaced)\b
+    (?:withdrawn|superseded|suspended|removed|deleted|dropped|retired|revoked|obsolete|deprecated|replaced)\b
     (?=[\W_]*$|[\W_]*\b(?:by|in|as\ of|entirely|with|since|from\ (?:the\ )?(?:spec|scope))\b
     |[*_\ ]*[—–(;,.:-])""",
     re.IGNORECASE | re.VERBOSE,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from agent_fox.core.spec import Problem, Spec
+from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.specs.files import error
 
 _LONGEST_NAME = 160
@@ -17,18 +17,33 @@ _GREATEST_NUMBER = 999_999_999
 _NOT_IN_A_NAME = re.compile("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
-def unsound(spec: Spec, known: Iterable[Problem]) -> Iterator[Problem]:
-    """Why nothing can be planned by the spec's names and numbers. What is said of doubled ids already is `known`."""
-    what = _about_name(spec.name)
-    if what:
-        yield replace(error(spec.path, f"{what}. Rename it"), spec=spec.name)
-    if not any(problem.spec == spec.name and " twice" in problem.what for problem in known):
+def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs by whose names nodes can be called, and what is wrong with the other names."""
+    kept: list[Spec] = []
+    problems: list[Problem] = []
+    for spec in specs:
+        if what := _about_name(spec.name):
+            told = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
+            problems.append(replace(error(spec.path, f"{what}. Rename it"), spec=told))
+        else:
+            kept.append(spec)
+    return tuple(kept), tuple(problems)
+
+
+def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem]:
+    """Why nothing can be planned by the numbers of a spec. What is said of doubled ones already is `known`."""
+    is_told = {one.spec for one in known if one.severity is Severity.ERROR and " twice" in one.what}
+    for spec in specs:
+        yield from _unsound(spec, spec.name in is_told)
+
+
+def _unsound(spec: Spec, doubles_are_told: bool) -> Iterator[Problem]:
+    if not doubles_are_told:
         yield from (replace(problem, spec=spec.name) for problem in _doubled(spec))
     for group in spec.groups:
         if not 0 <= group.number <= _GREATEST_NUMBER:
-            where = spec.place(f"group {group.number}")
-            what = f"a group can't have the number {str(group.number)[:20]}. Number groups from 1 on"
-            yield replace(error(where, what), spec=spec.name)
+            what = "a group can't have this number. Number groups from 1 on"
+            yield replace(error(spec.place(f"group {group.number}"), what), spec=spec.name)
 
 
 def _about_name(name: str) -> str:

@@ -31,10 +31,9 @@ def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """
     marked: list[Group] = []
     is_before_work = True
+    last_work = max((place for place, group in enumerate(groups) if _is_work(group)), default=-1)
     for place, group in enumerate(groups):
-        writes = _says_failing(group.title) or (
-            is_before_work and _writes_tests(group.title) and _work_follows(groups[place + 1 :])
-        )
+        writes = _says_failing(group.title) or (is_before_work and place < last_work and _writes_tests(group.title))
         is_before_work = is_before_work and writes
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return tuple(marked)
@@ -50,5 +49,5 @@ def _writes_tests(title: str) -> bool:
     return _TESTS.match(title) is not None and not _DOES_MORE.search(title)
 
 
-def _work_follows(groups: tuple[Group, ...]) -> bool:
-    return any(not _writes_tests(group.title) and not _ONLY_CHECKS.match(group.title) for group in groups)
+def _is_work(group: Group) -> bool:
+    return not _writes_tests(group.title) and not _ONLY_CHECKS.match(group.title)

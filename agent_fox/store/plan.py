@@ -253,6 +253,15 @@ def spec_paths(db: Database) -> tuple[str, ...]:
     return tuple(path for (path,) in rows)
 
 
+def document_paths(db: Database) -> tuple[str, ...]:
+    """The files that the specs of the plan were read from, relative to the repository's root."""
+    sql = (
+        "SELECT DISTINCT value FROM plan_specs, json_each(iif(snapshot = '', '{}', snapshot), '$.documents') "
+        "WHERE is_withdrawn = 0"
+    )
+    return tuple(path for (path,) in db.execute(sql))
+
+
 def broken_specs(db: Database) -> dict[str, str]:
     """Specs that were left out because they could not be read: name to reason. They count as not proven."""
     sql = "SELECT name, problem FROM plan_specs WHERE problem <> '' AND is_withdrawn = 0 ORDER BY name"

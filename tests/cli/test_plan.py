@@ -147,15 +147,15 @@ def test_a_printed_plan_is_read_whatever_its_file_is_called(root: Path, name: st
 
 
 def test_a_printed_plan_among_the_specs_is_named_with_what_to_do(root: Path) -> None:
-    (root / "specs" / "plan.md").write_text(start(root, "plan", "--format", "markdown").stdout)
+    (root / ".agent-fox" / "specs" / "plan.md").write_text(start(root, "plan", "--format", "markdown").stdout)
     done = start(root, "plan")
     assert done.returncode == 1
-    assert "specs/plan.md" in done.stdout
+    assert ".agent-fox/specs/plan.md" in done.stdout
     assert "a plan that was printed as Markdown is kept elsewhere" in done.stdout
 
 
 def test_a_document_of_a_spec_is_no_place_and_its_folder_is_named(root: Path) -> None:
-    done = start(root, "plan", "--specs", "specs/01_sum/tasks.md")
+    done = start(root, "plan", "--specs", ".agent-fox/specs/01_sum/tasks.md")
     assert done.returncode == 1
     assert "it is one document of 01_sum. Name its folder" in said(done)
 

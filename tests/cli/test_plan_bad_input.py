@@ -117,4 +117,5 @@ def test_a_folders_name_can_not_steer_the_terminal(name: str, root: Path) -> Non
     assert "\x1b" not in done.stdout + done.stderr
     assert "03_a\nb" not in done.stdout
     assert "\u202e" not in done.stdout + done.stderr
-    assert any(spec["name"] == name for spec in json.loads(start(root, "plan", "--json").stdout)["specs"])
+    (said,) = json.loads(start(root, "plan", "--json").stdout)["problems"]
+    assert (said["severity"], said["where"]) == ("error", f".agent-fox/specs/{name}")

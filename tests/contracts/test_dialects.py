@@ -13,7 +13,11 @@ from agent_fox.core.spec import Problem, Spec
 from agent_fox.engine.guarded import GuardedDialect
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.kiro.dialect import KiroDialect
+from agent_fox.specs.openspec.dialect import OpenSpecDialect
+from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.planner import PlanShape, plan_of
+from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 from tests.contracts.plugin_package.notebook_plugin.notebook import NotebookDialect
 
 NAME = "01_bell"
@@ -22,10 +26,23 @@ PARTS = ("01-REQ-1.1", "01-REQ-1.2")
 
 @dataclass(frozen=True)
 class Case:
-    """A dialect, and the files of a folder that says the same in each: one group that keeps PARTS."""
+    """A dialect, and the files of a folder that says the same in each: one group that keeps `parts`.
+
+    `name` is the folder's, and so the spec's; where a file is the whole spec, it stands in the place of the folder.
+    """
 
     dialect: Dialect
     files: dict[str, str]
+    name: str = NAME
+    parts: tuple[str, ...] = PARTS
+
+    @property
+    def is_file(self) -> bool:
+        return "" in self.files
+
+    @property
+    def spec_name(self) -> str:
+        return Path(self.name).stem
 
 
 NOTEBOOK = {"notebook.txt": "The bell\n01-REQ-1.1: ring\n01-REQ-1.2: stop\n"}
@@ -36,8 +53,37 @@ MARKDOWN = {
     "tasks.md": "# Tasks\n\n## Tasks\n\n- [ ] 1. Build the bell\n  - [ ] 1.1 Do it\n"
     "    - _Requirements: 01-REQ-1.1, 01-REQ-1.2_\n",
 }
+ITEMS = "1. WHEN pulled THE bell SHALL ring.\n2. WHEN held THE bell SHALL stop.\n"
+KIRO = {
+    "requirements.md": f"# Requirements\n\n### Requirement 1: The bell\n\n#### Acceptance Criteria\n\n{ITEMS}",
+    "tasks.md": "# Plan\n\n- [ ] 1. Build the bell\n  - [ ] 1.1 Do it\n    - _Requirements: 1.1, 1.2_\n",
+}
+SPEC_KIT = {
+    "spec.md": "# Feature Specification: Bell\n\n## Requirements\n\n### Functional Requirements\n\n"
+    "- **FR-001**: The bell MUST ring\n- **FR-002**: The bell MUST stop\n",
+    "tasks.md": "# Tasks\n\n## Phase 1: The bell\n\n- [ ] T001 Ring and stop for FR-001 and FR-002\n",
+}
+OPENSPEC = {
+    "proposal.md": "# Change: Bell\n",
+    "specs/bell/spec.md": "## ADDED Requirements\n\n### Requirement: Ring\nThe bell SHALL ring.\n\n"
+    "#### Scenario: Pulled\n- **WHEN** pulled\n- **THEN** it rings\n\n"
+    "#### Scenario: Held\n- **WHEN** held\n- **THEN** it stops\n",
+    "tasks.md": "## 1. The bell\n\n- [ ] 1.1 Do it\n",
+}
+PLAIN = f"# Spec: Bell\n\n## Requirements\n\n### The bell\n\n{ITEMS}\n## Tasks\n\n- [ ] 1. Build\n"
+TOML = (
+    'title = "Bell"\n\n[[requirements]]\ntext = "The bell SHALL obey."\n'
+    'criteria = ["It SHALL ring.", "It SHALL stop."]\n\n'
+    '[[groups]]\ntitle = "Build"\nrequirements = ["1"]\n'
+)
+NUMBERS = ("1.1", "1.2")
 DIALECTS = {
     "agent-fox": Case(AgentFoxDialect(), MARKDOWN),
+    "kiro": Case(KiroDialect(), KIRO, "bell", NUMBERS),
+    "spec-kit": Case(SpecKitDialect(), SPEC_KIT, "001-bell", ("FR-001", "FR-002")),
+    "openspec": Case(OpenSpecDialect(), OPENSPEC, "add-bell", NUMBERS),
+    "plain": Case(PlainDialect(), {"": PLAIN}, "bell.md", NUMBERS),
+    "plain, TOML": Case(PlainDialect(), {"": TOML}, "bell.toml", NUMBERS),
     "a plugin's": Case(NotebookDialect(), NOTEBOOK),
     "a plugin's, guarded": Case(GuardedDialect("notebook", "notebook", NotebookDialect()), NOTEBOOK),
 }
@@ -51,11 +97,17 @@ def case(request: pytest.FixtureRequest) -> Case:
 
 @pytest.fixture
 def folder(case: Case, tmp_path: Path) -> Path:
-    folder = tmp_path / "specs" / NAME
-    folder.mkdir(parents=True)
+    folder = tmp_path / "specs" / case.name
+    (folder.parent if case.is_file else folder).mkdir(parents=True)
     for name, text in case.files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     return folder
+
+
+def files_of(folder: Path) -> dict[Path, bytes]:
+    paths = folder.rglob("*") if folder.is_dir() else [folder]
+    return {path: path.read_bytes() for path in paths if path.is_file()}
 
 
 def read(case: Case, folder: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
@@ -78,22 +130,23 @@ def test_a_spec_has_the_folders_name_and_says_who_read_it(case: Case, folder: Pa
     spec, problems = read(case, folder)
     assert problems == ()
     assert spec is not None
-    assert (spec.name, spec.dialect, spec.path) == (NAME, case.dialect.name, f"specs/{NAME}")
-    assert spec.expected == PARTS
+    assert (spec.name, spec.dialect, spec.path) == (case.spec_name, case.dialect.name, f"specs/{case.name}")
+    assert spec.expected == case.parts
     assert [group.number for group in spec.groups] == [1]
 
 
 def test_reading_twice_says_the_same_and_changes_no_file(case: Case, folder: Path) -> None:
-    before = {path: path.read_bytes() for path in folder.iterdir()}
+    before = files_of(folder)
     assert read(case, folder) == read(case, folder)
-    assert {path: path.read_bytes() for path in folder.iterdir()} == before
+    assert files_of(folder) == before
 
 
 def test_what_it_reads_can_be_planned(case: Case, folder: Path) -> None:
     spec, _ = read(case, folder)
     assert spec is not None
     plan = plan_of([spec], (), PlanShape(pre_review=False))
-    assert [role(node) for node in plan.nodes] == [("01_bell:1", Archetype.CODER), ("01_bell:2", Archetype.VERIFIER)]
+    name = case.spec_name
+    assert [role(node) for node in plan.nodes] == [(f"{name}:1", Archetype.CODER), (f"{name}:2", Archetype.VERIFIER)]
 
 
 def role(node: Node) -> tuple[str, Archetype]:
@@ -105,8 +158,9 @@ def test_nothing_that_a_file_holds_makes_it_raise(case: Case, folder: Path, cont
     for name in case.files:
         (folder / name).write_bytes(content)
         spec, problems = read(case, folder)
-        assert spec is None or spec.name == NAME
-        assert [p for p in problems if not p.where.startswith(f"specs/{NAME}") or p.spec != NAME or not p.what] == []
+        assert spec is None or spec.name == case.spec_name
+        about = [(p.where.startswith(f"specs/{case.name}"), p.spec, bool(p.what)) for p in problems]
+        assert about == [(True, case.spec_name, True)] * len(problems)
 
 
 def test_a_file_that_cannot_be_read_leaves_an_error_and_no_spec(case: Case, folder: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent_fox.core.kept_ids import Earlier, keep_ids
+from agent_fox.core.likeness import likenesses
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace
 
 LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
@@ -304,3 +305,10 @@ class Edits(RuleBasedStateMachine):
 
 TestEdits = Edits.TestCase
 TestEdits.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+
+
+def test_many_texts_that_share_their_words_are_held_against_each_other_by_the_rarer_ones() -> None:
+    few = {f"{n}": frozenset({"the", "service", f"n{n}", f"m{n}"}) for n in range(3)}
+    many = {f"{n}": frozenset({"the", "service", f"n{n}", f"m{n}"}) for n in range(1500)}
+    assert len(list(likenesses(few, few))) == 9
+    assert list(likenesses(many, many)) == [(1.0, name, name) for name in many]

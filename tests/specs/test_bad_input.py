@@ -212,9 +212,9 @@ def test_two_specs_of_one_name_are_an_error_that_names_both_places(tmp_path: Pat
 
 @pytest.mark.parametrize(
     "name",
-    ["05_a b", "05_a\nb", "05_仕様", "05_a:b", "05_it's", '05_"q"', "05_-x", "05_a\tb", "05_.a", "05_\u202eb", "05_*"],
+    ["05_a b", "05_仕様", "05_it's", '05_"q"', "05_-x", "05_.a", "05_*", "05_$(a)", "05_\u00e9", "05_\U0001f98a"],
 )
-def test_a_folder_may_be_called_anything(name: str, tmp_path: Path) -> None:
+def test_a_folder_may_be_called_almost_anything(name: str, tmp_path: Path) -> None:
     usual(tmp_path / ".specs", name)
     usual(tmp_path / ".specs", "99_good")
     plan = plan_in(tmp_path)
@@ -222,13 +222,12 @@ def test_a_folder_may_be_called_anything(name: str, tmp_path: Path) -> None:
     assert len({node.id for node in plan.nodes}) == len(plan.nodes)
 
 
-def test_a_folder_whose_name_is_no_text_is_read_too(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["05_a\nb", "05_a:b", "05_a\tb", "05_\u202eb", os.fsdecode(b"05_\xff")])
+def test_a_folder_by_whose_name_no_node_can_be_called_is_an_error(name: str, tmp_path: Path) -> None:
+    usual(tmp_path / ".specs", name)
     usual(tmp_path / ".specs", "99_good")
-    other = os.fsencode(tmp_path / ".specs") + b"/05_\xff"
-    os.mkdir(other)  # noqa: PTH102 # a Path is text
-    Path(os.fsdecode(other), "tasks.md").write_text("- [ ] 1. A\n")
     plan = plan_in(tmp_path)
-    assert len(plan.specs) == 2
+    assert [problem.severity for problem in about(plan, f".specs/{name}")] == [Severity.ERROR]
     assert is_good_beside(plan)
 
 
@@ -307,7 +306,16 @@ def test_a_table_of_five_thousand_rows_is_read_whole(tmp_path: Path) -> None:
 
 def test_the_limit_is_on_bytes_and_a_file_just_below_it_is_read(tmp_path: Path) -> None:
     folder = usual(tmp_path / ".specs", "05_large")
-    tasks = b"- [ ] 1. A\n"
-    (folder / "tasks.md").write_bytes(tasks + b"\n" * (MAX_FILE_BYTES - len(tasks)))
+    tasks = b"- [ ] 1. A\n\n"
+    (folder / "tasks.md").write_bytes(tasks + b"a" * (MAX_FILE_BYTES - len(tasks)))
     (spec,) = plan_in(tmp_path).specs
     assert [group.title for group in spec.groups] == ["A"]
+
+
+def test_a_file_of_nothing_but_line_ends_is_named_and_not_read(tmp_path: Path) -> None:
+    folder = usual(tmp_path / ".specs", "05_long")
+    usual(tmp_path / ".specs", "99_good")
+    (folder / "tasks.md").write_bytes(b"\n" * MAX_FILE_BYTES)
+    plan = plan_in(tmp_path)
+    assert any("8,388,608 lines" in problem.what for problem in about(plan, ".specs/05_long/tasks.md"))
+    assert is_good_beside(plan)

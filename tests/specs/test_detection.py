@@ -91,3 +91,8 @@ def test_any_other_folder_is_nobodys(files: dict[str, str], tmp_path: Path) -> N
 def test_what_is_absent_or_no_folder_is_nobodys(tmp_path: Path) -> None:
     (tmp_path / "file.md").write_text("# F\n")
     assert claims(tmp_path / "gone") == claims(tmp_path / "file.md") == frozenset()
+
+
+def test_a_byte_order_mark_hides_no_first_heading(tmp_path: Path) -> None:
+    (tmp_path / "spec.md").write_text("\ufeff## ADDED Requirements\n")
+    assert claims(tmp_path) == {OPENSPEC}

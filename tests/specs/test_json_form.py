@@ -162,3 +162,130 @@ def test_a_requirement_that_is_withdrawn_by_status_is_not_expected(tmp_path: Pat
     more = {"requirements": [*first, {"id": "05-REQ-2", "status": "withdrawn"}]}
     spec, _ = read_one(folder(tmp_path, more))
     assert (spec.expected, spec.withdrawn) == (("05-REQ-1.1", "05-REQ-1.E1"), ("05-REQ-2",))
+
+
+SECOND_REQUIREMENTS = {
+    "schema_version": 2,
+    "requirements": [
+        {
+            "id": "05-REQ-1",
+            "title": "Moor",
+            "rationale": "Boats drift.",
+            "criteria": [
+                {"id": "05-REQ-1.1", "pattern": "ubiquitous", "system": "the pier", "action": "hold"},
+                {
+                    "id": "05-REQ-1.2",
+                    "pattern": "unwanted",
+                    "condition": "a rope snaps",
+                    "system": "the pier",
+                    "action": "ring",
+                    "contract": "a bell is heard",
+                },
+            ],
+        },
+        {
+            "id": "05-REQ-2",
+            "title": "Cast off",
+            "criteria": [
+                {
+                    "id": "05-REQ-2.1",
+                    "pattern": "complex_event",
+                    "condition": "asked",
+                    "guard": "at ebb",
+                    "action": "go",
+                }
+            ],
+        },
+    ],
+    "execution_paths": [{"id": "05-PATH-1", "title": "Out", "steps": []}],
+}
+SECOND_TASKS = {
+    "schema_version": 2,
+    "test_commands": {"all_tests": "make test"},
+    "dependencies": [{"spec": "04_pier", "reason": "uses its planks"}],
+    "tasks": [
+        {
+            "id": 1,
+            "kind": "implement",
+            "title": "Tie the ropes",
+            "criteria": ["05-REQ-1"],
+            "tests": ["TS-05-1"],
+            "steps": ["Tie one", "Tie two"],
+            "touches": ["ropes.py"],
+            "state": "done",
+        },
+        {
+            "id": 2,
+            "kind": "implement",
+            "title": "Untie them",
+            "criteria": ["05-REQ-2.1", "05-REQ-7"],
+            "tests": ["TS-05-2"],
+            "depends_on": [1],
+            "optional": True,
+            "state": "in_progress",
+        },
+        {
+            "id": 3,
+            "kind": "integration",
+            "title": "Sail",
+            "tests": ["TS-05-3"],
+            "done_when": ["out"],
+            "state": "pending",
+        },
+    ],
+}
+SECOND_TESTS = {
+    "tests": [
+        {"id": "TS-05-1", "kind": "unit", "verifies": ["05-REQ-1.1", "05-REQ-1.2"]},
+        {"id": "TS-05-2", "kind": "unit", "verifies": ["05-REQ-2.1"]},
+        {"id": "TS-05-3", "kind": "smoke", "verifies": ["05-PATH-1"]},
+    ]
+}
+
+
+def second(tmp_path: Path) -> Path:
+    return folder(tmp_path, SECOND_REQUIREMENTS, SECOND_TASKS, test_spec_json=json.dumps(SECOND_TESTS))
+
+
+def test_the_second_version_has_its_criteria_in_one_list_with_a_pattern_each(tmp_path: Path) -> None:
+    spec, _ = read_one(second(tmp_path))
+    assert [(part.id, part.text) for part in spec.parts] == [
+        ("05-REQ-1.1", "the pier SHALL: hold"),
+        ("05-REQ-1.2", "IF a rope snaps, THEN the pier SHALL: ring (observed: a bell is heard)"),
+        ("05-REQ-2.1", "WHEN asked, AND at ebb, the system SHALL: go"),
+    ]
+    assert spec.requirements[0].text == "Boats drift."
+
+
+def test_the_tasks_of_the_second_version_are_groups_without_subtasks(tmp_path: Path) -> None:
+    spec, (problem,) = read_one(second(tmp_path))
+    assert [(g.number, g.title, g.state, g.optional, g.requirements, g.subtasks) for g in spec.groups] == [
+        (1, "Tie the ropes", TaskState.DONE, False, ("05-REQ-1.1", "05-REQ-1.2"), ()),
+        (2, "Untie them", TaskState.IN_PROGRESS, True, ("05-REQ-2.1",), ()),
+        (3, "Sail", TaskState.OPEN, False, (), ()),
+    ]
+    assert all(said in spec.groups[0].text for said in ("Tie one", "Tie two", "TS-05-1", "ropes.py", "05-REQ-1"))
+    assert "group 2 names 05-REQ-7" in problem.what
+
+
+def test_the_second_version_depends_on_whole_specs(tmp_path: Path) -> None:
+    spec, _ = read_one(second(tmp_path))
+    assert [(d.spec, d.from_group, d.to_group) for d in spec.dependencies] == [("04_pier", None, None)]
+
+
+def test_the_tests_of_the_second_version_say_what_they_verify(tmp_path: Path) -> None:
+    spec, _ = read_one(second(tmp_path))
+    assert spec.traceability == (
+        Trace("05-REQ-1.1", ("TS-05-1",), ("1",)),
+        Trace("05-REQ-1.2", ("TS-05-1",), ("1",)),
+        Trace("05-REQ-2.1", ("TS-05-2",), ("2",)),
+    )
+
+
+def test_groups_of_the_second_version_stand_where_their_titles_stand(tmp_path: Path) -> None:
+    folder_path = second(tmp_path)
+    spec, _ = read_one(folder_path)
+    lines = (folder_path / "05_app" / "tasks.json").read_text().splitlines()
+    where, _, number = spec.places["group 2"].rpartition(":")
+    assert where == "specs/05_app/tasks.json"
+    assert "Untie them" in lines[int(number) - 1]

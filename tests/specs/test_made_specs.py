@@ -1,7 +1,11 @@
-"""What a generated spec means is what is read from it, in every way to write it that the generator knows."""
+"""What a generated spec means is what is read from it, in every way to write it that the generator knows.
+
+`FAULT_ROUNDS` asks for more of them.
+"""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -9,11 +13,14 @@ import pytest
 
 from agent_fox.core.spec import Severity
 from agent_fox.specs.places import find_places
+from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 from tests.specs.made.forms import FORMS, differences, made_by, write
+from tests.specs.plain.test_normal_form import bare
 
-SEEDS = 300
+SEEDS = max(100, 10 * int(os.environ.get("FAULT_ROUNDS", "0")))
+PRINTED = SEEDS // 4
 EACH_FORM = pytest.mark.parametrize("form", FORMS)
 
 
@@ -28,6 +35,18 @@ def test_a_generated_spec_is_read_as_it_was_meant(form: str) -> None:
     seed = min(failed, default=0)
     replay = f"{len(failed)} of {SEEDS} fail; see `python -m tests.specs.made {form} {seed}`"
     assert not failed, "\n".join([replay, *failed[seed]])
+
+
+@EACH_FORM
+@pytest.mark.parametrize("seed", range(PRINTED))
+def test_what_was_read_is_printed_and_read_back_as_it_was(form: str, seed: int, tmp_path: Path) -> None:
+    made = made_by(form, seed)
+    specs, _ = read_specs(write(made, tmp_path / "written").parent, tmp_path / "written")
+    (tmp_path / "all.md").write_text(normal_form(specs), encoding="utf-8", newline="")
+    again, problems = read_specs(tmp_path / "all.md", tmp_path)
+    assert problems == ()
+    assert bare(again) == bare(specs) != []
+    assert normal_form(again) == normal_form(specs)
 
 
 @EACH_FORM

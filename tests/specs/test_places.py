@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Severity
-from agent_fox.specs.places import USUAL_PLACES, SpecsMissing, find_places, place_kept
+from agent_fox.specs.places import USUAL_PLACES, SpecsMissing, find_places, place_kept, places_kept
 from agent_fox.specs.reader import read_specs
 
 DELTA = (
@@ -132,3 +132,36 @@ def test_what_a_coder_may_only_tick_boxes_in(path: str, kept: str) -> None:
 def test_the_usual_places_are_as_the_page_says() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "dialects.md").read_text()
     assert [place for place in USUAL_PLACES if f"`{place}`" not in page] == []
+
+
+def test_what_a_link_leads_to_is_kept_as_the_link_is(tmp_path: Path) -> None:
+    (tmp_path / "docs/all/01_a").mkdir(parents=True)
+    (tmp_path / "docs/locks.md").write_text("# Spec: Locks\n")
+    (tmp_path / ".specs").symlink_to("docs/all")
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs/locks.md").symlink_to("../docs/locks.md")
+    kept = places_kept(tmp_path, [".specs/01_a", "specs/locks.md"], [".specs/01_a/tasks.md", "specs/locks.md"])
+    assert kept == (".specs", "specs/locks.md", "docs/all", "docs/locks.md")
+
+
+def test_a_linked_document_of_a_spec_is_kept(tmp_path: Path) -> None:
+    (tmp_path / ".kiro/specs/a").mkdir(parents=True)
+    (tmp_path / "wanted.md").write_text("")
+    (tmp_path / ".kiro/specs/a/requirements.md").symlink_to("../../../wanted.md")
+    kept = places_kept(tmp_path, [".kiro/specs/a"], [".kiro/specs/a/requirements.md"])
+    assert kept == (".kiro/specs", "wanted.md")
+
+
+def test_a_link_out_of_the_repository_or_to_its_root_keeps_nothing_more(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    (tmp_path / "other/a").mkdir(parents=True)
+    (root / ".specs").symlink_to("../other")
+    (root / "specs").symlink_to(".")
+    assert places_kept(root, [".specs/a", "specs/b"], ["/elsewhere/c.md"]) == (".specs", "specs", "b")
+
+
+def test_what_is_there_is_kept_beside_the_changes_of_it(tmp_path: Path) -> None:
+    assert places_kept(tmp_path, ["openspec/changes/a"], []) == ("openspec/changes", "openspec/specs")
+    assert places_kept(tmp_path, ["x/openspec/changes/a"], []) == ("x/openspec/changes", "x/openspec/specs")
+    assert places_kept(tmp_path, ["my-openspec/changes/a"], []) == ("my-openspec/changes",)

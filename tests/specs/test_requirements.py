@@ -169,6 +169,16 @@ def test_an_amendment_table_takes_single_requirements_back() -> None:
     assert found.withdrawn == ("07-REQ-1.2", "07-REQ-2.1")
 
 
+def test_what_is_suspended_is_not_expected() -> None:
+    found = read(
+        "### Requirement 1: A\n\n1. [07-REQ-1.1] THE a SHALL b.\n2. [07-REQ-1.2] THE c SHALL d.\n\n"
+        "## Amendment: what is gone\n\n| Requirement | Command | Status |\n|---|---|---|\n"
+        "| 07-REQ-1.2 | `c` | **Suspended** — command removed |\n"
+    )
+    assert ids(found) == {"07-REQ-1": (["07-REQ-1.1"], [])}
+    assert found.withdrawn == ("07-REQ-1.2",)
+
+
 def test_a_table_that_is_not_about_changes_takes_nothing_back() -> None:
     text = (
         "### Requirement 1: T\n\n1. [07-REQ-1.1] a\n\n## Sources\n\n| Requirement | PRD Section |\n"

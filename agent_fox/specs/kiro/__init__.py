@@ -1,1 +1,1 @@
-"""Kiro's specs: requirements.md (or bugfix.md), design.md and tasks.md of one folder. Other dialects are not read here."""
+"""Kiro's specs: requirements.md or bugfix.md, design.md, tasks.md of a folder. Other dialects are not read here."""

@@ -61,16 +61,22 @@ class Contents:
 
 @dataclass(slots=True)
 class _Section:
+    """`wraps` counts numbers that may be prose: they begin an indented line right below other text."""
+
     sort: Sort
     level: int
     lines: list[Line] = field(default_factory=list)
     marks: dict[int, Mark] = field(default_factory=dict)
+    wraps: int = 0
 
     def add(self, line: Line) -> None:
+        is_below_text = bool(self.lines) and not self.lines[-1].is_blank
         self.lines.append(line)
         mark = _mark(line)
         if mark is not None:
             self.marks[line.number] = mark
+            is_bare = bool(mark.dotted) and not mark.is_bullet and line.heading is None
+            self.wraps += is_bare and is_below_text and line.indent > 0
 
 
 def contents_of(block: Block) -> Contents:
@@ -154,7 +160,8 @@ def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
 
 def _begins(section: _Section) -> str:
     marks = section.marks.values()
-    if any(_is_numbered(mark) for mark in marks):
+    numbers = sum(_is_numbered(mark) for mark in marks)
+    if numbers and (numbers > section.wraps or len(marks) < 2 * numbers):
         return "number"
     return "bullet" if any(not _FIELD.match(mark.text) for mark in marks) else ""
 

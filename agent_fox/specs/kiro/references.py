@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
-from agent_fox.specs.kiro.words import ALL, NONE, REQUIREMENT
+from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, REQUIREMENT, UNCHANGED
 
 _PLAIN = str.maketrans(
     {"，": ",", "、": ",", "；": ";", "：": ":", "．": ".", "〜": "-", "～": "-", "~": "-", "＆": ","}
@@ -51,10 +51,14 @@ class References:
         if ALL.search(text) and not re.search(r"\d", text):
             return Named(self._expected(self.index.every))
         if not _TOKEN.search(text) or not re.search(r"\d", text):
-            return Named(is_vague=not NONE.match(written.strip()))
+            return Named(is_vague=not (NONE.match(written.strip()) or self._means_a_bugfix(written)))
         listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _OTHER_LETTERS.sub(" ", text))
         ids, unknown = self.index.expand(_RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed)))
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
+
+    def _means_a_bugfix(self, written: str) -> bool:
+        """Kiro itself writes `Expected Behavior Properties from design` into the tasks of a bugfix."""
+        return bool(self.defects) and any(part.search(written) for part in (EXPECTED, UNCHANGED))
 
     def only_names(self, written: str) -> bool:
         """Whether a text is a list of this spec's ids and nothing else."""

@@ -30,6 +30,7 @@ from agent_fox.specs.test_writers import mark_test_writers
 
 _WHOLE = re.compile(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
 _OPTIONAL = re.compile(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
+_FIELD_AT_END = re.compile(r"\s_[^_\s:\uff1a][^_:\uff1a]{0,40}[:\uff1a][^_]{0,400}_\s*$")
 _CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 
 
@@ -209,4 +210,5 @@ def _text(unit: Unit) -> str:
 
 
 def _plain(title: str) -> str:
-    return title.replace("**", "").replace("__", "").strip("*_ ")
+    """A title without marks for bold type, and without a field that ends its line: `_Requirements: 1.2_`."""
+    return _FIELD_AT_END.sub("", title).replace("**", "").replace("__", "").strip("*_ ")

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.specs.files import MAX_FILE_BYTES, TextFile, read_text_file
+from agent_fox.specs.files import MAX_FILE_BYTES, TextFile, head_of, read_text_file
 from agent_fox.specs.lines import scan
 from agent_fox.specs.plain.markdown import read_plain_markdown, spec_heading
 from agent_fox.specs.plain.normal_reader import is_normal_form, read_normal_form
@@ -14,7 +14,6 @@ from agent_fox.specs.plain.toml_form import read_plain_toml
 
 PLAIN = "plain"
 
-_HEAD = 64 * 1024
 _LARGEST_FORM = 8 * MAX_FILE_BYTES  # a normal form holds the specs of a whole repository
 _TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
 _OUR_KEYS = re.compile(r"^[ \t]*(title|requirements|groups|test_commands|depends_on)[ \t]*=", re.MULTILINE)
@@ -50,7 +49,7 @@ class PlainDialect:
     def recognises(self, folder: Path) -> bool:
         if folder.suffix not in (".md", ".toml"):
             return False
-        head = _head(folder)
+        head = head_of(folder)
         if is_reserved(folder.name):
             return is_normal_form(head)
         return _is_our_toml(head) if folder.suffix == ".toml" else _is_our_markdown(head)
@@ -61,7 +60,7 @@ class PlainDialect:
         return (specs[0] if specs else None), problems
 
     def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
-        is_form = path.suffix == ".md" and is_normal_form(_head(path))
+        is_form = path.suffix == ".md" and is_normal_form(head_of(path))
         file = read_text_file(path, root, _LARGEST_FORM if is_form else MAX_FILE_BYTES)
         if not isinstance(file, TextFile):
             return (), (_of(file, path),)
@@ -79,17 +78,6 @@ def is_reserved(name: str) -> bool:
 
 def _of(problem: Problem, path: Path) -> Problem:
     return Problem(problem.severity, problem.where, problem.what, path.stem)
-
-
-def _head(path: Path) -> str:
-    """How the file begins; nothing where it is no file, or can't be read."""
-    try:
-        if not path.is_file():
-            return ""
-        with path.open("rb") as file:
-            return file.read(_HEAD).decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n")
-    except OSError:
-        return ""
 
 
 def _is_our_markdown(head: str) -> bool:

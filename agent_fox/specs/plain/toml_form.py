@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
 from agent_fox.specs.documents import about
-from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.plain.normal_form import coder_text, of_subtasks
 from agent_fox.specs.plain.requirements import free_id
@@ -22,7 +22,6 @@ from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequireme
 from agent_fox.specs.test_writers import mark_test_writers
 
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
-_CONFLICT = re.compile(r"^(?:<<<<<<< |>>>>>>> )", re.MULTILINE)
 _DEEP_KEY = re.compile(
     r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}"
 )  # tomllib takes minutes over thousands
@@ -47,10 +46,9 @@ def read_plain_toml(file: TextFile, documents: dict[str, str]) -> tuple[Spec | N
     """The spec of a file; none where it is no TOML, or has keys or values that nobody knows."""
     name = PurePosixPath(file.where).stem
     lines = _Lines(file)
-    conflict = _CONFLICT.search(file.text)
+    conflict = left_by_a_merge(file)
     if conflict is not None:
-        where = lines.at(file.text.count("\n", 0, conflict.start()) + 1)
-        return None, about(name, [error(where, "a merge conflict was left here; resolve it")])
+        return None, about(name, [conflict])
     deep = _DEEP_KEY.search(file.text)
     if deep is not None:
         where = lines.at(file.text.count("\n", 0, deep.start()) + 1)

@@ -31,11 +31,11 @@ def mark_first_tests(groups: tuple[Group, ...]) -> tuple[Group, ...]:
     """Mark the groups whose tasks are all tests: those that say that they come first, and those before all work."""
     marked: list[Group] = []
     is_before_work = True
+    last_work = max((place for place, group in enumerate(groups) if not _only_tests(group)), default=-1)
     for place, group in enumerate(groups):
         title = group.title[:_LONGEST]
         says_first = _SAYS_FIRST.match(title) is not None
-        follows = any(not _only_tests(later) for later in groups[place + 1 :])
-        writes = _only_tests(group) and follows and (says_first or is_before_work)
+        writes = _only_tests(group) and place < last_work and (says_first or is_before_work)
         is_before_work = is_before_work and (writes or _PREPARES.match(title) is not None)
         marked.append(replace(group, writes_tests_only=group.writes_tests_only or writes))
     return mark_test_writers(tuple(marked))

@@ -34,8 +34,12 @@ _WAITS = re.compile(
     r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
     re.IGNORECASE,
 )
+_COMES_AFTER = re.compile(
+    r"T\d{1,6}[a-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[a-z]?){0,20}\s?"
+    r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
+)
 _NEXT = re.compile(
-    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
+    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
     re.IGNORECASE,
 )
 _LINKS_RANGE = re.compile(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
@@ -254,8 +258,9 @@ def waited_for(text: str, numbers: Mapping[str, int]) -> tuple[tuple[str, ...], 
     """
     known: dict[str, None] = {}
     unknown: dict[str, None] = {}
-    for found in _WAITS.finditer(text):
-        for first, last in _listed(text, found.end()):
+    starts = [found.end() for found in _WAITS.finditer(text)]
+    for start in sorted(starts + [found.start() for found in _COMES_AFTER.finditer(text)]):
+        for first, last in _listed(text, start):
             names = _between(first, last, numbers)
             known.update(dict.fromkeys(name for name in names if name in numbers))
             unknown.update(dict.fromkeys(name for name in names if name not in numbers))

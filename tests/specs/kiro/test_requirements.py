@@ -414,3 +414,12 @@ def test_each_id_has_its_place() -> None:
 )
 def test_long_lines_are_read_at_once(line: str) -> None:
     requirements_of(f"### Requirement 1\n{line}\n1. A shall\n{line}\n")
+
+
+def test_a_wrapped_line_that_begins_with_a_number_is_no_criterion_among_bullets() -> None:
+    text = (
+        "### Requirement 1: A\n#### Acceptance Criteria\n- The box shall hold\n  4.2 metres of rope\n- It shall close\n"
+    )
+    assert texts(text) == {"1.1": "The box shall hold 4.2 metres of rope", "1.2": "It shall close"}
+    listed = "### Requirement 1: A\n#### Acceptance Criteria\n- These:\n  1.1 It shall open\n  1.2 It shall close\n"
+    assert texts(listed) == {"1.1": "It shall open", "1.2": "It shall close"}

@@ -6,7 +6,7 @@ import pytest
 
 from agent_fox.core.spec import TaskState
 from agent_fox.specs.kiro.references import references_of
-from tests.specs.kiro.samples import errors, groups_of, requirements_of, said, tasks_of
+from tests.specs.kiro.samples import bugfix_of, errors, groups_of, requirements_of, said, tasks_of
 
 GROUPS = [
     "- [ ] 1. A\n  - [ ] 1.1 B\n  - [ ] 1.2 C\n- [ ] 2. D\n",
@@ -105,7 +105,7 @@ def test_a_subtask_whose_group_is_missing_has_one_made() -> None:
         ("✓", TaskState.DONE),
         (" x ", TaskState.DONE),
         ("-", TaskState.IN_PROGRESS),
-        ("~", TaskState.SKIPPED),
+        ("~", TaskState.OPEN),
     ],
 )
 def test_a_box_says_the_state(box: str, state: TaskState) -> None:
@@ -365,3 +365,68 @@ def test_a_field_is_no_detail_whatever_its_colon(field: str) -> None:
 @pytest.mark.parametrize("written", ["Requirements all", "all requirements", "全需求"])
 def test_a_task_can_validate_all_requirements(written: str) -> None:
     assert len(tasks_of(f"- [ ] 1. A\n  - **Validates: {written}**\n").groups[0].requirements) == 10
+
+
+def test_a_queued_task_is_open_unless_a_legend_says_skipped() -> None:
+    tasks = "- [~] 1. A\n  - [~] 1.1 B\n"
+    assert tasks_of(tasks).groups[0].state is TaskState.OPEN
+    assert tasks_of(f"{tasks}\n## Legend\n\n`[~]` = skipped\n").groups[0].state is TaskState.SKIPPED
+
+
+def test_what_stands_after_the_last_subtask_at_its_indentation_is_the_groups() -> None:
+    read = tasks_of("- [ ] 1. A\n  - [ ] 1.1 B\n    - do it\n  - [ ] 1.2 C\n  - _Requirements: 1.1_\n")
+    assert read.groups[0].requirements == ("1.1",)
+    assert [(task.requirements, task.details) for task in read.groups[0].subtasks] == [((), ("do it",)), ((), ())]
+
+
+def test_where_details_are_never_indented_each_subtask_keeps_its_own() -> None:
+    text = "- [ ] 1. A\n  - [ ] 1.1 B\n  - _Requirements: 1.1_\n  - [ ] 1.2 C\n  - _Requirements: 1.2_\n"
+    assert [task.requirements for task in tasks_of(text).groups[0].subtasks] == [("1.1",), ("1.2",)]
+
+
+@pytest.mark.parametrize(
+    ("field", "expected"),
+    [
+        ("_Requisitos: 3.*, 1.1._", ("3.1", "3.2", "1.1")),
+        ("_요구사항: 1.1, 1.2 / steering: 3_", ("1.1", "1.2")),
+        ("_Requirements: 1.1; Design: 3.2_", ("1.1",)),
+        ("**Valide : Exigences 2.1**", ("2.1",)),
+        ("**Prüft: Anforderungen 2.1, 2.2**", ("2.1", "2.2")),
+        ("_削除理由: 2.1 で提供_", ()),
+        ("_完了条件: 2.1 のテストが通る_", ()),
+    ],
+)
+def test_a_field_ends_where_another_begins_and_a_sentence_is_no_list(field: str, expected: tuple[str, ...]) -> None:
+    read = tasks_of(f"- [ ] 1. A\n  - {field}\n")
+    assert read.groups[0].requirements == expected
+    assert read.problems == ()
+
+
+@pytest.mark.parametrize(
+    "written", ["R1.1–R1.3", "R1.1-R1.3", "R1.1 through R1.3", "R1.1-1.3", "R1.1〜R1.3", "R1", "R1.*"]
+)
+def test_ranges_of_ids_of_another_make_are_written_out(written: str) -> None:
+    text = "### R1 A\n1. A shall\n2. B shall\n3. C shall\n### R2 B\n1. D shall\n"
+    references = references_of(requirements_of(text).requirements)
+    read = tasks_of(f"- [ ] 1. A\n  - _Requirements: {written}_\n", references)
+    assert (read.groups[0].requirements, read.problems) == (("R1.1", "R1.2", "R1.3"), ())
+
+
+@pytest.mark.parametrize(
+    "title", ["**Urgent**: mend `**/*.ts`", "**Urgent: mend** `**/*.ts`", "Urgent: **mend `**/*.ts`**"]
+)
+def test_marks_for_bold_type_are_no_part_of_a_title(title: str) -> None:
+    assert tasks_of(f"- [ ] 1. {title}\n").groups[0].title == "Urgent: mend `**/*.ts`"
+
+
+def test_the_words_that_kiro_writes_into_a_bugfix_are_no_list_and_need_no_mending() -> None:
+    bugfix = bugfix_of(
+        "## Current\n\n1.1 WHEN a THEN b\n\n## Expected\n\n2.1 WHEN a THEN c\n\n## Unchanged\n\n3.1 WHEN d\n"
+    )
+    references = references_of(bugfix.requirements.requirements, bugfix.defects)
+    read = tasks_of(
+        "- [ ] 1. A\n  - _Requirements: Expected Behavior Properties from design_\n"
+        "- [ ] 2. B\n  - _Requirements: Preservation Requirements from design_\n",
+        references,
+    )
+    assert ([group.requirements for group in read.groups], read.problems) == ([(), ()], ())

@@ -256,3 +256,8 @@ def test_a_capability_s_name_of_several_words_counts_without_backticks(tmp_path:
     tasks = "## 1. A\n- [ ] 1.1 a\n  - **Validates**: log-in requirements\n## 2. B\n- [ ] 2.1 log-in.css, src/log-in\n"
     spec, _ = read_change(tmp_path, tasks=tasks, **{"log-in": ADDED})
     assert [group.requirements for group in spec.groups] == [("1.1",), ()]
+
+
+def test_a_field_at_the_end_of_a_task_is_no_part_of_its_title(tmp_path: Path) -> None:
+    (group,) = groups(tmp_path, "## 1. A\n\n- [ ] 1.1 keep `a_b: c_d` _Requirements: 1.1_\n")
+    assert [(task.title, task.requirements) for task in group.subtasks] == [("keep `a_b: c_d`", ("1.1",))]

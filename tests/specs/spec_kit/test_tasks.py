@@ -232,6 +232,9 @@ def test_states_are_those_of_the_boxes(tmp_path: Path, line: str, state: TaskSta
         ("(after T001 and T003)", ("T001", "T003")),
         ("**DEPENDS ON**: T001 (the base), T003", ("T001", "T003")),
         ("（依赖 T002、T003）", ("T002", "T003")),
+        ("（T002・T003 に依存）", ("T002", "T003")),
+        ("(T001–T003 완료 후)", ("T001", "T002", "T003")),
+        ("，在 T003 完成后", ("T003",)),
         ("like T001", ()),
     ],
 )
@@ -281,3 +284,11 @@ def test_one_story_in_many_tasks_is_kept_once(tmp_path: Path) -> None:
     found, _ = groups(tmp_path, "# T\n\n## Phase 1: A\n\n- [ ] T001 [US1] a\n- [ ] T002 [US1] b\n")
     first, second = found[0].subtasks
     assert first.requirements is second.requirements
+
+
+def test_a_field_below_a_task_is_read_and_is_no_part_of_its_title(tmp_path: Path) -> None:
+    tasks = "# T\n\n## G0 — A\n\n- [ ] **T001** `[P]` write the\n  failing test.\n  _要件: FR-002, US1-1_\n"
+    found, problems = groups(tmp_path, tasks)
+    (task,) = found[0].subtasks
+    assert (task.title, task.details, task.parallel) == ("write the failing test", ("要件: FR-002, US1-1",), True)
+    assert (task.requirements, problems) == (("FR-002", "US1.1"), [])
