@@ -13,6 +13,7 @@ from agent_fox.config import TrackerSettings
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import (
     GuardedBackend,
+    GuardedCollection,
     GuardedDialect,
     GuardedHandler,
     GuardedParser,
@@ -27,7 +28,7 @@ from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.checks_backend import ChecksBackend
 from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.library_backend import LibraryBackend
-from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.reader import BUILT_IN
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Tracker
@@ -90,7 +91,13 @@ def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
 def dialects_of(plugins: pluggy.PluginManager) -> tuple[Dialect, ...]:
     """All dialects, plugins' first: they are asked before the built-in ones."""
     added = offered(plugins, "agent_fox_dialects", is_dialect)
-    return (*(GuardedDialect(plugin, one.name, one) for plugin, one in added), *BUILT_IN)
+    return (*(guarded_dialect(plugin, one) for plugin, one in added), *BUILT_IN)
+
+
+def guarded_dialect(plugin: str, one: Dialect) -> Dialect:
+    if isinstance(one, Collection):
+        return GuardedCollection(plugin, one.name, one)
+    return GuardedDialect(plugin, one.name, one)
 
 
 def is_parser(one: object) -> TypeGuard[LogParser]:

@@ -16,7 +16,7 @@ from agent_fox.engine.results import EndedSession, ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import Backend
 from agent_fox.session.order import Agent, LaunchOrder, Paths
-from agent_fox.specs.dialects import Dialect
+from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import place_of
 from agent_fox.store.state import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
@@ -70,6 +70,24 @@ class GuardedDialect:
                 return spec, tuple(problems)
         except PluginError as error:
             return None, (Problem(Severity.ERROR, place_of(folder, root), str(error), folder.name),)
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedCollection(GuardedDialect):
+    """A plugin's dialect whose files hold several specs."""
+
+    inner: Collection
+
+    def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+        try:
+            with blamed_on(self.plugin, f"dialect {self.name!r}"):
+                specs, problems = self.inner.read_all(path, root)
+                odd = next((spec for spec in specs if not isinstance(spec, Spec)), None)
+                if odd is not None:
+                    raise refuse(odd, "a Spec")
+                return tuple(specs), tuple(problems)
+        except PluginError as error:
+            return (), (Problem(Severity.ERROR, place_of(path, root), str(error), path.stem),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,12 +96,13 @@ def unknown_name(table: str, kind: str, name: str, known: Iterable[str]) -> Prob
 class Scope:
     """The plan that will be run, and the specs that were left out because they are broken: name to reason.
 
-    `left_out` are those of them that could be read.
+    `left_out` are those of them that could be read; `unplanned` only say what is there.
     """
 
     plan: Plan
     broken: Mapping[str, str]
     left_out: tuple[Spec, ...] = ()
+    unplanned: tuple[Spec, ...] = ()
 
 
 def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
@@ -111,21 +112,27 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if not errors:
-        return Scope(in_scope(plan), {})
+        return Scope(in_scope(plan), {}, unplanned=unplanned(plan))
     own = settings_errors(plan)
     if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
         remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
         raise RunRefused(f"{told(errors)}{remedy}")
     skipped = without_broken(plan)
     left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
-    return Scope(in_scope(plan_of(skipped.kept, own, shape_of(settings))), skipped.reasons, left_out)
+    left = plan_of(skipped.kept, own, shape_of(settings))
+    return Scope(in_scope(left), skipped.reasons, left_out, unplanned(left))
 
 
 def in_scope(plan: Plan) -> Plan:
     """The plan without specs that only say what is there, unless a verifier reads them."""
+    passed_over = unplanned(plan)
+    return replace(plan, specs=tuple(spec for spec in plan.specs if spec not in passed_over))
+
+
+def unplanned(plan: Plan) -> tuple[Spec, ...]:
+    """The specs that only say what is there, and that no verifier reads."""
     planned = {node.spec_name for node in plan.nodes}
-    specs = tuple(spec for spec in plan.specs if not spec.is_baseline or spec.name in planned)
-    return replace(plan, specs=specs)
+    return tuple(spec for spec in plan.specs if spec.is_baseline and spec.name not in planned)
 
 
 def settings_errors(plan: Plan) -> list[Problem]:

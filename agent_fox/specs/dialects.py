@@ -10,11 +10,11 @@ from agent_fox.core.spec import Problem, Spec
 
 @runtime_checkable
 class Dialect(Protocol):
-    """Recognises its own folders (or files) and reads them as values.
+    """Recognises its own folders and reads them as values.
 
-    `recognises` is asked of every folder, and of every Markdown and TOML file, in a place of specs. `read` never raises
-    for what is found there: whatever is wrong is a `Problem` that names the file (and line), relative to `root`. The
-    spec is None where the problems leave nothing that could be planned.
+    `recognises` is asked of every folder in a place of specs. `read` never raises for what is found there: whatever is
+    wrong is a `Problem` that names the file (and line), relative to `root`. The spec is None where the problems leave
+    nothing that could be planned.
     """
 
     @property
@@ -27,6 +27,9 @@ class Dialect(Protocol):
 
 @runtime_checkable
 class Collection(Dialect, Protocol):
-    """A dialect that keeps several specs in one file: `read_all` is asked in the place of `read`."""
+    """A dialect that keeps several specs in one file: `read_all` is asked in the place of `read`.
+
+    Its `recognises` is asked of every Markdown and TOML file in a place, too.
+    """
 
     def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]: ...

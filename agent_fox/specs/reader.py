@@ -79,9 +79,9 @@ def _read_place(place: Path, root: Path, dialects: Sequence[Dialect], found: _Fo
         raise SpecsMissing(f"no specs in {place}: it is not there. Name the folder with --specs DIR")
     archived = frozenset(path.name for path in _children(place / _ARCHIVE))
     before = len(found.specs)
-    is_one = any(dialect.recognises(place) for dialect in dialects)
+    is_one = any(dialect.recognises(place) for dialect in _askable(place, dialects))
     paths = _candidates(place, is_place=True) if place.is_dir() else []
-    if is_one and not any(dialect.recognises(path) for path in paths for dialect in dialects):
+    if is_one and not any(dialect.recognises(path) for path in paths for dialect in _askable(path, dialects)):
         _read_one(place, root, dialects, found)
     else:
         _read_all(paths, root, dialects, found, 1)
@@ -125,7 +125,7 @@ def _rank(path: Path) -> tuple[int, int, str]:
 
 def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found) -> bool:
     """Read what may be a spec. False where it is none."""
-    claiming = [dialect for dialect in dialects if dialect.recognises(path)]
+    claiming = [dialect for dialect in _askable(path, dialects) if dialect.recognises(path)]
     if not claiming:
         found.problems += _unrecognised(path, root)
         return False
@@ -142,6 +142,13 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
         found.specs += [spec] if spec is not None else []
         found.problems += problems
     return True
+
+
+def _askable(path: Path, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
+    """A file may be of a dialect that keeps specs in files; a folder of any."""
+    if path.suffix not in SPEC_FILES or path.is_dir():
+        return dialects
+    return [one for one in dialects if isinstance(one, Collection)]
 
 
 def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Problem:

@@ -56,8 +56,10 @@ def _about_name(name: str) -> str:
 
 
 def _doubled(spec: Spec) -> Iterator[Problem]:
-    """Of two parts with one id only one would be proven."""
-    heads = Counter(one.id for one in spec.requirements)
+    """Of two parts with one id only one would be proven. A requirement may be called as its one part is."""
+    heads = Counter(
+        one.id for one in spec.requirements if [part.id for part in (*one.criteria, *one.edge_cases)] != [one.id]
+    )
     parts = Counter(part.id for one in spec.requirements for part in (*one.criteria, *one.edge_cases))
     for identifier, times in (heads + parts).items():
         if times > 1:

@@ -172,14 +172,33 @@ def drop_retry_edges(db: Database, source: str) -> None:
     db.execute("DELETE FROM retry_edges WHERE source = ?", [source])
 
 
-def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str], left_out: Iterable[Spec] = ()) -> None:
+def save_specs(
+    db: Database,
+    specs: Iterable[Spec],
+    broken: Mapping[str, str],
+    left_out: Iterable[Spec] = (),
+    unplanned: Iterable[Spec] = (),
+) -> None:
     """Keep the text that counts: a snapshot of each spec; specs that are gone stay, marked as withdrawn.
 
     `broken` maps the name of a spec that is left out to the reason; `left_out` are those of them that could be read.
-    Such a spec keeps the snapshot it had, except that one never planned takes what was read now.
+    Such a spec keeps the snapshot it had, except that one never planned takes what was read now. `unplanned` are read
+    and not planned: they are kept as those that are gone, for their ids.
     """
     read = {spec.name: _SPEC.dump_json(spec).decode() for spec in left_out}
+    _keep_snapshots(db, unplanned)
     db.execute("UPDATE plan_specs SET is_withdrawn = 1")
+    _keep_snapshots(db, specs)
+    db.conn.executemany(
+        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
+        "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
+        "ELSE excluded.snapshot END",
+        [(name, LAST, read.get(name, ""), storable(problem)) for name, problem in broken.items()],
+    )
+
+
+def _keep_snapshots(db: Database, specs: Iterable[Spec]) -> None:
     db.conn.executemany(
         "INSERT INTO plan_specs (name, position, dialect, path, title, snapshot) VALUES (?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET position = excluded.position, dialect = excluded.dialect, "
@@ -189,13 +208,6 @@ def save_specs(db: Database, specs: Iterable[Spec], broken: Mapping[str, str], l
             (spec.name, position, spec.dialect, spec.path, spec.title, _SPEC.dump_json(spec).decode())
             for position, spec in enumerate(specs)
         ],
-    )
-    db.conn.executemany(
-        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', ?, ?) "
-        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
-        "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
-        "ELSE excluded.snapshot END",
-        [(name, LAST, read.get(name, ""), storable(problem)) for name, problem in broken.items()],
     )
 
 
@@ -237,9 +249,14 @@ def ids_ever(db: Database, spec_name: str) -> frozenset[str]:
 def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
     """For each other spec of the state, gone or not, every id that it has or had; none where it could never be read."""
     sql = (
+        "WITH gone (name, read) AS (SELECT name, snapshot FROM plan_specs WHERE is_withdrawn = 1 AND snapshot <> '') "
         "SELECT name, '' FROM plan_specs UNION SELECT spec_name, id FROM plan_parts "
         "UNION SELECT spec_name, requirement_id FROM plan_parts UNION SELECT spec_name, key "
-        "FROM ledger, json_each(content, '$.body.parts') WHERE kind = 'specification' AND status = 'planned'"
+        "FROM ledger, json_each(content, '$.body.parts') WHERE kind = 'specification' AND status = 'planned' "
+        "UNION SELECT name, json_extract(one.value, '$.id') FROM gone, json_each(read, '$.requirements') AS one "
+        "UNION SELECT name, json_extract(part.value, '$.id') FROM gone, json_each(read, '$.requirements') AS one, "
+        "json_each(json_array(json_extract(one.value, '$.criteria'), json_extract(one.value, '$.edge_cases'))) "
+        "AS both, json_each(both.value) AS part"
     )
     found: dict[str, set[str]] = {}
     for name, id in db.execute(sql):

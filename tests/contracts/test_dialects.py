@@ -10,13 +10,14 @@ import pytest
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.engine.guarded import GuardedDialect
+from agent_fox.engine.guarded import GuardedCollection, GuardedDialect
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.kiro.dialect import KiroDialect
 from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.planner import PlanShape, plan_of
+from agent_fox.specs.reader import read_specs
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 from tests.contracts.plugin_package.notebook_plugin.notebook import NotebookDialect
 
@@ -85,6 +86,9 @@ DIALECTS = {
     "plain": Case(PlainDialect(), {"": PLAIN}, "bell.md", NUMBERS),
     "plain, TOML": Case(PlainDialect(), {"": TOML}, "bell.toml", NUMBERS),
     "a plugin's": Case(NotebookDialect(), NOTEBOOK),
+    "a plugin's of many, guarded": Case(
+        GuardedCollection("p", "plain", PlainDialect()), {"": TOML}, "bell.toml", NUMBERS
+    ),
     "a plugin's, guarded": Case(GuardedDialect("notebook", "notebook", NotebookDialect()), NOTEBOOK),
 }
 SPOILT = {"nothing": b"", "no text": b"\x00\xff\xfe\x80" * 50, "one long line": b"- [ ] " * 50_000, "half": b"# Ta"}
@@ -169,3 +173,22 @@ def test_a_file_that_cannot_be_read_leaves_an_error_and_no_spec(case: Case, fold
     spec, problems = read(case, folder)
     assert spec is None
     assert problems
+
+
+def test_all_specs_of_a_file_are_read_by_a_plugin_that_keeps_several(tmp_path: Path) -> None:
+    file = tmp_path / "specs" / "two.md"
+    file.parent.mkdir()
+    file.write_text(f"{PLAIN.replace('Spec: Bell', 'Spec: `a`: A')}\n{PLAIN.replace('Spec: Bell', 'Spec: `b`: B')}")
+    specs, problems = read_specs(file.parent, tmp_path, [GuardedCollection("p", "plain", PlainDialect())])
+    assert ([spec.name for spec in specs], problems) == (["a", "b"], ())
+
+
+def test_a_plugin_that_fails_with_a_file_breaks_that_file_alone(tmp_path: Path) -> None:
+    class Failing(PlainDialect):
+        def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+            raise RuntimeError(path.name)
+
+    (tmp_path / "bell.md").write_text(PLAIN)
+    specs, (problem,) = GuardedCollection("p", "plain", Failing()).read_all(tmp_path / "bell.md", tmp_path)
+    assert (specs, problem.where, problem.spec) == ((), "bell.md", "bell")
+    assert "plugin p failed" in problem.what

@@ -58,3 +58,10 @@ def test_groups_have_numbers_that_nodes_can_have(numbers: tuple[int, ...]) -> No
 
 def test_usual_groups_are_sound() -> None:
     assert not list(unsound([replace(SPEC, groups=tuple(Group(number, "G") for number in (0, 1, 2)))], ()))
+
+
+def test_a_requirement_may_be_called_as_its_one_part_is() -> None:
+    alone = Requirement("N-1", "A", criteria=(Criterion("N-1", "a"),))
+    assert list(unsound([Spec("a", "p", "a", requirements=(alone,))], ())) == []
+    assert list(unsound([Spec("a", "p", "a", requirements=(alone, alone))], ())) != []
+    assert list(unsound([Spec("a", "p", "a", requirements=(Requirement("FR-1", "A"),) * 2)], ())) != []

@@ -88,6 +88,16 @@ def test_the_newest_text_of_a_spec_counts_and_one_that_went_is_kept(tmp_path: Pa
         assert marks == [("01_bell", 0), ("02_clock", 1)]
 
 
+def test_what_is_read_and_not_planned_is_kept_for_its_ids(tmp_path: Path) -> None:
+    """A test that names `1.1` may mean it, so no other spec's `1.1` is named by the number alone."""
+    there = Requirement("1", "Keep", "", (Criterion("1.1", "a"),), (Criterion("1.E1", "b"),))
+    baseline = Spec("notes", "openspec", "openspec/specs/notes", requirements=(there,), is_baseline=True)
+    with state(tmp_path) as db:
+        plan.save_specs(db, [FULL], {}, unplanned=[baseline])
+        assert plan.ids_of_others(db, "01_bell") == {"notes": frozenset({"1", "1.1", "1.E1"})}
+        assert db.execute("SELECT name FROM plan_specs WHERE is_withdrawn = 0").fetchall() == [("01_bell",)]
+
+
 def test_a_broken_spec_keeps_the_text_it_had_until_it_can_be_read_again(tmp_path: Path) -> None:
     with state(tmp_path) as db:
         plan.save_specs(db, [FULL], {})
