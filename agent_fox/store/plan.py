@@ -185,16 +185,18 @@ def save_specs(
     Such a spec keeps the snapshot it had, except that one never planned takes what was read now. `unplanned` are read
     and not planned: they are kept as those that are gone, for their ids.
     """
-    read = {spec.name: _SPEC.dump_json(spec).decode() for spec in left_out}
+    could_be_read = tuple(left_out)
+    read = {spec.name: _SPEC.dump_json(spec).decode() for spec in could_be_read}
+    paths = {spec.name: spec.path for spec in could_be_read}
     _keep_snapshots(db, unplanned)
     db.execute("UPDATE plan_specs SET is_withdrawn = 1")
     _keep_snapshots(db, specs)
     db.conn.executemany(
-        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', '', ?, ?) "
+        "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', ?, ?, ?) "
         "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
         "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
         "ELSE excluded.snapshot END",
-        [(name, LAST, read.get(name, ""), storable(problem)) for name, problem in broken.items()],
+        [(name, LAST, paths.get(name, ""), read.get(name, ""), storable(what)) for name, what in broken.items()],
     )
 
 

@@ -21,6 +21,7 @@ _LABEL = re.compile(
     r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
 )
 _FIELD = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
+_DEMANDS = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
 
 
 class Sort(Enum):
@@ -52,10 +53,12 @@ class Item:
 
 @dataclass(slots=True)
 class Contents:
-    """What a block holds. `doubled` are pairs of items that have one number."""
+    """What a block holds. `doubled` are pairs of items that have one number; in `passed_over` lines stand numbered
+    sentences that read like criteria below what is only a note."""
 
     text: str = ""
     items: list[Item] = field(default_factory=list)
+    passed_over: list[int] = field(default_factory=list)
     doubled: list[tuple[Item, Item]] = field(default_factory=list)
 
 
@@ -92,6 +95,7 @@ def contents_of(block: Block) -> Contents:
         if not contents.items:
             intro += before
         contents.items += items
+    contents.passed_over = [line for section in sections for line in _passed_over(section)]
     contents.text = joined(line for line in intro if not _RULE.match(line.text.strip()))
     _number(contents)
     return contents
@@ -156,6 +160,12 @@ def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:
             begins = begins if counts and (begins == "number" or not has_label) else ""
         taken.append((section, begins))
     return taken
+
+
+def _passed_over(section: _Section) -> Iterable[int]:
+    if section.sort is not Sort.ASIDE:
+        return ()
+    return (line for line, mark in section.marks.items() if _is_numbered(mark) and _DEMANDS.search(mark.text))
 
 
 def _begins(section: _Section) -> str:

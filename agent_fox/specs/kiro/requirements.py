@@ -19,6 +19,7 @@ from agent_fox.specs.kiro.words import CRITERIA, NON_FUNCTIONAL, NOT_REQUIREMENT
 from agent_fox.specs.requirements import ReadRequirements
 
 _OF_ITS_REQUIREMENT = ("AC", "EC")
+_MOST_LINES = 10
 
 
 @dataclass(slots=True)
@@ -133,6 +134,10 @@ def _add_requirement(
     own = collection.begin(identifier, title, contents.text, block.line, is_implied=is_implied)
     if own is None:
         return
+    if contents.passed_over:
+        lines = ", ".join(map(str, contents.passed_over[:_MOST_LINES]))
+        what = f"what stands below a note in {identifier} is not expected (lines {lines}). Move what must hold up"
+        collection.say(contents.passed_over[0], what)
     doubled = {id(second) for _, second in contents.doubled}
     for first, second in contents.doubled:
         letter = "E" if second.is_edge else ""

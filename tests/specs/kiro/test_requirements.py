@@ -423,3 +423,15 @@ def test_a_wrapped_line_that_begins_with_a_number_is_no_criterion_among_bullets(
     assert texts(text) == {"1.1": "The box shall hold 4.2 metres of rope", "1.2": "It shall close"}
     listed = "### Requirement 1: A\n#### Acceptance Criteria\n- These:\n  1.1 It shall open\n  1.2 It shall close\n"
     assert texts(listed) == {"1.1": "It shall open", "1.2": "It shall close"}
+
+
+def test_what_demands_something_below_a_note_is_passed_over_and_said() -> None:
+    text = (
+        "### Requirement 1: A\n#### Acceptance Criteria\n1. It shall open\n\n"
+        "##### Notes\n1. It shall close\n2. Doors are red\n"
+    )
+    read = requirements_of(text)
+    assert [part.id for one in read.requirements for part in one.parts] == ["1.1"]
+    (problem,) = read.problems
+    assert problem.where == "s/requirements.md:6"
+    assert "what stands below a note in 1 is not expected (lines 6)" in problem.what
