@@ -24,6 +24,8 @@ _REFERENCE = re.compile(
     (?![\w*])""",
     re.VERBOSE | re.IGNORECASE,
 )
+_BETWEEN = re.compile(r"[,;\s]+")
+_REGULAR = re.compile(r"\d{1,9}(?:\.E?\d{1,9})*")
 _LOOKS_LIKE_AN_ID = re.compile(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
 _TAIL_END = re.compile(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
 
@@ -57,7 +59,7 @@ class PartIndex:
         return tuple(found), tuple(unknown)
 
     def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for item in re.split(r"[,;\s]+", text):
+        for item in _BETWEEN.split(text):
             name = item.replace("**", "").strip("[]`_.:\"'()")
             if name in self.names:
                 yield name, self.names[name]
@@ -117,7 +119,7 @@ def index_of(requirements: Iterable[Requirement], prefix: str) -> PartIndex:
 def _keys(identifier: str) -> tuple[Key, ...]:
     """The key of a regular id; an id of another make is known by its name alone."""
     tail = identifier.rpartition("REQ-")[2]
-    return (key_of(tail),) if re.fullmatch(r"\d{1,9}(?:\.E?\d{1,9})*", tail) else ()
+    return (key_of(tail),) if _REGULAR.fullmatch(tail) else ()
 
 
 def _is_meant(found: re.Match[str], name: str) -> bool:
