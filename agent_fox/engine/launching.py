@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass, replace
@@ -189,8 +190,10 @@ class Workshop:
 
 
 def safe(name: str) -> str:
-    """A node's id as part of a file name."""
-    return "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    """A node's id as part of a file name. Where more than colons is replaced, a digest tells `a b` from `a-b`."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    is_clear = plain == name.replace(":", "-")
+    return plain if is_clear else f"{plain}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def commit_message(planned: PlannedNode, session: SessionRow) -> str:
