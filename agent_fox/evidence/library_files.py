@@ -38,7 +38,7 @@ MOST = 1000
 MOST_BYTES = 1024 * 1024
 MOST_EXAMPLES = 100_000
 MOST_SECONDS = 3600.0
-_REQUIREMENT = re.compile(r"(?:\d+-)?REQ-\d|[A-Z]{0,4}[-.]?\d+(?:\.E?\d+)*$", re.IGNORECASE)
+_REQUIREMENT = re.compile(r"(?i:(?:\d+-)?REQ-\d)|(?:[A-Z]{1,4}[-.]?)?\d+(?:\.E?\d+)*$")
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Words = Annotated[list[Text], Field(min_length=1, max_length=100)]

@@ -95,6 +95,7 @@ def test_a_requirement_is_named_by_its_id_as_a_whole_or_all_of_them() -> None:
         (TESTED + "colour = 3\n", "colour: there is no such key for this kind"),
         (TESTED.replace("closed", "no/slash"), "name: "),
         (TESTED.replace("closed", "04-REQ-1.1", 1), "this is how requirements are named"),
+        (TESTED.replace("closed", "04-req-1.1", 1), "this is how requirements are named"),
         (TESTED.replace("closed", "1.2", 1), "this is how requirements are named"),
         (TESTED.replace("closed", "FR-001", 1), "this is how requirements are named"),
         (TESTED.replace("closed", "US1.E2", 1), "this is how requirements are named"),
