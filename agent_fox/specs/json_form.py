@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -86,8 +87,9 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
         return read
     strings = strings_of(file)
     problems = [p for group in read.task_groups for p in _dangling(group, index, strings)]
-    problems += _doubled_groups(file, read.task_groups)
-    groups = {group.id: _group(group, index) for group in reversed(read.task_groups)}
+    problems += [*_doubled_groups(file, read.task_groups), *_waits_in_vain(read.task_groups, strings)]
+    beside = _beside_the_one_before(read.task_groups)
+    groups = {group.id: _group(group, index, group.id in beside) for group in reversed(read.task_groups)}
     traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
     return TasksPart(
         mark_test_writers(tuple(groups[n] for n in dict.fromkeys(group.id for group in read.task_groups))),
@@ -156,7 +158,16 @@ def _ears_of_pattern(criterion: JsonCriterion) -> str:
     return ", ".join(filter(None, (when, guard, effect))) + observed
 
 
-def _group(read: JsonGroup, index: PartIndex) -> Group:
+def _beside_the_one_before(groups: list[JsonGroup]) -> frozenset[int]:
+    """The groups that say what they wait for, and do not wait for the one before them."""
+    return frozenset(
+        one.id
+        for before, one in pairwise(groups)
+        if one.depends_on is not None and str(before.id) not in one.depends_on
+    )
+
+
+def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
     subtasks = tuple(_subtask(subtask, index) for subtask in read.subtasks)
     state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
     if read.verification.id:
@@ -174,6 +185,7 @@ def _group(read: JsonGroup, index: PartIndex) -> Group:
         subtasks=subtasks,
         requirements=tuple(named),
         text=_group_text(read),
+        parallel=is_parallel,
         is_checkpoint=read.kind.lower() == _CHECKPOINT,
     )
 
@@ -199,7 +211,8 @@ def _group_text(read: JsonGroup) -> str:
         if subtask.requirement_refs:
             lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
     lines += [f"  - {step}" for step in read.steps]
-    for name, said in (("Tests", read.tests), ("Touches", read.touches), ("Done when", read.done_when)):
+    fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
+    for name, said in fields.items():
         lines += [f"  - {name}: {'; '.join(said)}"] if said else []
     if read.requirement_refs:
         lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
@@ -244,6 +257,19 @@ def _dangling(group: JsonGroup, index: PartIndex, strings: Strings) -> Iterable[
         if unknown:
             what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
             yield warning(strings.place(unknown[0]), what)
+
+
+def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Problem]:
+    """Groups run in the order of the file, so that one waits for nothing but what stands before it."""
+    before: set[str] = set()
+    for group in groups:
+        late = [number for number in group.depends_on or () if number not in before]
+        if late:
+            what = (
+                f"group {group.id} waits for {', '.join(late)}, which does not stand before it, and groups run in order"
+            )
+            yield warning(strings.place(group.title), f"{what}. Move it, or correct the number")
+        before.add(str(group.id))
 
 
 def _doubled(requirements: Iterable[Requirement], strings: Strings) -> Iterable[Problem]:

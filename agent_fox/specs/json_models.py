@@ -101,7 +101,10 @@ class JsonVerification(_Model):
 
 
 class JsonGroup(_Model):
-    """A group; in the second version a task, with `steps` and `tests` of its own and no subtasks."""
+    """A group; in the second version a task, with `steps` and `tests` of its own and no subtasks.
+
+    `depends_on` is of the second version too; without it a task waits for the one before it.
+    """
 
     id: Annotated[int, BeforeValidator(_number)]
     kind: Text = ""
@@ -114,6 +117,7 @@ class JsonGroup(_Model):
     steps: Texts = Field(default_factory=list)
     touches: Texts = Field(default_factory=list)
     done_when: Texts = Field(default_factory=list)
+    depends_on: Texts | None = None
     subtasks: list[JsonSubtask] = Field(default_factory=list)
     verification: JsonVerification = Field(default_factory=JsonVerification)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.spec import Dependency, Severity, TaskState, Trace
+from agent_fox.core.spec import Dependency, Severity, Spec, TaskState, Trace
 from tests.specs.worlds import needs, read_one, write_spec
 
 REQUIREMENTS = {
@@ -266,6 +266,32 @@ def test_the_tasks_of_the_second_version_are_groups_without_subtasks(tmp_path: P
     ]
     assert all(said in spec.groups[0].text for said in ("Tie one", "Tie two", "TS-05-1", "ropes.py", "05-REQ-1"))
     assert "group 2 names 05-REQ-7" in problem.what
+
+
+def waiting(tmp_path: Path, *waits: object) -> tuple[Spec, list[str]]:
+    """A group for each of what is waited for, and what is said of them."""
+    groups = [{"id": n, "title": f"Do {n}", "depends_on": wait} for n, wait in enumerate(waits, 1)]
+    tasks = {"tasks": groups}
+    spec, problems = read_one(folder(tmp_path, SECOND_REQUIREMENTS, tasks))
+    return spec, [problem.what for problem in problems]
+
+
+def test_what_a_group_of_the_second_version_waits_for_is_kept_by_the_order_and_told_to_its_coder(
+    tmp_path: Path,
+) -> None:
+    spec, problems = waiting(tmp_path, None, [1], [1], [], [4, "2"], None)
+    assert problems == []
+    assert [group.number for group in spec.groups if group.parallel] == [3, 4]
+    assert [group.text.partition("Waits for: ")[2] for group in spec.groups] == ["", "1", "1", "", "4; 2", ""]
+
+
+def test_a_group_that_waits_for_what_does_not_stand_before_it_is_told(tmp_path: Path) -> None:
+    _, problems = waiting(tmp_path, [2], [2, 1, 7], ["T1"])
+    assert [problem.partition(", and groups")[0] for problem in problems] == [
+        "group 1 waits for 2, which does not stand before it",
+        "group 2 waits for 2, 7, which does not stand before it",
+        "group 3 waits for T1, which does not stand before it",
+    ]
 
 
 def test_the_second_version_depends_on_whole_specs(tmp_path: Path) -> None:

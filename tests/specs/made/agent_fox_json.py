@@ -12,7 +12,7 @@ from tests.specs.made.truth import Need, Phase, Task, Truth
 
 Json = dict[str, object]
 
-_STATES = {
+STATES = {
     TaskState.OPEN: ("pending", "queued", "pending_reevaluation", None),
     TaskState.DONE: ("done", "completed", "DONE"),
     TaskState.IN_PROGRESS: ("in_progress",),
@@ -29,15 +29,15 @@ def made(truth: Truth, spelling: Spelling) -> Made:
     }
     is_traced = bool(truth.phases) and spelling.chance(0.5)
     files = {
-        f"{folder}/requirements.json": _document(requirements, spelling),
-        f"{folder}/tasks.json": _document(_tasks(truth, number, spelling, is_traced), spelling),
+        f"{folder}/requirements.json": document(requirements, spelling),
+        f"{folder}/tasks.json": document(_tasks(truth, number, spelling, is_traced), spelling),
         f"{folder}/prd.md": f"---\nspec_id: {number}\nstatus: active\n---\n\n# PRD: {truth.title}\n".encode(),
     }
     marks = {f"{number}-REQ-{tail}": f"{number}-REQ-{tail}" for tail in truth.tails}
     return Made("agent-fox", folder, files, spec_of(truth, name, folder, False, is_traced), marks)
 
 
-def _document(values: Json, spelling: Spelling) -> bytes:
+def document(values: Json, spelling: Spelling) -> bytes:
     schema: Json = {"$schema": None} if spelling.chance(0.5) else {}
     text = json.dumps({**schema, **values}, indent=spelling.pick(None, 2, 4), ensure_ascii=spelling.chance(0.5))
     return spelling.document(text.split("\n"))
@@ -82,7 +82,7 @@ def _group(phase: Phase, n: int, number: str, spelling: Spelling) -> Json:
         "id": spelling.pick(n, str(n)),
         "kind": "checkpoint" if phase.is_checkpoint else spelling.pick("standard", None, "wiring_verification"),
         "title": phase.title,
-        "state": spelling.pick(*_STATES[phase.state]) or "pending",
+        "state": spelling.pick(*STATES[phase.state]) or "pending",
         "optional": phase.is_optional,
         "requirement_refs": [f"{number}-REQ-{tail}" for tail in phase.names],
         "subtasks": [_subtask(task, f"{n}.{m}", number, spelling) for m, task in enumerate(phase.tasks, 1)],
@@ -95,6 +95,6 @@ def _subtask(task: Task, identifier: str, number: str, spelling: Spelling) -> Js
         "title": task.title,
         "details": list(task.details) or spelling.pick([], None),
         "requirement_refs": [f"{number}-REQ-{tail}" for tail in task.names],
-        "state": spelling.pick(*_STATES[task.state]),
+        "state": spelling.pick(*STATES[task.state]),
         "optional": task.is_optional,
     }

@@ -7,7 +7,7 @@ from pathlib import Path
 from random import Random
 
 from agent_fox.specs.reader import read_specs
-from tests.specs.made import agent_fox, agent_fox_json, kiro, openspec, plain, spec_kit
+from tests.specs.made import agent_fox, agent_fox_json, agent_fox_json_2, kiro, openspec, plain, spec_kit
 from tests.specs.made.spelling import Spelling, spelling_of
 from tests.specs.made.telling import Made, places_told, told
 from tests.specs.made.truth import Truth, truth_of
@@ -15,6 +15,7 @@ from tests.specs.made.truth import Truth, truth_of
 FORMS: Mapping[str, Callable[[Truth, Spelling], Made]] = {
     "agent-fox": agent_fox.made,
     "agent-fox-json": agent_fox_json.made,
+    "agent-fox-json-2": agent_fox_json_2.made,
     "kiro": kiro.made,
     "spec-kit": spec_kit.made,
     "openspec-change": openspec.made_change,
