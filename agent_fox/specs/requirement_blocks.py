@@ -72,7 +72,7 @@ def requirement_title(text: str) -> RequirementTitle | None:
 
 def declared(line: Line) -> Declared | None:
     """The id that a line declares: after a list mark, or decorated where there is no mark."""
-    if line.is_code or "REQ-" not in line.text:
+    if "REQ-" not in line.text or line.is_code:
         return None
     found = _ITEM.match(line.text)
     if found is None or not (found["mark"] or set(found["open"]) & set("[`*")):
@@ -86,8 +86,9 @@ def own_prefix(lines: Iterable[Line], number: str) -> str:
     """What this file's ids begin with: the folder's number if any id has it, else the most common one."""
     seen: Counter[str] = Counter()
     for line in lines:
-        heading = line.heading
-        found = requirement_title(heading.title) if heading else declared(line)
+        if line.heading is None and "REQ-" not in line.text:
+            continue
+        found = requirement_title(line.heading.title) if line.heading else declared(line)
         if found is not None and found.prefix:
             seen[found.prefix] += 1
     same = [prefix for prefix in seen if number and int(prefix) == int(number)]

@@ -38,13 +38,13 @@ class Table(NamedTuple):
 def tables_of(lines: Iterable[Line]) -> Iterator[Table]:
     """Every table: a row, a rule below it, and the rows that follow without a gap."""
     pending: list[tuple[str, Line]] = []
-    for section, line in with_sections(lines):
-        if not line.is_code and "|" in line.text:
-            pending.append((section, line))
-            continue
-        if pending:
+    for section, line in with_sections(line for line in lines if "|" in line.text or line.heading is not None):
+        is_row = "|" in line.text and not line.is_code
+        if pending and not (is_row and line.number == pending[-1][1].number + 1):
             yield from _table(pending)
             pending = []
+        if is_row:
+            pending.append((section, line))
     yield from _table(pending)
 
 
@@ -61,7 +61,6 @@ def _is_rule(text: str) -> bool:
 
 
 def _cells(text: str) -> tuple[str, ...]:
-    inner = text.strip().replace("\\|", _ESCAPED)
-    inner = inner[1:] if inner.startswith("|") else inner
-    inner = inner[:-1] if inner.endswith("|") else inner
-    return tuple(cell.strip().replace(_ESCAPED, "|") for cell in inner.split("|"))
+    inner = text.strip().replace("\\|", _ESCAPED).removeprefix("|").removesuffix("|")
+    cells = [cell.strip() for cell in inner.split("|")]
+    return tuple([cell.replace(_ESCAPED, "|") for cell in cells] if _ESCAPED in inner else cells)

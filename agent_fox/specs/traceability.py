@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable
 
 from agent_fox.core.spec import Problem, Trace
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.id_ranges import PartIndex
-from agent_fox.specs.tables import Row, Table
+from agent_fox.specs.tables import Table
 
 _ID = re.compile(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 _TASKS = re.compile(
@@ -28,12 +28,16 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
         requirement, tasks = table.column_with("requirement"), table.column_with("task", "implement")
         if requirement is None or tasks is None:
             continue
+        specified = table.column_with("test spec")
+        tests = _column_of_tests(table, (specified, tasks))
         for row in table.rows:
             ids, unknown = _ids(row.cell(requirement), index)
             if unknown and index.every:
                 what = f"traces {', '.join(unknown)}: no such requirement in this spec. Correct the row"
                 problems.append(warning(markdown.at(row.line), what))
-            traces += _traces(ids, table, row, tasks)
+            if ids:
+                says = (_specified(row.cell(specified)), tasks_in(row.cell(tasks)), _names(row.cell(tests)))
+                traces += [Trace(identifier, *says) for identifier in ids]
     return tuple(traces), tuple(problems)
 
 
@@ -58,16 +62,12 @@ def _ids(cell: str, index: PartIndex) -> tuple[tuple[str, ...], tuple[str, ...]]
     return index.expand(cell) if _ID.search(cell) else ((), ())
 
 
-def _traces(ids: Iterable[str], table: Table, row: Row, tasks: int) -> Iterator[Trace]:
-    specified = table.column_with("test spec")
-    tests = next((n for n, name in enumerate(table.header) if "test" in name and n not in (specified, tasks)), None)
-    for identifier in ids:
-        yield Trace(
-            identifier,
-            tuple(_TEST_SPEC.findall(row.cell(specified))),
-            tasks_in(row.cell(tasks)),
-            _names(row.cell(tests)),
-        )
+def _column_of_tests(table: Table, others: Container[int | None]) -> int | None:
+    return next((n for n, name in enumerate(table.header) if "test" in name and n not in others), None)
+
+
+def _specified(cell: str) -> tuple[str, ...]:
+    return tuple(_TEST_SPEC.findall(cell))
 
 
 def _names(cell: str) -> tuple[str, ...]:
