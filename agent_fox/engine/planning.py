@@ -117,7 +117,7 @@ def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
     uids = {node.id: node.uid for node in change.nodes}
     edges = (StoredEdge(uids[e.source], uids[e.target], e.kind) for e in scope.plan.edges)
     stored.replace_edges(docket.db, edges)
-    stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out, scope.unplanned)
+    stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out, scope.unplanned, scope.places)
     of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
     stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
@@ -96,13 +96,15 @@ def unknown_name(table: str, kind: str, name: str, known: Iterable[str]) -> Prob
 class Scope:
     """The plan that will be run, and the specs that were left out because they are broken: name to reason.
 
-    `left_out` are those of them that could be read; `unplanned` only say what is there.
+    `left_out` are those of them that could be read, `places` says where all of them lie; `unplanned` only say what is
+    there.
     """
 
     plan: Plan
     broken: Mapping[str, str]
     left_out: tuple[Spec, ...] = ()
     unplanned: tuple[Spec, ...] = ()
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
@@ -120,7 +122,7 @@ def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
     skipped = without_broken(plan)
     left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
     left = plan_of(skipped.kept, own, shape_of(settings))
-    return Scope(in_scope(left), skipped.reasons, left_out, unplanned(left))
+    return Scope(in_scope(left), skipped.reasons, left_out, unplanned(left), skipped.places)
 
 
 def in_scope(plan: Plan) -> Plan:

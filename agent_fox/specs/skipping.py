@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Severity, Spec
 
+_LINE = re.compile(r":\d+$")
+
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """The specs that can be planned, and for every other one why it is left out: it counts as not proven."""
+    """The specs that can be planned, and for every other one why it is left out: it counts as not proven.
+
+    `places` says where those that are left out lie, also one that could not be read at all.
+    """
 
     kept: tuple[Spec, ...]
     reasons: dict[str, str]
+    places: dict[str, str]
 
 
 def without_broken(plan: Plan) -> Skipped:
     """Leave out every spec with an error, and whatever depends on one: it could never start."""
     reasons: dict[str, str] = {}
+    places: dict[str, str] = {}
     for problem in plan.problems:
         if problem.severity is Severity.ERROR and problem.spec:
             reasons.setdefault(problem.spec, f"{problem.where}: {problem.what}")
+            places.setdefault(problem.spec, _place(problem.where, problem.spec))
     left = [spec for spec in plan.specs if spec.name not in reasons]
     while held := _first_held(left, reasons):
         spec, cause = held
         reasons[spec.name] = f"depends on {cause}, which is left out"
         left.remove(spec)
-    return Skipped(tuple(left), reasons)
+    places |= {spec.name: spec.path for spec in plan.specs if spec.name in reasons}
+    return Skipped(tuple(left), reasons, places)
 
 
 def _first_held(specs: list[Spec], reasons: dict[str, str]) -> tuple[Spec, str] | None:
@@ -36,3 +47,10 @@ def _first_held(specs: list[Spec], reasons: dict[str, str]) -> tuple[Spec, str] 
         if causes and not spec.is_withdrawn:
             return spec, causes[0]
     return None
+
+
+def _place(where: str, name: str) -> str:
+    """Where a spec lies of which only a trouble is known: the folder or file called as it is, else the file."""
+    file = PurePosixPath(_LINE.sub("", where))
+    called = (path for path in (*reversed(file.parents), file) if name in (path.name, path.stem))
+    return next(called, file).as_posix()

@@ -178,16 +178,16 @@ def save_specs(
     broken: Mapping[str, str],
     left_out: Iterable[Spec] = (),
     unplanned: Iterable[Spec] = (),
+    places: Mapping[str, str] | None = None,
 ) -> None:
     """Keep the text that counts: a snapshot of each spec; specs that are gone stay, marked as withdrawn.
 
-    `broken` maps the name of a spec that is left out to the reason; `left_out` are those of them that could be read.
-    Such a spec keeps the snapshot it had, except that one never planned takes what was read now. `unplanned` are read
-    and not planned: they are kept as those that are gone, for their ids.
+    `broken` maps the name of a spec that is left out to the reason, `places` to where it lies; `left_out` are those of
+    them that could be read. Such a spec keeps the snapshot it had, except that one never planned takes what was read
+    now. `unplanned` are read and not planned: they are kept as those that are gone, for their ids.
     """
-    could_be_read = tuple(left_out)
-    read = {spec.name: _SPEC.dump_json(spec).decode() for spec in could_be_read}
-    paths = {spec.name: spec.path for spec in could_be_read}
+    read = {spec.name: _SPEC.dump_json(spec).decode() for spec in left_out}
+    lies = places or {}
     _keep_snapshots(db, unplanned)
     db.execute("UPDATE plan_specs SET is_withdrawn = 1")
     _keep_snapshots(db, specs)
@@ -196,7 +196,7 @@ def save_specs(
         "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
         "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
         "ELSE excluded.snapshot END",
-        [(name, LAST, paths.get(name, ""), read.get(name, ""), storable(what)) for name, what in broken.items()],
+        [(name, LAST, lies.get(name, ""), read.get(name, ""), storable(what)) for name, what in broken.items()],
     )
 
 

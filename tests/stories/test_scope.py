@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.testing.worlds import Req, World, commit_all, log, run_cli
+from agent_fox.testing.worlds import Req, World, commit_all, git, log, run_cli
 from tests.stories.scene import NOT_PROVEN, PROVEN, REFUSED, coders, outcomes, run
 
 SPECS = {f"0{n}_part": [Req(f"0{n}-REQ-1.1", 1)] for n in (1, 2, 3)}
@@ -46,6 +47,17 @@ def test_left_out_it_counts_as_not_proven_and_the_others_are_proven(tmp_path: Pa
     spoil(root)
     run(root, "--skip-broken", ends=NOT_PROVEN)
     assert outcomes(root) == {"01_part:2": "verified", "02_part:2": "verified"}
+
+
+def test_nobody_changes_the_files_of_one_that_is_left_out_though_no_other_spec_lies_beside_it(tmp_path: Path) -> None:
+    file = ".kiro/specs/bell/tasks.md"
+    root = replace(WORLD, coder_does={"01_part:1/1": f"write {file}"}).build(tmp_path)
+    (root / file).parent.mkdir(parents=True)
+    (root / file).write_bytes(b"\x00\x01\x02\xff" * 200)
+    commit_all(root, "unreadable")
+    run(root, "--skip-broken", ends=NOT_PROVEN)
+    assert outcomes(root)["01_part:2"] == "verified"
+    assert git(root, "diff", "--stat", "HEAD", "agent-fox/integration", "--", file) == ""
 
 
 def test_a_bad_spec_never_hides_another(tmp_path: Path) -> None:
