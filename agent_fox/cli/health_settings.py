@@ -14,7 +14,8 @@ from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
 from agent_fox.engine.agents import choice_trouble, role_trouble
-from agent_fox.engine.extensions import backends_of, dialects_of
+from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, read_plan, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.backends import Backend

@@ -12,7 +12,8 @@ import pluggy
 
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
-from agent_fox.engine.extensions import ISSUES, given
+from agent_fox.engine.extensions import ISSUES
+from agent_fox.engine.offers import given
 from agent_fox.engine.run import Engine
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins

@@ -25,9 +25,9 @@ from agent_fox.core.spec import Problem, Spec
 from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present, Specification, SpecKind, State, Who
 from agent_fox.core.verdict import Word
 from agent_fox.engine import waiving
-from agent_fox.engine.extensions import dialects_of
 from agent_fox.engine.library import Shelf
 from agent_fox.engine.library_evidence import Record, evidence_about
+from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import read_plan
 from agent_fox.engine.run import LOCK, STATE
 from agent_fox.evidence import library, witness

@@ -16,8 +16,8 @@ from agent_fox.config import Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Severity, Spec
-from agent_fox.engine.extensions import dialects_of
 from agent_fox.engine.forecast import difference
+from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import read_plan, scope_of
 from agent_fox.engine.run import STATE
 from agent_fox.plugins import load_plugins

@@ -10,22 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine.docket import Docket, Handled
+from agent_fox.engine.offers import refuse
 from agent_fox.engine.results import EndedSession, ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import Backend
 from agent_fox.session.order import Agent, LaunchOrder, Paths
-from agent_fox.specs.dialects import Collection, Dialect
-from agent_fox.specs.files import place_of
 from agent_fox.store.state import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
 from agent_fox.verifier.results import Parsed
-
-
-def refuse(found: object, expected: str) -> TypeError:
-    return TypeError(f"it gave {found!r}, which is not {expected}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,47 +41,6 @@ class GuardedBackend:
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         with blamed_on(self.plugin, f"backend {self.name!r}"):
             return {**self.inner.environment(order, paths)}
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedDialect:
-    """A plugin's dialect. A spec that it fails to read is broken, like one with an error in its files."""
-
-    plugin: str
-    name: str
-    inner: Dialect
-
-    def recognises(self, folder: Path) -> bool:
-        with blamed_on(self.plugin, f"dialect {self.name!r}, looking at {folder}"):
-            return bool(self.inner.recognises(folder))
-
-    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        try:
-            with blamed_on(self.plugin, f"dialect {self.name!r}"):
-                spec, problems = self.inner.read(folder, root)
-                if not (spec is None or isinstance(spec, Spec)):
-                    raise refuse(spec, "a Spec")
-                return spec, tuple(problems)
-        except PluginError as error:
-            return None, (Problem(Severity.ERROR, place_of(folder, root), str(error), folder.name),)
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedCollection(GuardedDialect):
-    """A plugin's dialect whose files hold several specs."""
-
-    inner: Collection
-
-    def read_all(self, path: Path, root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
-        try:
-            with blamed_on(self.plugin, f"dialect {self.name!r}"):
-                specs, problems = self.inner.read_all(path, root)
-                odd = next((spec for spec in specs if not isinstance(spec, Spec)), None)
-                if odd is not None:
-                    raise refuse(odd, "a Spec")
-                return tuple(specs), tuple(problems)
-        except PluginError as error:
-            return (), (Problem(Severity.ERROR, place_of(path, root), str(error), path.stem),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,12 +20,13 @@ from agent_fox.engine.board import Board
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
-from agent_fox.engine.extensions import backends_of, dialects_of, handlers_of, tracker_of
+from agent_fox.engine.extensions import backends_of, handlers_of, tracker_of
 from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.planning import sync_plan, with_dependencies
+from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import Scope
 from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover

@@ -1,0 +1,39 @@
+"""What plugins offer, hook by hook: the only place where their hooks are called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeGuard, TypeVar
+
+import pluggy
+
+from agent_fox.plugins import blamed_on
+
+T = TypeVar("T")
+
+
+def refuse(found: object, expected: str) -> TypeError:
+    return TypeError(f"it gave {found!r}, which is not {expected}")
+
+
+def given(plugins: pluggy.PluginManager, hook: str) -> list[tuple[str, object]]:
+    """What each plugin gives for a hook, with the plugin's name. Raises PluginError naming the one that fails."""
+    found: list[tuple[str, object]] = []
+    everyone = plugins.list_name_plugin()
+    for name, plugin in everyone:
+        others = [other for _, other in everyone if other is not plugin]
+        with blamed_on(name, hook):
+            found += [(name, some) for some in plugins.subset_hook_caller(hook, others)()]
+    return found
+
+
+def offered(plugins: pluggy.PluginManager, hook: str, fits: Callable[[object], TypeGuard[T]]) -> list[tuple[str, T]]:
+    """What plugins offer for a hook, checked against its protocol. Raises PluginError for what does not fit."""
+    found: list[tuple[str, T]] = []
+    for name, some in given(plugins, hook):
+        for one in some if isinstance(some, Sequence) else [some]:
+            with blamed_on(name, hook):
+                if isinstance(one, type) or not fits(one):
+                    raise refuse(one, "what that hook is for")
+                found.append((name, one))
+    return found
