@@ -78,7 +78,7 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
         return
     found = [*_MARKED.finditer(text)] or [one for one in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if one]
     for one in found:
-        key, value = one["key"].strip(), one["value"].strip(" )）]")
+        key, value = one["key"].strip(), _unwrapped(one["value"])
         sort = _sort(key, value, references, is_marked=one.re is _MARKED)
         if sort is Sort.REQUIREMENTS:
             value = _own_part(value)
@@ -147,6 +147,12 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
     if not is_marked:
         return None
     return Sort.REQUIREMENTS if references.only_names(value) else Sort.OTHER
+
+
+def _unwrapped(value: str) -> str:
+    """A value without the brackets that close around the whole field; those of an aside in it stay."""
+    is_inside = sum(map(value.count, "(（")) < sum(map(value.count, ")）"))
+    return value.rstrip(" )）]").strip() if is_inside else value.strip(" ]")
 
 
 def _own_part(value: str) -> str:

@@ -8,15 +8,30 @@ from dataclasses import dataclass
 
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
-from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, REQUIREMENT, UNCHANGED
+from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
 
 _PLAIN = str.maketrans(
-    {"，": ",", "、": ",", "；": ";", "：": ":", "．": ".", "〜": "-", "～": "-", "~": "-", "＆": ","}
+    {
+        "，": ",",
+        "、": ",",
+        "；": ";",
+        "：": ":",
+        "．": ".",
+        "〜": "-",
+        "～": "-",
+        "~": "-",
+        "＆": ",",
+        "（": "(",
+        "）": ")",
+    }
 )
 _FROM_TO = re.compile(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
 _OTHER_LETTERS = re.compile(r"[^\x00-\x7f\W\d_]+")
 _WORD_THEN_NUMBER = re.compile(
     r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
+)
+_CRITERIA_OF = re.compile(
+    r"(?<![\w.-])(?P<head>(?:[A-Z]{1,8}-?)?\d{1,6}),?\s?(?P<list>AC[- ]?\d{1,6}(?:,\s?AC[- ]?\d{1,6}){0,99})(?![\w.])"
 )
 _LETTERS_THEN_NUMBER = re.compile(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
 _ID = r"[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
@@ -25,6 +40,7 @@ _RANGE_OF_IDS = re.compile(
 )
 _EVERY = re.compile(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
 _WORDS = re.compile(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
+_OPENED = str.maketrans("()", "  ")
 _TOKEN = re.compile(r"[A-Za-z0-9]")
 _TAIL = re.compile(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
@@ -52,8 +68,11 @@ class References:
             return Named(self._expected(self.index.every))
         if not _TOKEN.search(text) or not re.search(r"\d", text):
             return Named(is_vague=not (NONE.match(written.strip()) or self._means_a_bugfix(written)))
-        listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _OTHER_LETTERS.sub(" ", text))
-        ids, unknown = self.index.expand(_RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed)))
+        listed = _LETTERS_THEN_NUMBER.sub(r"\1-", _CRITERIA_OF.sub(self._criteria, _OTHER_LETTERS.sub(" ", text)))
+        listed = _RANGE_OF_IDS.sub(self._written_out, _EVERY.sub(r"\1", listed))
+        ids, unknown = self.index.expand(listed)
+        if not ids and not unknown:
+            ids, unknown = self.index.expand(listed.translate(_OPENED))
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
 
     def _means_a_bugfix(self, written: str) -> bool:
@@ -78,6 +97,11 @@ class References:
         every = self.index.every
         return ", ".join(every[every.index(begin[0]) : every.index(end[-1]) + 1]) or found[0]
 
+    def _criteria(self, found: re.Match[str]) -> str:
+        """`FR-1 AC-4, AC-5` as `FR-1.4, FR-1.5`, if the spec has those."""
+        named = [f"{found['head']}.{number}" for number in re.findall(r"\d+", found["list"])]
+        return ", ".join(named) if all(name in self.index.names for name in named) else found[0]
+
     def _expected(self, ids: Iterable[str]) -> tuple[str, ...]:
         return tuple(i for i in ids if i not in self.defects)
 
@@ -100,7 +124,7 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
 def _normal(written: str) -> str:
     text = _FROM_TO.sub("-", written.translate(_PLAIN))
     digits = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
-    return _WORD_THEN_NUMBER.sub(" ", digits)
+    return _WORD_THEN_NUMBER.sub(" ", OF_ANOTHER_SERIES.sub(" ", digits))
 
 
 def _with_head_of(first: str, last: str) -> Iterator[str]:

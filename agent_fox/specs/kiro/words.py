@@ -66,6 +66,11 @@ PROPERTY = (
     r"(?:Property|Properties|プロパティ|属性|性質|特性|Propiedad|Propriedade|Propriété|Eigenschaft|Proprietà|Свойство"
     r"|속성|Właściwość|Özellik)"
 )
+OF_ANOTHER_SERIES = re.compile(
+    rf"(?:{PROPERTY}|\b(?:sections?|tasks?|phases?|steps?|chapters?)|§)\s{{0,3}}#?\d{{1,4}}(?:\.\d{{1,4}}){{0,4}}"
+    r"(?:(?<=\d)\s?[-–]\s?\d{1,4}(?:\.\d{1,4}){0,4})?",
+    re.IGNORECASE,
+)
 DEFECT = re.compile(
     r"current|defect|as[- ]is|現在|現状|不具合|欠陥|当前|當前|现有|缺陷|actual\b|defecto|defeito|atual"
     r"|actuel|aktuell|текущ|현재",
@@ -107,7 +112,7 @@ WAITS = re.compile(
     re.IGNORECASE,
 )
 ALL = re.compile(
-    r"\ball\b(?!\s+\d)|全要件|(?:全て|すべて|全部?)の要件|全需求|(?:所有|全部)的?需求|全体|全部$|全て$"
+    r"\ball\b(?!\s+\d)|全要件|(?:全て|すべて|全部?)の要件|全需求|(?:所有|全部)的?需求|全体|全部$|所有$|全て$"
     r"|すべて$|\btod[oa]s\b|\btoutes?\b|\balle\b|\btutt[ie]\b|\bвсе\b|모든",
     re.IGNORECASE,
 )

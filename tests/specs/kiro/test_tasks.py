@@ -168,6 +168,17 @@ FIELDS = [
     ("- **验证需求: 1.1**", ("1.1",)),
     ("- **検証対象: 要件 1.2**", ("1.2",)),
     ("- **Valida: Requisitos 1.1**", ("1.1",)),
+    ("- _Requirements: 1-2（全要件の基盤）_", ("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5")),
+    ("- _Requirements: 3（事前定義）, 1.1 (base)_", ("3.1", "3.2", "1.1")),
+    ("- _Requirements: 1.1 (the bug of 1.2)_", ("1.1",)),
+    ("- _Requirements: (1.1, 1.2)_", ("1.1", "1.2")),
+    ("- _Requirements: [1.1, 1.2]_", ("1.1", "1.2")),
+    ("- _需求: 所有_", ("1.1", "1.2", "1.3", "2.1", "2.2", "2.3", "2.4", "2.5", "3.1", "3.2")),
+    ("- _Requirements: 1.1, Property 2_", ("1.1",)),
+    ("- _Requirements: Properties 2-3, 1.1_", ("1.1",)),
+    ("- _Requirements: Design Section 2.3, 1.1_", ("1.1",)),
+    ("- _Requirements: 1 AC-3, 2 AC1, Req 3 AC 2_", ("1.3", "2.1", "3.2")),
+    ("- _Requirements: 1 AC-1, AC-2_", ("1.1", "1.2")),
     ("- _Boundary: UserService, Api_", ()),
     ("- _Requirements: none_", ()),
     ("- _Requirements: -_", ()),
@@ -202,9 +213,10 @@ def test_a_reference_to_nothing_is_said() -> None:
     ]
 
 
-def test_a_field_that_names_nothing_by_number_is_said() -> None:
-    read = tasks_of("- [ ] 1. A\n  - _Requirements: the usual ones_\n")
-    assert [p.where for p in read.problems] == ["s/tasks.md:2"]
+@pytest.mark.parametrize("value", ["the usual ones", "Design Section 2.3", "Property 2", "Property 1 (Unique ids)"])
+def test_a_field_that_names_nothing_by_number_is_said(value: str) -> None:
+    read = tasks_of(f"- [ ] 1. A\n  - _Requirements: {value}_\n")
+    assert ([p.where for p in read.problems], read.groups[0].requirements) == (["s/tasks.md:2"], ())
 
 
 def test_ids_of_another_make_are_found_as_people_write_them() -> None:
