@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from agent_fox.core.spec import Criterion, Problem, Requirement, Severity, Spec
+from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
@@ -36,8 +36,8 @@ class Capability:
 
 @dataclass(slots=True)
 class ReadCapabilities:
-    """`names` says which parts people mean by a requirement's title or id, or a scenario's title; `capabilities` by a
-    capability's name."""
+    """Which parts people mean: `names` by a requirement's title or id, `scenarios` by a scenario's title,
+    `capabilities` by a capability's name. A title that stands in several places means the parts of each."""
 
     requirements: list[Requirement] = field(default_factory=list)
     withdrawn: list[str] = field(default_factory=list)
@@ -45,6 +45,7 @@ class ReadCapabilities:
     places: dict[str, str] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
     names: dict[str, list[str]] = field(default_factory=dict)
+    scenarios: dict[str, list[str]] = field(default_factory=dict)
     capabilities: dict[str, list[str]] = field(default_factory=dict)
 
     def imply(self, identifier: str, place: str) -> str:
@@ -74,24 +75,6 @@ def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
     return read
 
 
-def touched(spec: Spec) -> dict[tuple[str, str], str]:
-    """What a change says of which requirements: the capability and the title, as titles are compared, and the place.
-    Two changes that say something of one requirement can't both be put in place as they are written."""
-    found: dict[tuple[str, str], str] = {}
-    for requirement in spec.requirements:
-        place = spec.place(requirement.id)
-        name = _of_place(place, spec)
-        found.setdefault((name, same(requirement.title.removeprefix(f"{name}: "))), place)
-    return found
-
-
-def _of_place(place: str, spec: Spec) -> str:
-    """The capability that a delta's file is about."""
-    file = place.rpartition(":")[0].removeprefix(f"{spec.path}/")
-    inner = file.removeprefix("specs/").removesuffix("spec.md").removesuffix(".md").strip("/")
-    return inner or spec.path.rpartition("/")[2]
-
-
 def _add(read: ReadCapabilities, one: Capability, draft: Draft, is_named: bool) -> None:
     requirement_id = read.imply(str(len(read.requirements) + 1), one.markdown.at(draft.line))
     criteria = []
@@ -110,10 +93,10 @@ def _name(read: ReadCapabilities, one: Capability, draft: Draft, requirement: Re
     for name in sorted({one.name, one.name.rpartition("/")[2]}):
         read.capabilities.setdefault(same(name), []).extend(ids)
     for name in (draft.title, *ids_in(draft.title)):
-        read.names.setdefault(same(name), ids)
+        read.names.setdefault(same(name), []).extend(ids)
     for scenario, criterion in zip(draft.scenarios, requirement.criteria, strict=True):
         if scenario.title:
-            read.names.setdefault(same(scenario.title), [criterion.id])
+            read.scenarios.setdefault(same(scenario.title), []).append(criterion.id)
 
 
 def _stated(draft: Draft) -> str:

@@ -12,6 +12,7 @@ from agent_fox.specs.openspec.words import (
     bare_name,
     has_id,
     is_aside,
+    is_criteria,
     requirement_title,
     says_nothing,
     scenario_in_line,
@@ -25,6 +26,7 @@ _FROM_TO = re.compile(
     r"\s*(?P<name>\S.*)$",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(r" {0,3}\d{1,4}[.)] +(?P<text>\S.*)$")
 _BULLET = re.compile(r" {0,1}[-*+] +(?P<text>\S.*)$")
 _NAMED = re.compile(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
 _ENDS_NAME = re.compile(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
@@ -221,9 +223,13 @@ def _told_apart(delta: Delta) -> Delta:
 
 
 def _settle_scenarios(draft: Draft) -> None:
-    """Headings that say so are scenarios; where none does, every heading below is; else lines and fenced Gherkin."""
+    """Headings that say so are scenarios; where none does, every heading below is, or each item of a list of criteria;
+    else lines and fenced Gherkin."""
     if any(scenario.has_word for scenario in draft.scenarios):
         _fold(draft, lambda scenario: scenario.has_word)
+    elif any(is_criteria(scenario.title) for scenario in draft.scenarios):
+        _fold(draft, lambda scenario: is_criteria(scenario.title))
+        draft.scenarios = [one for scenario in draft.scenarios for one in _criteria(draft, scenario)]
     elif draft.scenarios:
         top = min(scenario.level for scenario in draft.scenarios)
         _fold(draft, lambda scenario: scenario.level == top and not is_aside(scenario.title))
@@ -243,6 +249,20 @@ def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
         inside = kept[-1] if kept and scenario.level > kept[-1].level else draft
         inside.lines += [Line(scenario.line, scenario.title, 0), *scenario.lines]
     draft.scenarios = kept
+
+
+def _criteria(draft: Draft, scenario: Scenario) -> list[Scenario]:
+    """The numbered items below *Acceptance Criteria*, each by itself; what stands before them is the requirement's."""
+    found: list[Scenario] = []
+    before: list[Line] = []
+    for line in scenario.lines:
+        item = None if line.is_code else _NUMBERED.match(line.text)
+        if item is not None:
+            found.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
+        else:
+            (found[-1].lines if found else before).append(line)
+    draft.lines += before if found else []
+    return found or [scenario]
 
 
 def _split_lines(draft: Draft, *, is_code: bool) -> None:

@@ -76,7 +76,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         return None, documents.problems
     read = _requirements(folder, root, deltas, documents)
     prose = _prose(documents)
-    names = Names(read.names, read.capabilities, index_of(read.requirements, ""))
+    names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     tasks = _tasks(prose, names, folder.name, documents)
     rows, said = waits_for(prose.values(), partial(is_other_change, folder))
     spec = Spec(

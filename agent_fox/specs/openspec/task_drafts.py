@@ -77,6 +77,19 @@ def gathered(sections: list[Section]) -> list[Section]:
     return found
 
 
+def wrapped(lines: Iterable[Line]) -> Iterator[str]:
+    """The paragraphs and list items that go over several lines, each as one text."""
+    words: list[str] = []
+    for line in lines:
+        is_text = not (line.is_blank or line.is_code)
+        if words and not (is_text and _BULLET.match(line.text) is None):
+            yield from [" ".join(words)] if len(words) > 1 else ()
+            words = []
+        words += [line.text.strip()] if is_text else []
+    if len(words) > 1:
+        yield " ".join(words)
+
+
 def _with_below(sections: list[Section], place: int) -> Iterator[Section]:
     yield sections[place]
     yield from takewhile(lambda one: one.level > sections[place].level, islice(sections, place + 1, None))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.openspec.words import ids_in, same
@@ -24,51 +23,106 @@ _AFTER = re.compile(
 _TASK = re.compile(r"(?<![\w.])(?:T-?\d{1,5}|\d{1,6}(?:\.\d{1,6}){0,5})(?![\w])")
 _KEBAB = re.compile(r"(?<![\w/.`-])[a-z0-9]{1,60}(?:-[a-z0-9]{1,60})+(?![\w/-]|\.\w)")
 _LONGEST, _LONGEST_TEXT = 400, 20_000
+_WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+_WORD = re.compile(rf"[{_WITHOUT_SPACES}]|[^\W_{_WITHOUT_SPACES}]+")
+_FEWEST_LETTERS, _FEWEST_WORDS, _MOST_WORDS = 6, 3, 16
 _NO_TASK = re.compile(r"\b(?:none|nothing|no|not)\b|无", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+class _Phrases:
+    """Titles of several words, found where they stand in a text without any marks around them.
+
+    A title of one or two words may be an ordinary phrase. Of a long one its first words count.
+    """
+
+    def __init__(self, titles: Mapping[str, Sequence[str]]) -> None:
+        self._parts: dict[tuple[str, ...], list[str]] = {}
+        self._lengths: dict[str, list[int]] = {}
+        for title, parts in titles.items():
+            words = tuple(_WORD.findall(title)[:_MOST_WORDS])
+            is_phrase = " " in title or not title.isascii()
+            if is_phrase and len(words) >= _FEWEST_WORDS and sum(map(len, words)) >= _FEWEST_LETTERS:
+                self._parts.setdefault(words, []).extend(parts)
+        for words in sorted(self._parts, key=len, reverse=True):
+            lengths = self._lengths.setdefault(words[0], [])
+            if len(words) not in lengths:
+                lengths.append(len(words))
+
+    def found_in(self, text: str) -> Iterator[Sequence[str]]:
+        """The parts of the longest title that begins at each word."""
+        words = _WORD.findall(text.casefold()) if self._lengths else ()
+        for place, word in enumerate(words):
+            for length in self._lengths.get(word, ()):
+                if parts := self._parts.get(tuple(words[place : place + length])):
+                    yield parts
+                    break
+
+
 class Names:
     """The parts that a capability's name, a requirement's title or id, or a scenario's title stands for."""
 
-    titles: Mapping[str, Sequence[str]]
-    capabilities: Mapping[str, Sequence[str]]
-    index: PartIndex
+    def __init__(
+        self,
+        titles: Mapping[str, Sequence[str]],
+        scenarios: Mapping[str, Sequence[str]],
+        capabilities: Mapping[str, Sequence[str]],
+        index: PartIndex,
+    ) -> None:
+        self.index = index
+        self._headings = {**capabilities, **titles}
+        self._titles = {**scenarios, **titles}
+        self._capabilities = capabilities
+        self._phrases = _Phrases(self._titles)
 
-    def parts_in(self, texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The parts that texts name, in the order of the texts, and what a field names that is not there."""
-        found: dict[str, None] = {}
+    def headed(self, heading: str) -> tuple[str, ...]:
+        """The parts that a heading is about: it is a capability's name or a requirement's title, and nothing else."""
+        name = same(heading)
+        return tuple(self._headings.get(name) or self._capabilities.get(name.replace(" ", "-"), ()))
+
+    def parts_in(self, lines: Iterable[str], wrapped: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The parts that lines name, in their order, and what a field names that is not there. In wrapped texts, fields
+        are not looked for: where they end can't be told."""
+        found: dict[int, Sequence[str]] = {}
         unknown: dict[str, None] = {}
-        for text in (text[:_LONGEST_TEXT] for text in texts):
-            parts = [part for name in _names(text) for part in self._titled(name) or self._of_capability(name)]
+        for text in (text[:_LONGEST_TEXT] for text in lines):
+            found.update((id(parts), parts) for parts in self._mentioned(text))
             field = _FIELD.search(text)
             if field is not None:
                 in_field, missing = self._in_field(field["named"])
-                parts += in_field
+                found.update((id(parts), parts) for parts in in_field)
                 unknown.update(dict.fromkeys([missing] if missing and _FIELD_BEGINS.match(text) else []))
-            found.update(dict.fromkeys(parts))
-        return tuple(found), tuple(unknown)
+        for text in wrapped:
+            found.update((id(parts), parts) for parts in self._mentioned(text[:_LONGEST_TEXT]))
+        return tuple(dict.fromkeys(part for parts in found.values() for part in parts)), tuple(unknown)
 
-    def _in_field(self, written: str) -> tuple[Sequence[str], str]:
+    def _mentioned(self, text: str) -> Iterator[Sequence[str]]:
+        """What a text names anywhere: in quotes, by an id, or by a title of several words."""
+        yield from (self._meant(name) for name in _names(text))
+        yield from self._phrases.found_in(text)
+
+    def _in_field(self, written: str) -> tuple[list[Sequence[str]], str]:
         """`Requirement: T`, or several with commas between; ids of the change count too."""
         whole = written.strip('_*`"()[] .')
         if parts := self._titled(whole):
-            return parts, ""
+            return [parts], ""
         items = [item.strip('_*`"()[] .') for item in re.split(r"[,;、，；]", whole)]
-        parts = [part for item in items for part in self._titled(item) or self._of_capability(item)]
-        parts = parts or list(self.index.expand(whole)[0])
-        is_named = parts or any(self._titled(name) or self._of_capability(name) for name in _names(written))
-        return parts, "" if is_named else whole
+        found = [parts for item in items if (parts := self._meant(item))]
+        if found or any(self._meant(name) for name in _names(written)):
+            return found, ""
+        expanded, missing = self.index.expand(whole)
+        return [expanded], ", ".join(missing) if expanded else whole
+
+    def _meant(self, name: str) -> Sequence[str]:
+        """What a name stands for. That of a capability counts where it is marked as a name: in backticks or quotes."""
+        return self._titled(name) or self._capabilities.get(
+            same(name.removeprefix("specs/").removesuffix("/spec.md")), ()
+        )
 
     def _titled(self, title: str) -> Sequence[str]:
-        if parts := self.titles.get(same(title)):
+        if parts := self._titles.get(same(title)):
             return parts
         found = _SCENARIO_OF.match(title[:_LONGEST])
-        return self.titles.get(same(found["title"]), ()) if found else ()
-
-    def _of_capability(self, name: str) -> Sequence[str]:
-        """All that a capability asks for. A name of one word counts in backticks or quotes alone."""
-        return self.capabilities.get(same(name.removeprefix("specs/").removesuffix("/spec.md")), ())
+        return self._titles.get(same(found["title"]), ()) if found else ()
 
 
 def _names(text: str) -> list[str]:

@@ -49,6 +49,11 @@ class Section:
         return numbered(self.title)[0]
 
     @property
+    def heading(self) -> str:
+        """Its heading as a line."""
+        return f"{'#' * self.level} {self.title}"
+
+    @property
     def has_own(self) -> bool:
         return any(box_in(line) for line in self.lines)
 

@@ -11,7 +11,7 @@ from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Line
-from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered
+from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.task_sections import (
     Box,
@@ -21,6 +21,7 @@ from agent_fox.specs.openspec.task_sections import (
     deep_number,
     has_tasks,
     item_in,
+    numbered,
     sections_of,
     units_of,
 )
@@ -125,8 +126,6 @@ class _Reading:
 
     def _group(self, unit: Unit, number: int, drafts: list[TaskDraft], known: frozenset[str], fallback: str) -> Group:
         subtasks = tuple(self._subtask(draft, known) for draft in drafts)
-        lines = [line for section in unit.sections for line in section.lines if not line.is_code]
-        texts = [unit.title, *(line.text.strip() for line in lines if not line.is_blank)]
         title = fallback if unit.is_document else _plain(PARALLEL.sub("", unit.title)) or fallback
         return Group(
             number=number,
@@ -134,7 +133,7 @@ class _Reading:
             state=state_of(unit.box.mark) if unit.box else rolled_up([draft.state for draft in drafts]),
             optional=_OPTIONAL.search(title) is not None or (unit.box is not None and unit.box.is_optional),
             subtasks=subtasks,
-            requirements=self._named(texts, unit.line),
+            requirements=self._owned(unit),
             text=_text(unit),
             parallel=PARALLEL.search(unit.title) is not None,
             is_checkpoint=_CHECKPOINT.match(title) is not None,
@@ -148,19 +147,23 @@ class _Reading:
             title=_OPTIONAL.sub("", title).strip(),
             state=draft.state,
             optional=_OPTIONAL.search(title) is not None or (draft.box is not None and draft.box.is_optional),
-            requirements=self._named(draft.texts, None),
+            requirements=self.names.parts_in(draft.texts)[0],
             details=draft.details,
             parallel=PARALLEL.search(draft.title) is not None,
             after=tasks_named(draft.texts, known, draft.number),
         )
 
-    def _named(self, texts: Iterable[str], line: int | None) -> tuple[str, ...]:
-        """Said once, for the group: its lines are those of its tasks too."""
-        parts, unknown = self.names.parts_in(texts)
-        if unknown and line is not None and self.names.index.every:
+    def _owned(self, unit: Unit) -> tuple[str, ...]:
+        """What a group's headings are about, and what its lines and paragraphs name: those of its tasks too."""
+        titles = [unit.title, *(section.title for section in unit.sections[1:])]
+        lines = [line for section in unit.sections for line in section.lines]
+        texts = [line.text.strip() for line in lines if not (line.is_code or line.is_blank)]
+        about = [part for title in titles for part in self.names.headed(_plain(_bare(title)))]
+        named, unknown = self.names.parts_in([*titles, *texts], wrapped(lines))
+        if unknown and self.names.index.every:
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
-            self.problems.append(warning(self.markdown.at(line), what))
-        return parts
+            self.problems.append(warning(self.markdown.at(unit.line), what))
+        return tuple(dict.fromkeys([*about, *named]))
 
     def _say_doubled(self, drafts: list[list[TaskDraft]]) -> None:
         first: dict[str, int] = {}
@@ -204,9 +207,18 @@ def _unread(markdown: Markdown, section: Section, units: list[Unit]) -> Iterator
 
 
 def _text(unit: Unit) -> str:
-    head = [unit.box.line.text] if unit.box else []
-    lines = [line.text for section in unit.sections for line in section.lines]
-    return "\n".join([*head, *lines]).strip("\n")
+    """All that stands below the group's own heading."""
+    lines = [unit.box.line.text] if unit.box else []
+    for section in unit.sections:
+        lines += [section.heading] if section is not unit.sections[0] else []
+        lines += [line.text for line in section.lines]
+    return "\n".join(lines).strip("\n")
+
+
+def _bare(title: str) -> str:
+    """A heading without its number."""
+    found = deep_number(title)
+    return found[1] if found else numbered(title)[1]
 
 
 def _plain(title: str) -> str:

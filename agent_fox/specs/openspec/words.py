@@ -46,6 +46,13 @@ _ASIDE = re.compile(
     re.IGNORECASE,
 )
 
+_CRITERIA = re.compile(
+    r"(?:acceptance criteria|验收标准|验收条件|驗收標準|受け入れ(?:基準|条件)|criterios de aceptación"
+    r"|critérios de aceitação|critères d['\u2019]acceptation|akzeptanzkriterien|критерии при[её]мки)"
+    r"[*_:\uff1a\s]{0,4}$",
+    re.IGNORECASE,
+)
+
 
 class Operation(StrEnum):
     """What a delta does with a requirement. `stated`: it stands outside of any delta section."""
@@ -128,6 +135,11 @@ def ids_in(text: str) -> list[str]:
 def is_aside(title: str) -> bool:
     """Whether a heading below a requirement explains, and asks for nothing."""
     return _ASIDE.match(title.strip("*_ ")) is not None
+
+
+def is_criteria(title: str) -> bool:
+    """Whether a heading below a requirement stands above a list of criteria."""
+    return _CRITERIA.match(title.strip("*_ ")) is not None
 
 
 def same(title: str) -> str:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from agent_fox.core.spec import Criterion, Requirement, Severity
-from agent_fox.specs.openspec.capabilities import capability, read_capabilities, touched
-from tests.specs.openspec.worlds import ADDED, LOGIN, change, of_text, read, told, write
+from agent_fox.specs.openspec.capabilities import capability, read_capabilities
+from tests.specs.openspec.worlds import ADDED, LOGIN, of_text, told
 from tests.specs.worlds import markdown
 
 
@@ -94,14 +92,3 @@ def test_empty_scenarios_lost_scenarios_and_headings_that_are_none_are_said() ->
 
 def test_a_file_without_requirements_is_said() -> None:
     assert problems_of("## ADDED Requirements\n\nNone.\n")[0][0] == "a.md"
-
-
-def test_what_a_change_touches_is_known_by_capability_and_title(tmp_path: Path) -> None:
-    folder = change(tmp_path, auth=ADDED)
-    write(folder, {"specs/mail/out/spec.md": ADDED})
-    assert touched(read(folder, tmp_path)[0]) == {
-        ("auth", "login"): "openspec/changes/add-login/specs/auth/spec.md:3",
-        ("mail/out", "login"): "openspec/changes/add-login/specs/mail/out/spec.md:3",
-    }
-    alone, _ = read(change(tmp_path, "other", auth=ADDED.replace("Login", "LOGIN")), tmp_path)
-    assert list(touched(alone)) == [("auth", "login")]

@@ -147,3 +147,22 @@ def test_half_a_renaming_is_none() -> None:
 
 def test_a_scenario_without_a_requirement_is_lost() -> None:
     assert read("## ADDED Requirements\n#### Scenario: S\n- x\n").lost == [2]
+
+
+def test_numbered_acceptance_criteria_are_proven_one_by_one() -> None:
+    text = (
+        "## ADDED Requirements\n### Requirement 1: A\n**User Story:** As one\n#### Acceptance Criteria\nAll of:\n\n"
+        "1. WHEN a, THE b SHALL c\n   and d\n   - e\n2. IF f, THEN g\n#### Notes\nh\n"
+    )
+    (draft,) = read(text).drafts
+    assert draft.statement == "**User Story:** As one Notes h All of:"
+    assert [(s.title, s.line, s.steps) for s in draft.scenarios] == [
+        ("", 7, "WHEN a, THE b SHALL c and d\n- e"),
+        ("", 10, "IF f, THEN g"),
+    ]
+
+
+def test_acceptance_criteria_beside_scenarios_are_text_of_the_requirement() -> None:
+    text = "## ADDED Requirements\n### Requirement: A\n#### 验收标准\n1. a\n#### Scenario: B\n- b\n"
+    (draft,) = read(text).drafts
+    assert ([s.title for s in draft.scenarios], draft.statement) == (["B"], "验收标准 1. a")

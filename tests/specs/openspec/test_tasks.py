@@ -261,3 +261,73 @@ def test_a_capability_s_name_of_several_words_counts_without_backticks(tmp_path:
 def test_a_field_at_the_end_of_a_task_is_no_part_of_its_title(tmp_path: Path) -> None:
     (group,) = groups(tmp_path, "## 1. A\n\n- [ ] 1.1 keep `a_b: c_d` _Requirements: 1.1_\n")
     assert [(task.title, task.requirements) for task in group.subtasks] == [("keep `a_b: c_d`", ("1.1",))]
+
+
+def test_what_a_coder_is_given_keeps_the_headings_within_its_group(tmp_path: Path) -> None:
+    text = "## Phase 1: A\n\n### 1.1 Bell\n- ring\n\n#### How\n- softly\n\n## Phase 2: B\n### 2.1 Door\n- [ ] open\n"
+    first, second = groups(tmp_path, text.replace("[ ] ", ""))
+    assert first.text == "### 1.1 Bell\n- ring\n\n#### How\n- softly"
+    assert second.text == "### 2.1 Door\n- open"
+
+
+TITLES = (
+    "## ADDED Requirements\n\n"
+    + LOGIN.replace("Login", "Login by a card").replace("Right", "A card of another house")
+    + LOGIN.replace("Login", "报表必须可以导出")
+    + LOGIN.replace("Login", "Logout").replace("Right", "Gone")
+)
+
+
+@pytest.mark.parametrize(
+    ("task", "parts"),
+    [
+        ("Build login by a card for guests", ("1.1",)),
+        ("Build login by cards", ()),
+        ("Refuse\n  - Test: a card of another house", ("1.1",)),
+        ("Refuse a card\n  of another house", ("1.1",)),
+        ("实现报表必须可以导出的功能", ("2.1",)),
+        ("Do the logout", ()),
+    ],
+)
+def test_a_title_of_several_words_counts_without_marks(tmp_path: Path, task: str, parts: tuple[str, ...]) -> None:
+    first, second = groups(tmp_path, f"## 1. A\n- [ ] 1.1 {task}\n## 2. B\n- [ ] 2.1 b\n", TITLES)
+    assert (first.requirements, first.subtasks[0].requirements, second.requirements) == (parts, parts, ())
+
+
+@pytest.mark.parametrize(
+    ("heading", "parts"),
+    [
+        ("1. Logout", ("3.1",)),
+        ("Logout", ("3.1",)),
+        ("1. Auth", ("1.1", "2.1", "3.1")),
+        ("1. Logout page", ()),
+        ("1. Gone", ()),
+    ],
+)
+def test_a_heading_that_is_a_name_says_whose_work_it_is(tmp_path: Path, heading: str, parts: tuple[str, ...]) -> None:
+    first, second = groups(tmp_path, f"## {heading}\n- [ ] 1.1 a\n## B\n- [ ] 2.1 b\n", TITLES)
+    assert (first.requirements, second.requirements) == (parts, ())
+
+
+def test_a_heading_within_a_group_and_its_prose_name_requirements_too(tmp_path: Path) -> None:
+    text = '## 1. A\n### Logout\n- [ ] 1.1 a\n## 2. B\nCovers requirement "Login by\na card" too.\n\n- [ ] 2.1 b\n'
+    assert [group.requirements for group in groups(tmp_path, text, TITLES)] == [("3.1",), ("1.1",)]
+
+
+def test_a_heading_of_several_words_names_a_capability(tmp_path: Path) -> None:
+    tasks = "## 1. Order Management\n- [ ] 1.1 a\n## 2. B\n- [ ] 2.1 b\n"
+    spec, _ = read_change(tmp_path, tasks=tasks, **{"order-management": ADDED, "zone": ADDED})
+    assert [group.requirements for group in spec.groups] == [("1.1",), ()]
+
+
+def test_a_title_that_stands_in_several_places_names_each(tmp_path: Path) -> None:
+    delta = DELTA + LOGIN.replace("Login", "Third").replace("Right", "Gone")
+    text = "## 1. A\n- [ ] 1.1 Scenario: Gone\n## 2. B\n- [ ] 2.1 b\n"
+    assert groups(tmp_path, text, delta)[0].requirements == ("2.1", "3.1")
+
+
+def test_an_id_that_is_not_there_is_said_beside_one_that_is(tmp_path: Path) -> None:
+    text = "## 1. A\n- [ ] 1.1 a\n  - _Requirements: 1.1, 7.2_\n"
+    assert warnings(tmp_path, text) == [
+        ("tasks.md:1", "names 7.2: no such requirement in this change. Correct the title")
+    ]
