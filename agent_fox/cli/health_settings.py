@@ -15,8 +15,9 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
 from agent_fox.engine.agents import choice_trouble, role_trouble
 from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, read_plan, rival_of, rival_told
+from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.backends import Backend
 from agent_fox.specs.dialects import Dialect

@@ -27,8 +27,8 @@ from agent_fox.core.verdict import Word
 from agent_fox.engine import waiving
 from agent_fox.engine.library import Shelf
 from agent_fox.engine.library_evidence import Record, evidence_about
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.preflight import read_plan
 from agent_fox.engine.run import LOCK, STATE
 from agent_fox.evidence import library, witness
 from agent_fox.evidence.library_files import FILE, Owner, errors, read_library, read_spec_library, toml_of

@@ -16,8 +16,8 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.preflight import read_plan
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.lint.edits import EditRefused, difference

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import click
@@ -16,10 +17,9 @@ from agent_fox.config import Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Severity, Spec
-from agent_fox.engine.forecast import difference
+from agent_fox.engine.earlier import STATE
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.preflight import read_plan, scope_of
-from agent_fox.engine.run import STATE
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.specs.plain.normal_form import normal_form
@@ -86,8 +86,12 @@ def _print(plan: Plan, form: str, changes: tuple[str, ...]) -> None:
 
 
 def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
-    """What the next run would change about the stored plan; specs that cannot be read keep what they have."""
-    return difference(root / STATE, scope_of(plan, settings, skip_broken=True))
+    """What the next run would change about the stored plan; nothing where there is none yet."""
+    if not (root / STATE).exists():
+        return ()
+    # The engine takes half a second to import, and a repository that nothing was run in does without.
+    changes: tuple[str, ...] = import_module("agent_fox.engine.forecast").changes_of(root, plan, settings)
+    return changes
 
 
 def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:

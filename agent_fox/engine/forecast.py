@@ -11,6 +11,7 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from agent_fox.config import Settings
+from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import Policy
 from agent_fox.core.replan import describe
@@ -18,7 +19,7 @@ from agent_fox.core.standing import Step, evolve
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
 from agent_fox.engine.planning import change_of, sync_plan
-from agent_fox.engine.preflight import Scope
+from agent_fox.engine.preflight import scope_of
 from agent_fox.engine.run import STATE, Engine, RunOptions
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.state import migrate, read_state, transaction
@@ -85,12 +86,13 @@ def docket_over(db: Database) -> Docket:
     return Docket(db, clock.now(), Policy(), SpecShelf())
 
 
-def difference(state: Path, scope: Scope) -> tuple[str, ...]:
-    """What the files change about the stored plan, in sentences; nothing where there is no state yet."""
-    if not state.exists():
-        return ()
-    with closing(read_state(state)) as db:
-        return describe(change_of(docket_over(db), scope))
+def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
+    """What the files change about the stored plan, in sentences; specs that cannot be read keep what they have.
+
+    Raises StateError where there is no state.
+    """
+    with closing(read_state(root / STATE)) as db:
+        return describe(change_of(docket_over(db), scope_of(plan, settings, skip_broken=True)))
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.planning import sync_plan, with_dependencies
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import Scope
@@ -84,7 +85,7 @@ class Engine:
     def check(self, options: RunOptions) -> tuple[str, Scope]:
         """All checks that need no state; nothing is changed."""
         head = preflight.check_repository(self.root, self.settings.git.integration_branch)
-        plan = preflight.read_plan(self.root, self.settings, dialects_of(self.plugins))
+        plan = read_plan(self.root, self.settings, dialects_of(self.plugins))
         scope = preflight.scope_of(plan, self.settings, skip_broken=options.skip_broken)
         unknown = set(options.specs) - {spec.name for spec in scope.plan.specs}
         if unknown:

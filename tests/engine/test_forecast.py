@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 from agent_fox.config import load
-from agent_fox.engine.forecast import Forecast, difference, forecast
+from agent_fox.engine.forecast import Forecast, changes_of, forecast
+from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.run import STATE, Engine, RunOptions
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
+from agent_fox.specs.reader import BUILT_IN
 from agent_fox.testing.worlds import Req, World, commit_all, log, rows, run_cli
 
 
@@ -51,8 +54,9 @@ def test_a_changed_requirement_brings_back_its_owner_and_its_verifier(tmp_path: 
     told = foretold(root)
     assert names(told) == ["01_a:2", "01_a:3"]
     assert any("01-REQ-1.2" in line for line in told.changes)
-    scope = engine_of(root).check(RunOptions())[1]
-    assert difference(root / STATE, scope) == told.changes
+    engine = engine_of(root)
+    plan = read_plan(root, engine.settings, BUILT_IN)
+    assert changes_of(root, plan, engine.settings) == told.changes
     assert rows(root, "SELECT * FROM plan_nodes") == before
 
 
@@ -64,7 +68,8 @@ def change(root: Path) -> None:
 
 def test_without_a_state_there_is_no_difference(tmp_path: Path) -> None:
     root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path / "w")
-    assert difference(root / STATE, engine_of(root).check(RunOptions())[1]) == ()
+    assert json.loads(run_cli(root, "plan", "--json").stdout)["changes"] == []
+    assert not (root / STATE).exists()
 
 
 def test_plan_shows_the_difference_first(tmp_path: Path) -> None:
