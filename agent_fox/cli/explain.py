@@ -21,7 +21,6 @@ from agent_fox.config import load
 from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.history import OpenPart
 from agent_fox.engine.run import STATE, policy_of
-from agent_fox.evidence.about import UnknownRequirement, parts_named
 from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
 
@@ -54,12 +53,10 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
 
 
 def is_requirement(db: Database, name: str) -> bool:
-    """Whether the name is a requirement's. A node or a spec of the same name comes first."""
-    try:
-        parts_named(db, name)
-    except UnknownRequirement:
+    """Whether a requirement is meant, one or several. A node or a spec of the same name comes first."""
+    if any(name in (planned.node.id, planned.node.spec_name) for planned in load_nodes(db)):
         return False
-    return not any(name in (planned.node.id, planned.node.spec_name) for planned in load_nodes(db))
+    return "/" in name or any(name in (part.id, part.requirement_id) for part in load_parts(db))
 
 
 def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:

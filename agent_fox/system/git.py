@@ -93,11 +93,15 @@ def call(
     data: bytes | None = None,
     allowed: Sequence[int] = (0,),
 ) -> Answer:
-    """Run git in `where`. Raises GitError for an exit status that is not in `allowed`."""
+    """Run git in `where`, out of reach of a Ctrl-C: that is for a run to act upon, and a git that dies of it would cost
+    a session's work. Raises GitError for an exit status that is not in `allowed`.
+    """
     settings = [word for name, value in _NEUTRAL.items() for word in ("-c", f"{name}={value}")]
     argv = ["git", *settings, *arguments]
     try:
-        done = subprocess.run(argv, cwd=where, env=environment(extra), input=data or b"", capture_output=True)
+        done = subprocess.run(
+            argv, cwd=where, env=environment(extra), input=data or b"", capture_output=True, start_new_session=True
+        )
     except FileNotFoundError as error:
         raise GitError(_absence(where)) from error
     answer = Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import Req, World, run_cli
+from agent_fox.testing.worlds import Req, World, commit_all, run_cli
 from tests.cli.conftest import Finished
 
 LINES, COLUMNS = 40, 160
@@ -71,6 +71,23 @@ def test_a_name_that_is_not_there_gets_the_nearest(finished: Finished) -> None:
     assert done.stderr.startswith(
         "agent-fox: 01_clac:3: there is no such node or spec in the plan; the nearest is 01_calc"
     )
+
+
+def test_an_id_that_several_specs_have_is_told_with_its_ways_to_say_which(tmp_path: Path) -> None:
+    root = World({}).build(tmp_path)
+    for name in ("doors", "locks"):
+        spec = root / ".kiro" / "specs" / name
+        spec.mkdir(parents=True)
+        (spec / "requirements.md").write_text("### Requirement 1\n\n#### Acceptance Criteria\n\n1. It SHALL close\n")
+        (spec / "tasks.md").write_text("- [ ] 1. Close\n  - _Requirements: 1.1_\n")
+    commit_all(root, "two specs that count alike")
+    run_cli(root, "run", "--max-cost", "0")
+    told = {name: run_cli(root, "explain", name).stderr for name in ("1.1", "locks/1.7", "doors/1.1")}
+    assert told == {
+        "1.1": "agent-fox: 1.1: several specs have it; say which one: doors/1.1, locks/1.1\n",
+        "locks/1.7": "agent-fox: locks/1.7: there is no such requirement in the plan; the nearest is locks/1.1\n",
+        "doors/1.1": "",
+    }
 
 
 def test_without_a_state_it_says_what_makes_one(tmp_path: Path) -> None:

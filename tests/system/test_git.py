@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,25 @@ def test_a_missing_git_is_told_with_what_to_do(repo: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(git.GitError, match="not on PATH; install"):
         git.head(repo)
+
+
+def test_a_ctrl_c_of_the_terminal_leaves_git_alone(tmp_path: Path) -> None:
+    """A terminal sends it to everything in its foreground; what a run does about it is for the run to say."""
+    impatient = tmp_path / "git"
+    impatient.write_text(
+        f"#!{sys.executable}\nimport os, signal\n"
+        "os.killpg(os.getpgid(os.getppid()), signal.SIGINT)\nprint('answered')\n"
+    )
+    impatient.chmod(0o755)
+    run = (
+        "import signal, pathlib; from agent_fox.system import git; signal.signal(signal.SIGINT, lambda *_: None);"
+        "print(git.call(pathlib.Path.cwd(), 'status').text)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run], env=os.environ | {"PATH": str(tmp_path)}, capture_output=True, text=True,
+        start_new_session=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "answered\n", "")
 
 
 def test_what_git_refuses_is_told_with_place_and_reason(repo: Path) -> None:
