@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,12 +45,12 @@ class Scope:
     places: tuple[str, ...]
     paths: tuple[str, ...]
 
-    def world(self, root: Path) -> World:
-        plan = read_plan(root, self.settings, self.dialects, self.places)
+    def world(self, root: Path, places: Sequence[Path | str]) -> World:
+        plan = read_plan(root, self.settings, self.dialects, [str(place) for place in places])
         return World(root, plan, self.settings.lint, (self.root / ".git").exists())
 
     def report(self) -> Report:
-        world = self.world(self.root)
+        world = self.world(self.root, self.places)
         found = lint(world)
         return below(found, self.paths, world.plan.specs) if self.paths else found
 
@@ -86,7 +87,7 @@ def command(paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff:
         case "sarif":
             print_json(sarif_document(report, installed()))
         case "text":
-            click.echo("\n".join([*_repair_lines(made), *_lines(report)]))
+            click.echo("\n".join([*_repair_lines(made), *_lines(report), _totals(report, is_repaired=fix)]))
     for trouble in troubles:
         click.echo(plain(trouble), err=True)
     return Exit.INPUT if troubles else _exit(report, strict)
@@ -142,7 +143,9 @@ def _show_difference(scope: Scope, form: Form, strict: bool) -> Exit:
         case "sarif":
             print_json(sarif_document(report, installed()))
         case "text":
-            click.echo(text, nl=False)
+            click.echo("\n".join(map(plain, text.split("\n"))) if sys.stdout.isatty() else text, nl=False)
+            for line in _repair_lines(Repairs(refused=found.refused)):
+                click.echo(line, err=True)
     return _exit(report, strict)
 
 
@@ -175,15 +178,15 @@ def _lines(report: Report) -> Iterator[str]:
             seen.add(finding.rule)
             yield f"    {finding.remedy}"
     yield from (f"not checked: {rule}: {why}" for rule, why in report.not_checked)
-    yield _totals(report)
 
 
 def _told(finding: Finding) -> str:
     return f"{plain(finding.where)}: {plain(finding.what)} [{finding.rule}]"
 
 
-def _totals(report: Report) -> str:
+def _totals(report: Report, is_repaired: bool) -> str:
+    """How many findings of each kind; what --fix could do is not told where it just did what it can."""
     counts = [(report.count(level), level) for level in Level]
     said = ", ".join(f"{number} {level}{'' if number == 1 else 's'}" for number, level in counts)
     fixable = sum(bool(finding.edits) for finding in report.findings)
-    return said + (f"; {fixable} can be repaired with --fix" if fixable else "")
+    return said + (f"; {fixable} can be repaired with --fix" if fixable and not is_repaired else "")

@@ -55,7 +55,8 @@ def _new(edit: Edit, end: str, usual: str) -> tuple[str, str]:
 def difference(path: str, before: bytes, after: bytes) -> str:
     """What would change, as a unified diff that `git apply` and `patch -p1` take."""
     old, new = (_kept(content) for content in (before, after))
-    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    name = f"{path}\t" if " " in path else path  # patch takes the name to end at a space otherwise
+    lines = difflib.unified_diff(old, new, f"a/{name}", f"b/{name}")
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.specs.lint.edits import EditRefused, edited
-from agent_fox.specs.lint.mirror import mirror
+from agent_fox.specs.lint.mirror import is_inside, mirror
 from agent_fox.specs.lint.rules import lint
 from agent_fox.specs.lint.values import Edit, Finding
 from agent_fox.specs.lint.world import World
+from agent_fox.specs.places import SpecsMissing
 
 _MOST_ROUNDS = 6
 """A line may need one repair after the other; each round repairs every line at most once."""
+_MOST_READINGS = 100
+"""Each trial reads all specs. What is not tried by then is left as it is."""
 
 Shape = tuple[object, ...]
+Read = Callable[[Path, Sequence[Path]], World]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +36,54 @@ class Repairs:
 
 @dataclass(slots=True)
 class _Trial:
-    """A copy in which repairs are tried, with the plan that it has now."""
+    """A copy in which repairs are tried, with the plan that it has now. Only what was copied is ever written."""
 
     root: Path
-    read: Callable[[Path], World]
-    wanted: Callable[[Finding], bool]
+    copied: Collection[str]
+    read: Callable[[], World]
     world: World
+    passed_over: frozenset[tuple[str, str]] = frozenset()
     made: list[Finding] = field(default_factory=list)
     refused: dict[tuple[Edit, ...], Finding] = field(default_factory=dict)
+    readings: int = 0
+
+    def fixable(self) -> list[Finding]:
+        return [
+            finding
+            for finding in lint(self.world).findings
+            if finding.edits and all(edit.path in self.copied for edit in finding.edits)
+        ]
 
     def round(self) -> bool:
         """Try every repair that is not refused yet. False where there was none."""
-        found = _apart(
-            f for f in lint(self.world).findings if f.edits and self.wanted(f) and f.edits not in self.refused
-        )
-        if found and not self.try_all(found) and len(found) > 1:
-            for finding in found:
-                self.try_all([finding])
+        found = _apart(f for f in self.fixable() if _subject(f) not in self.passed_over and f.edits not in self.refused)
+        self._settle(found)
         return bool(found)
 
-    def try_all(self, found: Sequence[Finding]) -> bool:
-        """Make the repairs together; take them all back where the plan would become another."""
+    def _settle(self, found: Sequence[Finding]) -> None:
+        """Make the repairs together; where the plan would become another, the halves, down to those that do it."""
+        if not found or self.readings >= _MOST_READINGS or self._made(found):
+            return
+        if len(found) == 1:
+            self.refused[found[0].edits] = found[0]
+            return
+        middle = len(found) // 2
+        self._settle(found[:middle])
+        self._settle(found[middle:])
+
+    def _made(self, found: Sequence[Finding]) -> bool:
+        """Make the repairs; take them all back where the plan would become another."""
         before = self._write([edit for finding in found for edit in finding.edits])
-        world = self.read(self.root) if before is not None else self.world
-        if before is not None and is_harmless(self.world.plan, world.plan):
+        if before is None:
+            return False
+        world = self.read()
+        self.readings += 1
+        if is_harmless(self.world.plan, world.plan):
             self.world = world
             self.made += found
             return True
-        for path, content in (before or {}).items():
+        for path, content in before.items():
             path.write_bytes(content)
-        if len(found) == 1:
-            self.refused[found[0].edits] = found[0]
         return False
 
     def _write(self, edits: Sequence[Edit]) -> dict[Path, bytes] | None:
@@ -78,22 +99,30 @@ class _Trial:
         return before
 
 
-def repairs(
-    root: Path, places: Iterable[Path], read: Callable[[Path], World], wanted: Callable[[Finding], bool]
-) -> Repairs:
-    """Try all repairs of the wanted findings in a copy of the places; `read` gives the world below a root."""
+def repairs(root: Path, places: Iterable[Path], read: Read, wanted: Callable[[Finding], bool]) -> Repairs:
+    """Try all repairs of the wanted findings, and of what these leave behind, in a copy of the places; `read` gives the
+    world below a root, of such places. What lies outside of `root` is read where it is, and never repaired."""
     with tempfile.TemporaryDirectory(prefix="agent-fox-lint-") as folder:
         copy = Path(folder).resolve()
-        copied = mirror(root, places, copy)
-        if not copied:
+        there = tuple(places)
+        copied = mirror(root, there, copy)
+        here = [copy / place.relative_to(root) if is_inside(place, root) else place for place in there]
+        here = [place for place in here if place.exists()]
+        try:
+            trial = _Trial(copy, copied, lambda: read(copy, here), read(copy, here))
+        except SpecsMissing:
             return Repairs()
-        trial = _Trial(copy, read, wanted, read(copy))
+        trial.passed_over = frozenset(_subject(finding) for finding in trial.fixable() if not wanted(finding))
         for _ in range(_MOST_ROUNDS):
             if not trial.round():
                 break
         now = {name: (copy / name).read_bytes() for name in copied}
     files = {name: (copied[name], content) for name, content in now.items() if content != copied[name]}
     return Repairs(files, tuple(trial.made), tuple(trial.refused.values()))
+
+
+def _subject(finding: Finding) -> tuple[str, str]:
+    return finding.rule, finding.path
 
 
 def _apart(found: Iterable[Finding]) -> list[Finding]:
@@ -131,7 +160,8 @@ def _to_prove(plan: Plan) -> Shape:
 
 
 def _without_places(spec: Spec) -> Spec:
-    """The spec without lines, and without the groups' own text, which holds the marks that are repaired."""
-    rows = tuple(replace(row, where="") for row in spec.dependencies)
+    """The spec without lines, and without the groups' own text, which holds the marks that are repaired. Rows that say
+    the same count once."""
+    rows = tuple(dict.fromkeys(replace(row, where="") for row in spec.dependencies))
     groups = tuple(replace(group, text="") for group in spec.groups)
     return replace(spec, places={}, dependencies=rows, groups=groups)

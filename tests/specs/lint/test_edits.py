@@ -61,3 +61,7 @@ def test_a_difference_names_the_file_and_the_missing_end() -> None:
         "--- a/s/a.md\n+++ b/s/a.md\n@@ -1,2 +1,2 @@\n a\n"
         "-b\n\\ No newline at end of file\n+c\n\\ No newline at end of file\n"
     )
+
+
+def test_a_difference_of_a_file_with_a_space_in_its_name_is_one_that_patch_takes() -> None:
+    assert difference("s/a b.md", b"a\n", b"b\n").splitlines()[:2] == ["--- a/s/a b.md\t", "+++ b/s/a b.md\t"]

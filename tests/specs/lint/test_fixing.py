@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from agent_fox.config import LintSettings
 from agent_fox.specs.lint.edits import EditRefused
 from agent_fox.specs.lint.fixing import Repairs, is_harmless, repairs
+from agent_fox.specs.lint.mirror import mirror
 from agent_fox.specs.lint.values import Finding
+from agent_fox.specs.lint.world import World
 from agent_fox.specs.lint.writing import write_repaired
+from agent_fox.specs.planner import plan_of
+from agent_fox.specs.reader import read_specs
 from tests.specs.lint.examples import EXAMPLES, FIXABLE
-from tests.specs.lint.worlds import REQUIREMENTS, ROWS, SPECS, TASKS, read, write
+from tests.specs.lint.worlds import OTHER, REQUIREMENTS, ROWS, SPECS, TASKS, read, write
 
 UPPER = {"01_sum/tasks.md": TASKS.replace("[ ] 1.1", "[X] 1.1")}
 TASKS_FILE = "specs/01_sum/tasks.md"
@@ -23,8 +30,12 @@ def every(finding: Finding) -> bool:
     return True
 
 
-def tried(root: Path) -> Repairs:
-    return repairs(root, [root / SPECS], read, every)
+def read_at(root: Path, places: Sequence[Path]) -> World:
+    return World(root, plan_of(*read_specs(places, root)), LintSettings(), is_repository=True)
+
+
+def tried(root: Path, *places: Path) -> Repairs:
+    return repairs(root, places or [root / SPECS], read_at, every)
 
 
 def put(root: Path, found: Repairs) -> None:
@@ -155,7 +166,75 @@ def test_a_file_that_is_gone_is_named(tmp_path: Path) -> None:
 
 def test_places_outside_of_the_repository_are_not_repaired(tmp_path: Path) -> None:
     root = write(tmp_path / "a", UPPER)
-    assert repairs(tmp_path / "b", [root / SPECS], read, every) == Repairs()
+    assert tried(tmp_path / "b", root / SPECS) == Repairs()
+
+
+def test_what_is_read_outside_of_the_repository_is_never_written_while_repairs_are_tried(tmp_path: Path) -> None:
+    root, other = write(tmp_path / "a", UPPER), tmp_path / "b" / "02_other"
+    shutil.copytree(root / SPECS / "01_sum", other)
+    before = (other / "tasks.md").read_bytes()
+    for place in (other.parent, root / ".." / "b"):
+        found = tried(root, root / SPECS, place)
+        assert (list(found.files), len(found.made)) == ([TASKS_FILE], 1)
+        assert (other / "tasks.md").read_bytes() == before
+
+
+@pytest.mark.parametrize("place", ["empty", "not-there"])
+def test_a_place_that_holds_nothing_keeps_nobody_from_repairing_the_others(place: str, tmp_path: Path) -> None:
+    root = write(tmp_path, UPPER)
+    (root / "empty").mkdir()
+    assert list(tried(root, root / SPECS, root / place).files) == [TASKS_FILE]
+
+
+def test_specs_that_can_not_be_copied_are_left_alone(tmp_path: Path) -> None:
+    root = write(tmp_path / "a", UPPER)
+    (root / SPECS / "01_sum").rename(tmp_path / "01_sum")
+    (root / SPECS / "01_sum").symlink_to(tmp_path / "01_sum")
+    (root / SPECS / "README.md").write_text("# Specs\n")
+    assert tried(root) == Repairs()
+
+
+def test_a_folder_that_links_to_another_one_of_the_repository_is_repaired(tmp_path: Path) -> None:
+    root = write(tmp_path, UPPER)
+    (root / SPECS / "01_sum").rename(root / "01_real")
+    (root / SPECS / "01_sum").symlink_to("../01_real")
+    (root / SPECS / "00_again").symlink_to("01_sum")
+    put(root, tried(root))
+    assert "[X]" not in (root / "01_real" / "tasks.md").read_text()
+
+
+def test_hidden_folders_and_those_of_packages_are_not_copied(tmp_path: Path) -> None:
+    root = write(tmp_path / "a", {".venv/a.md": "a", "node_modules/a.md": "a", "archive/01_old/tasks.md": "a"})
+    copied = mirror(root, [root], tmp_path / "b")
+    assert sorted(copied) == [f"specs/{name}" for name in ("01_sum/requirements.md", "01_sum/tasks.md")] + [
+        "specs/archive/01_old/tasks.md"
+    ]
+
+
+def test_a_repair_that_would_change_the_plan_keeps_no_other_from_being_made(tmp_path: Path) -> None:
+    names = [f"{number:02}_sum" for number in range(1, 17)]
+    files = {f"{name}/tasks.md": UPPER["01_sum/tasks.md"].replace("01-", f"{name[:2]}-") for name in names}
+    files |= {f"{name}/requirements.md": REQUIREMENTS.replace("01-", f"{name[:2]}-") for name in names}
+    files["05_sum/requirements.md"] += "   ```\n   show(a)\n"
+    readings: list[Path] = []
+
+    def counted(root: Path, places: Sequence[Path]) -> World:
+        readings.append(root)
+        return read_at(root, places)
+
+    root = write(tmp_path, files)
+    found = repairs(root, [root / SPECS], counted, every)
+    assert (sorted(found.files), len(found.made)) == ([f"specs/{name}/tasks.md" for name in names], len(names))
+    assert len(readings) < len(names)
+
+
+def test_what_a_repair_leaves_behind_is_repaired_at_once(tmp_path: Path) -> None:
+    rows = ROWS + "| 02 | 2 | 2 | a |\n| 02_other | 2 | 2 | a |\n"
+    root = write(tmp_path, {**OTHER, "01_sum/prd.md": rows})
+    found = repairs(root, [root / SPECS], read_at, lambda finding: finding.rule == "dependency-by-number")
+    assert [finding.rule for finding in found.made] == ["dependency-by-number", "doubled-dependency"]
+    put(root, found)
+    assert tried(root) == Repairs()
 
 
 def test_folders_that_link_in_a_circle_are_no_trouble(tmp_path: Path) -> None:
