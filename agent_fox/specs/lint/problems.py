@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.lint.closing import closing_edit
-from agent_fox.specs.lint.values import Finding, Found, Level, ProblemRule
+from agent_fox.specs.lint.values import Finding, Found, Level, ProblemRule, Rule
+from agent_fox.specs.lint.wording import NEEDS_CLARIFICATION
 from agent_fox.specs.lint.world import World
 
 _E, _W, _N = Level.ERROR, Level.WARNING, Level.NOTE
@@ -187,13 +188,16 @@ def problem_findings(world: World) -> Iterator[Finding]:
     """The plan's problems as findings, with the severity that planning gives them."""
     for problem in dict.fromkeys(world.plan.problems):
         rule = rule_of(problem)
-        level = Level.NOTE if rule.is_note and problem.severity is Severity.WARNING else _LEVELS[problem.severity]
+        is_note = problem.severity is Severity.WARNING and isinstance(rule, ProblemRule) and rule.is_note
+        level = Level.NOTE if is_note else _LEVELS[problem.severity]
         edits = closing_edit(world.root, problem.where) if rule.id == _UNCLOSED else ()
         yield rule.finding(Found(problem.where, problem.what, edits, level=level), problem.spec)
 
 
-def rule_of(problem: Problem) -> ProblemRule:
+def rule_of(problem: Problem) -> Rule:
     """The rule that a problem's sentence belongs to."""
+    if problem.what.startswith("needs clarification: "):
+        return NEEDS_CLARIFICATION
     found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, problem.what)), None)
     if found is None:
         return _BY_ID["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]

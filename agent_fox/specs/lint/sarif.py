@@ -43,6 +43,7 @@ def _rule(rule: Rule) -> Json:
     return {
         "id": rule.id,
         "shortDescription": {"text": rule.meaning},
+        "fullDescription": {"text": rule.meaning},
         "help": {"text": rule.remedy},
         "defaultConfiguration": {"level": rule.level.value},
     }
@@ -77,10 +78,11 @@ def _result(finding: Finding, seen: Counter[str]) -> Json:
 
 
 def _location(finding: Finding) -> Json:
-    physical: dict[str, Json] = {"artifactLocation": _artifact(finding.path)}
-    if finding.line:
-        physical["region"] = {"startLine": finding.line}
-    return {"physicalLocation": physical}
+    """Code hosts ask for a line, and for a full description of each rule: what is about a whole file is at its first.
+    https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
+    """
+    region: Json = {"startLine": max(finding.line, 1)}
+    return {"physicalLocation": {"artifactLocation": _artifact(finding.path), "region": region}}
 
 
 def _artifact(path: str) -> Json:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
@@ -12,13 +11,13 @@ from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.lint.pages import read_pages
 from agent_fox.specs.lint.values import Found, Level, PlanRule, SpecRule
 from agent_fox.specs.lint.world import Case, World
+from agent_fox.specs.openspec.deltas import read_delta
+from agent_fox.specs.openspec.words import Operation, same
 
 _MODIFIED = re.compile(
     r"`(?P<path>[\w.@+-]{1,100}(?:/[\w.@+-]{1,100}){0,20})`\*{0,2}\s{0,3}\(modified\b", re.IGNORECASE
 )
-_DELTAS = re.compile(r"specs/(?P<capability>.{1,300})/spec\.md")
-_SECTION = re.compile(r"\s*(?P<kind>MODIFIED|REMOVED|RENAMED)\s+Requirements", re.IGNORECASE)
-_TITLE = re.compile(r"\s*Requirement\s*[:\uff1a]\s*(?P<title>.*\S)", re.IGNORECASE)
+_TOP_FILES = ("spec.md", "specs.md")
 
 
 def missing_file(case: Case) -> Iterator[Found]:
@@ -47,32 +46,33 @@ def _waits(case: Case) -> bool:
 
 def modified_twice(world: World) -> Iterator[Found]:
     """Two changes that modify one requirement of one capability: whichever is archived last undoes the other."""
-    seen: dict[tuple[str, str], list[tuple[Spec, str]]] = defaultdict(list)
+    first: dict[tuple[str, str], tuple[Spec, str]] = {}
     for spec in world.plan.specs:
         if spec.dialect == OPENSPEC and spec.is_planned:
-            for key, where in _modified(spec, world):
-                seen[key].append((spec, where))
-    for (capability, title), places in seen.items():
-        first, *others = places
-        for spec, where in others:
-            if spec.name != first[0].name:
-                what = f"{title} of {capability} is modified by {first[0].name} too ({first[1]})"
-                yield Found(where, what, spec=spec.name)
+            for key, title, where in _modified(spec, world):
+                other, place = first.setdefault(key, (spec, where))
+                if other is not spec:
+                    what = f"{title} of {key[0]} is modified by {other.name} too ({place})"
+                    yield Found(where, what, spec=spec.name)
 
 
-def _modified(spec: Spec, world: World) -> Iterator[tuple[tuple[str, str], str]]:
-    """Capability and title of each requirement that a change modifies, removes or renames, and its place."""
+def _modified(spec: Spec, world: World) -> Iterator[tuple[tuple[str, str], str, str]]:
+    """What a change modifies, takes back or renames: capability and title to compare by, title, place."""
     for page in read_pages(spec, world.root):
-        of = _DELTAS.fullmatch(page.name)
-        inside = False
-        for line in page.markdown.lines if of else ():
-            if line.heading is None:
-                continue
-            title = _TITLE.match(line.heading.title)
-            if title and inside and of:
-                yield (of["capability"], " ".join(title["title"].split())), page.at(line.number)
-            elif title is None and line.heading.level <= 2:
-                inside = _SECTION.match(line.heading.title) is not None
+        capability = _capability(page.name, spec)
+        if capability is None:
+            continue
+        delta = read_delta(page.markdown.lines)
+        named = [(draft.title, draft.line) for draft in delta.of(Operation.MODIFIED, Operation.REMOVED)]
+        for title, line in (*named, *((renamed.old, renamed.line) for renamed in delta.renamed)):
+            yield (capability, same(title)), title, page.at(line)
+
+
+def _capability(name: str, spec: Spec) -> str | None:
+    """`specs/auth/spec.md` and `specs/auth.md` are about `auth`; None for a document that holds no deltas."""
+    if not name.startswith("specs/") and name not in _TOP_FILES:
+        return None
+    return name.removeprefix("specs/").removesuffix(".md").removesuffix("spec").strip("/") or spec.name
 
 
 _W = Level.WARNING

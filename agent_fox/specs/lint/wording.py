@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from agent_fox.core.spec import Criterion
-from agent_fox.specs.detection import AGENT_FOX, KIRO, OPENSPEC, SPEC_KIT
+from agent_fox.specs.detection import AGENT_FOX, KIRO, SPEC_KIT
 from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.values import Found, Level, SpecRule
 from agent_fox.specs.lint.world import Case
 
 _LOOK = 4_000
+_EARS_ALONE = frozenset({AGENT_FOX, KIRO})
+_OTHERWISE_WORDED = ("SC-", "EC.")
+"""spec-kit's success criteria are what is measured, and its edge cases a question with its answer."""
 _OBLIGES = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
 _IF = re.compile(r"\W{0,8}if\b", re.IGNORECASE)
 _THEN = re.compile(r"\bthen\b", re.IGNORECASE)
@@ -36,9 +39,9 @@ def no_obligation(case: Case) -> Iterator[Found]:
     """A criterion that obliges nobody: no SHALL or MUST, and none of the forms that its dialect has beside them."""
     if not case.is_english or not _obliges_usually(case):
         return
-    obliges = _FORMS.get(case.spec.dialect, _shall)
+    obliges = _shall if case.spec.dialect in _EARS_ALONE else _shall_or_given
     for part in case.spec.parts:
-        if is_english(part.text) and not obliges(part.text[:_LOOK]):
+        if is_english(part.text) and not (obliges(part.text[:_LOOK]) or part.id.startswith(_OTHERWISE_WORDED)):
             yield Found(case.spec.place(part.id), f"{part.id} says neither SHALL nor MUST: {_shown(part)}")
 
 
@@ -53,14 +56,6 @@ def _shall(text: str) -> bool:
 
 def _shall_or_given(text: str) -> bool:
     return _shall(text) or (_GIVEN.search(text) is not None and _THEN.search(text) is not None)
-
-
-_FORMS: dict[str, Callable[[str], bool]] = {
-    AGENT_FOX: _shall,
-    KIRO: _shall,
-    SPEC_KIT: _shall_or_given,
-    OPENSPEC: _shall_or_given,
-}
 
 
 def no_condition(case: Case) -> Iterator[Found]:
@@ -83,10 +78,11 @@ def vague(case: Case) -> Iterator[Found]:
 
 
 def unclear(case: Case) -> Iterator[Found]:
-    """A question that was left in a document."""
+    """A question that was left in a document, where reading does not say so itself."""
     for page in case.pages:
         for line in page.markdown.lines if _UNCLEAR.search(page.file.text) else ():
-            if not line.is_code and _UNCLEAR.search(_CODE.sub(" ", line.text)):
+            is_told = line.is_code or page.at(line.number) in case.world.told
+            if not is_told and _UNCLEAR.search(_CODE.sub(" ", line.text)):
                 yield Found(page.at(line.number), "a question is left open here: NEEDS CLARIFICATION")
 
 
@@ -105,11 +101,18 @@ def _shown(part: Criterion) -> str:
 
 
 _W, _N = Level.WARNING, Level.NOTE
+NEEDS_CLARIFICATION = SpecRule(
+    "needs-clarification",
+    _W,
+    "A question is left open in a document.",
+    "Answer it before anything is built.",
+    check=unclear,
+)
 WORDING = (
     SpecRule(
         "no-obligation",
         _W,
-        "A criterion obliges nobody: it says neither SHALL nor MUST, nor (spec-kit, OpenSpec) Given/WHEN and THEN.",
+        "A criterion obliges nobody: it says neither SHALL nor MUST, nor (Kiro, agent-fox: not enough) WHEN and THEN.",
         "Write it as EARS: WHEN it happens, THE system SHALL do this.",
         check=no_obligation,
     ),
@@ -127,13 +130,7 @@ WORDING = (
         "Say how much, how long, or which.",
         check=vague,
     ),
-    SpecRule(
-        "needs-clarification",
-        _W,
-        "A question is left open in a document.",
-        "Answer it before anything is built.",
-        check=unclear,
-    ),
+    NEEDS_CLARIFICATION,
     SpecRule(
         "unwritten",
         _W,

@@ -25,6 +25,11 @@ class World:
     settings: LintSettings
     is_repository: bool
 
+    @cached_property
+    def told(self) -> frozenset[str]:
+        """The places that reading or planning says something about."""
+        return frozenset(problem.where for problem in self.plan.problems)
+
 
 @dataclass(frozen=True)
 class Case:

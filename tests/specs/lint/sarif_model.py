@@ -1,4 +1,5 @@
-"""What SARIF 2.1.0 asks of a log such as ours (OASIS standard, sections 3.13 to 3.58), as strict models."""
+"""What SARIF 2.1.0 asks of a log such as ours (OASIS standard, sections 3.13 to 3.58), and GitHub beside it (a full
+description, a region), as strict models."""
 
 from __future__ import annotations
 
@@ -38,6 +39,7 @@ class Configuration(Strict):
 class Rule(Strict):
     id: str
     shortDescription: Message
+    fullDescription: Message
     help: Message
     defaultConfiguration: Configuration
 
@@ -71,7 +73,7 @@ class Region(Strict):
 
 class Physical(Strict):
     artifactLocation: Artifact
-    region: Region | None = None
+    region: Region
 
 
 class Location(Strict):

@@ -48,6 +48,16 @@ def test_two_changes_that_modify_one_requirement_are_named_with_both_places(tmp_
     ]
 
 
+def test_what_is_renamed_or_taken_back_is_modified_too_whatever_its_letters_are(tmp_path: Path) -> None:
+    renamed = "## RENAMED Requirements\n\n- FROM: `### Requirement: User Login`\n- TO: `### Requirement: Entry`\n"
+    removed = "## REMOVED Requirements\n\n### Requirement: USER LOGIN\n"
+    specs = [change(tmp_path, name, text) for name, text in (("a", DELTA), ("b", renamed), ("c", removed))]
+    assert [(spec, where[-1]) for spec, where, _ in told(made(tmp_path, *specs), "modified-twice")] == [
+        ("b", "3"),
+        ("c", "3"),
+    ]
+
+
 def test_one_title_in_two_capabilities_or_added_twice_is_no_finding(tmp_path: Path) -> None:
     added = DELTA.replace("MODIFIED", "ADDED")
     specs = (
