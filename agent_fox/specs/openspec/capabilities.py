@@ -115,6 +115,8 @@ def _problems(one: Capability) -> Iterator[Problem]:
     if not one.is_baseline:
         yield from _odd_drafts(one)
         yield from _odd_renames(one)
+    for line in one.delta.struck:
+        yield warning(one.markdown.at(line), "this scenario is struck out: it is not expected")
     for line in one.delta.lost:
         what = "this scenario stands below no requirement: not read. Write `### Requirement: TITLE` above it"
         yield warning(one.markdown.at(line), what)

@@ -18,6 +18,7 @@ from agent_fox.specs.openspec.words import (
     scenario_in_line,
     scenario_title,
     section_of,
+    unstruck,
 )
 
 _RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
@@ -75,13 +76,14 @@ class Renamed:
 @dataclass(slots=True)
 class Delta:
     """What one file says. `asides` are headings among requirements that are none; `lost` are lines of scenarios that
-    stand below no requirement."""
+    stand below no requirement, `struck` those of scenarios that are struck out."""
 
     drafts: list[Draft] = field(default_factory=list)
     renamed: list[Renamed] = field(default_factory=list)
     half_renamed: list[int] = field(default_factory=list)
     asides: list[Draft] = field(default_factory=list)
     lost: list[int] = field(default_factory=list)
+    struck: list[int] = field(default_factory=list)
     has_sections: bool = False
 
     def of(self, *operations: Operation) -> list[Draft]:
@@ -126,12 +128,17 @@ class _Cut:
 
     def _heading(self, line: Line, heading: Heading) -> None:
         section = section_of(heading.title) if not self.is_fixed else None
+        inside = unstruck(heading.title)
+        written = inside or heading.title
         if section is not None and (self.section is None or heading.level <= self.section_level):
             self._enter(section, heading.level)
-        elif (title := requirement_title(heading.title)) is not None:
-            self._begin(Draft(title, line.number, heading.level, self.section or Operation.STATED, True))
-        elif (title := scenario_title(heading.title)) is not None:
-            self._begin_scenario(Scenario(title, line.number, heading.level, True))
+        elif (title := requirement_title(written)) is not None:
+            bare = unstruck(title)
+            operation = Operation.REMOVED if inside or bare else self.section or Operation.STATED
+            self._begin(Draft(bare or title, line.number, heading.level, operation, True))
+        elif (title := scenario_title(written)) is not None:
+            bare = unstruck(title)
+            self._begin_scenario(Scenario(bare or title, line.number, heading.level, True), bool(inside or bare))
         elif self.draft is not None and heading.level > self.draft.level:
             self._begin_scenario(Scenario(heading.title, line.number, heading.level, False))
         elif self.section is not None and heading.level > self.section_level:
@@ -155,13 +162,16 @@ class _Cut:
         self.draft, self.scenario = draft, None
         self.delta.drafts.append(draft)
 
-    def _begin_scenario(self, scenario: Scenario) -> None:
+    def _begin_scenario(self, scenario: Scenario, is_struck: bool = False) -> None:
         if self.draft is None:
             self.delta.lost.append(scenario.line)
             self.scenario = None
             return
         self.scenario = scenario
-        self.draft.scenarios.append(scenario)
+        if is_struck:
+            self.delta.struck.append(scenario.line)
+        else:
+            self.draft.scenarios.append(scenario)
 
     def _text(self, line: Line) -> None:
         if self.section is Operation.RENAMED and not line.is_code and self._renames(line):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
 from agent_fox.core.spec import TaskState
 from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.task_sections import Box, Section, box_in, deep_number, item_in, numbered
+from agent_fox.specs.openspec.words import unstruck
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
 
@@ -21,6 +22,7 @@ _NUMBER = re.compile(
 )
 PARALLEL = re.compile(r"\s?(?:\[(?:P|parallel)\]|\((?:P|parallel)\))", re.IGNORECASE)
 _BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[.?\]\s*)?")
+_STRUCK = "~"
 NESTED = 2
 
 
@@ -152,7 +154,12 @@ def _add(draft: TaskDraft, line: Line, is_open: bool) -> None:
 def _task(box: Box) -> TaskDraft:
     parallel = PARALLEL.match(box.rest)
     rest = box.rest[parallel.end() :].strip() if parallel else box.rest
-    found = _NUMBER.match(rest)
+    inside = unstruck(rest)
+    found = _NUMBER.match(inside or rest)
     number = unicodedata.normalize("NFKC", found["number"]) if found else ""
-    title = (found["title"] if found else rest) + (" [P]" if parallel else "")
-    return TaskDraft(number, [title], box.line.number, box, box.line.indent)
+    title = found["title"] if found else inside or rest
+    bare = unstruck(title)
+    title = (bare or title) + (" [P]" if parallel else "")
+    return TaskDraft(
+        number, [title], box.line.number, replace(box, mark=_STRUCK) if inside or bare else box, box.line.indent
+    )

@@ -32,6 +32,11 @@ from agent_fox.specs.test_writers import mark_test_writers
 _WHOLE = re.compile(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
 _OPTIONAL = re.compile(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
 _FIELD_AT_END = re.compile(r"\s_[^_\s:\uff1a][^_:\uff1a]{0,40}[:\uff1a][^_]{0,400}_\s*$")
+_BOLD = re.compile(
+    r"(?<![\w*`/.])\*\*(?=\S)(?P<stars>(?:`[^`]{0,200}`|[^*`]){1,300}?)\*\*(?!\*)"
+    r"|(?<![\w`/.])__(?=\S)(?P<lines>(?:`[^`]{0,200}`|[^_`]){1,300})__(?![\w`/.])"
+)
+_EMPHASIS = re.compile(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
 _CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 
 
@@ -105,9 +110,9 @@ class _Reading:
 
     def groups(self, units: list[Unit], fallback_title: str) -> tuple[Group, ...]:
         numbers = _group_numbers(units)
-        drafts = [list(self._drafts(unit, number)) for unit, number in zip(units, numbers, strict=True)]
+        drafts = [list(self._drafts(unit)) for unit in units]
         self._say_doubled(drafts)
-        known = frozenset(draft.number for of_group in drafts for draft in of_group)
+        known = _count(drafts, numbers)
         found = []
         for unit, number, of_group in zip(units, numbers, drafts, strict=True):
             self.places[f"group {number}"] = self.markdown.at(unit.line)
@@ -116,13 +121,9 @@ class _Reading:
             return (replace(found[0], requirements=self.names.index.every),)
         return tuple(found)
 
-    def _drafts(self, unit: Unit, number: int) -> Iterator[TaskDraft]:
-        counted = 0
+    def _drafts(self, unit: Unit) -> Iterator[TaskDraft]:
         for place, section in enumerate(gathered(unit.sections)):
-            for draft in drafts_of(section, is_first=place == 0, has_boxes=self.has_boxes):
-                counted += 1
-                draft.number = draft.number or f"{number}.{counted}"
-                yield draft
+            yield from drafts_of(section, is_first=place == 0, has_boxes=self.has_boxes)
 
     def _group(self, unit: Unit, number: int, drafts: list[TaskDraft], known: frozenset[str], fallback: str) -> Group:
         subtasks = tuple(self._subtask(draft, known) for draft in drafts)
@@ -167,7 +168,7 @@ class _Reading:
 
     def _say_doubled(self, drafts: list[list[TaskDraft]]) -> None:
         first: dict[str, int] = {}
-        for draft in (draft for of_group in drafts for draft in of_group):
+        for draft in (draft for of_group in drafts for draft in of_group if draft.number):
             line = first.setdefault(draft.number, draft.line)
             if line != draft.line:
                 what = f"task {draft.number} stands twice: in lines {line} and {draft.line}. Renumber one"
@@ -181,11 +182,24 @@ def _group_numbers(units: list[Unit]) -> list[int]:
     return written if grows else list(range(1, len(units) + 1))
 
 
+def _count(drafts: list[list[TaskDraft]], numbers: list[int]) -> frozenset[str]:
+    """Number the tasks that have no number by their places, past those that are written. All numbers are returned."""
+    taken = {draft.number for of_group in drafts for draft in of_group if draft.number}
+    for number, of_group in zip(numbers, drafts, strict=True):
+        place = 0
+        for draft in of_group:
+            place += 1
+            while not draft.number and f"{number}.{place}" in taken:
+                place += 1
+            draft.number = draft.number or f"{number}.{place}"
+    return frozenset(draft.number for of_group in drafts for draft in of_group)
+
+
 def _shape_problems(markdown: Markdown, root: Section, units: list[Unit], has_boxes: bool) -> Iterator[Problem]:
     numbers = _group_numbers(units)
     odd = [unit for unit, number in zip(units, numbers, strict=True) if unit.number not in (None, number)]
     if odd:
-        written = ", ".join(str(unit.number) for unit in units)
+        written = ", ".join("-" if unit.number is None else str(unit.number) for unit in units)
         what = f"the groups are numbered {written}: counted as {', '.join(map(str, numbers))}. Number them upwards"
         yield warning(markdown.at(odd[0].line), what)
     if units and not has_boxes:
@@ -223,4 +237,7 @@ def _bare(title: str) -> str:
 
 def _plain(title: str) -> str:
     """A title without marks for bold type, and without a field that ends its line: `_Requirements: 1.2_`."""
-    return _FIELD_AT_END.sub("", title).replace("**", "").replace("__", "").strip("*_ ")
+    text = _BOLD.sub(lambda found: found["stars"] or found["lines"], _FIELD_AT_END.sub("", title)).strip()
+    whole = _EMPHASIS.fullmatch(text)
+    text = whole["text"] if whole else text
+    return text.removesuffix("**").removeprefix("**").strip() if text.count("**") % 2 else text

@@ -40,6 +40,9 @@ _NOTHING = re.compile(
 )
 _HAS_ID = re.compile(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
 _ID = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
+_STRUCK = re.compile(
+    r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$"
+)
 _ASIDE = re.compile(
     r"(?:notes?|rationale|reason|migration|examples?|background|context|impact|references?|see also|previously"
     r"|备注|说明|示例|理由|備考)\b",
@@ -130,6 +133,12 @@ def has_id(title: str) -> bool:
 
 def ids_in(text: str) -> list[str]:
     return _ID.findall(text)
+
+
+def unstruck(text: str) -> str | None:
+    """What stands in a text that is struck out as a whole, with a note in brackets behind it or none; else None."""
+    found = _STRUCK.match(text)
+    return found["text"].strip() if found else None
 
 
 def is_aside(title: str) -> bool:

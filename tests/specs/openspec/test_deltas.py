@@ -166,3 +166,14 @@ def test_acceptance_criteria_beside_scenarios_are_text_of_the_requirement() -> N
     text = "## ADDED Requirements\n### Requirement: A\n#### 验收标准\n1. a\n#### Scenario: B\n- b\n"
     (draft,) = read(text).drafts
     assert ([s.title for s in draft.scenarios], draft.statement) == (["B"], "验收标准 1. a")
+
+
+@pytest.mark.parametrize("heading", ["~~Requirement: Old~~", "Requirement: ~~Old~~ (see New)"])
+def test_a_requirement_that_is_struck_out_is_taken_back(heading: str) -> None:
+    text = f"## ADDED Requirements\n### {heading}\n#### Scenario: A\n- a\n### Requirement: New\n#### Scenario: B\n- b\n"
+    assert shape(text) == [("removed", "Old", ["A"]), ("added", "New", ["B"])]
+
+
+def test_a_scenario_that_is_struck_out_is_not_expected() -> None:
+    text = "## ADDED Requirements\n### Requirement: New\n#### ~~Scenario: A~~\n- a\n#### Scenario: B\n- b\n"
+    assert (shape(text), read(text).struck) == ([("added", "New", ["B"])], [3])

@@ -331,3 +331,33 @@ def test_an_id_that_is_not_there_is_said_beside_one_that_is(tmp_path: Path) -> N
     assert warnings(tmp_path, text) == [
         ("tasks.md:1", "names 7.2: no such requirement in this change. Correct the title")
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("Create `a/__init__.py`", "Create `a/__init__.py`"),
+        ("Look at src/**/*.ts, `**/*.js`", "Look at src/**/*.ts, `**/*.js`"),
+        ("**Write** the *first* one", "Write the *first* one"),
+        ("**Write `a*b`**", "Write `a*b`"),
+        ("__Write__ it *(later)*", "Write it *(later)*"),
+        ("_Write it_", "Write it"),
+    ],
+)
+def test_a_title_loses_its_marks_and_nothing_else(tmp_path: Path, line: str, title: str) -> None:
+    (group,) = groups(tmp_path, f"## 1. A\n- [ ] 1.1 {line}\n")
+    assert [task.title for task in group.subtasks] == [title]
+
+
+@pytest.mark.parametrize("line", ["~~1.1 Do it~~", "1.1 ~~Do it~~", "**~~1.1 Do it~~** (moved to 2.1)"])
+def test_a_task_that_is_struck_out_is_skipped(tmp_path: Path, line: str) -> None:
+    (group,) = groups(tmp_path, f"## 1. A\n- [x] {line}\n")
+    assert [(task.number, task.title, task.state) for task in group.subtasks] == [("1.1", "Do it", TaskState.SKIPPED)]
+
+
+def test_a_counted_task_takes_no_number_that_is_written(tmp_path: Path) -> None:
+    text = "## Set up\n- [ ] a\n- [ ] b\n## 1. Build\n- [ ] 1.1 c\n"
+    assert shape(groups(tmp_path, text)) == [(1, "Set up", ["1.2", "1.3"]), (2, "Build", ["1.1"])]
+    assert warnings(tmp_path, text) == [
+        ("tasks.md:4", "the groups are numbered -, 1: counted as 1, 2. Number them upwards")
+    ]
