@@ -8,9 +8,9 @@ from enum import IntEnum
 
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.kiro.blocks import Block, heading_of
-from agent_fox.specs.kiro.criteria import contents_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
 from agent_fox.specs.kiro.requirements import Collection
+from agent_fox.specs.kiro.rows import contents_with_rows
 from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
 from agent_fox.specs.requirements import ReadRequirements
@@ -37,7 +37,7 @@ def read_bugfix(markdown: Markdown) -> ReadBugfix:
     collection = Collection(markdown)
     defects: list[str] = []
     for part, block in _blocks(markdown.lines):
-        contents = contents_of(block)
+        contents = contents_with_rows(block)
         own = None
         if part is not _Part.DEFECT and contents.items:
             title = block.head.title if block.head else ""

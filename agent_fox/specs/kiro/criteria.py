@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from agent_fox.specs.kiro.blocks import Block
-from agent_fox.specs.kiro.ids import Kind, Mark, mark_of, numbered
+from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
 from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
 from agent_fox.specs.lines import Line, joined, plain
 
@@ -242,7 +242,11 @@ def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:
     if not mark.dotted or mark.is_bullet or line.heading is not None or not items:
         return True
     before, _, last = items[-1].mark.dotted.rpartition(".")
-    return last.isdigit() and mark.dotted == f"{before}.{int(last) + 1}"
+    digits = last.rstrip(LETTERS)
+    if not digits.isdigit():
+        return False
+    number = mark.dotted.rstrip(LETTERS)
+    return number == f"{before}.{int(digits) + 1}" or (number == f"{before}.{digits}" and number != mark.dotted)
 
 
 def _number(contents: Contents) -> None:
@@ -268,16 +272,17 @@ def _runs(items: list[Item]) -> Iterable[list[Item]]:
 
 def _number_run(run: list[Item], highest: int, contents: Contents) -> int:
     ordinals = [item.mark.ordinal for item in run]
-    is_counted = None in ordinals or (len(run) > 1 and set(ordinals) == {1})
+    is_counted = None in ordinals or (len(run) > 1 and {(i.mark.ordinal, i.mark.letter) for i in run} == {(1, "")})
     offset = highest if is_counted or ordinals[0] == 1 else 0
-    first: dict[int, Item] = {}
+    first: dict[tuple[int, str], Item] = {}
     for place, item in enumerate(run, 1):
         item.number = offset + (place if is_counted else item.mark.ordinal or place)
         item.restarts = highest > 0 and item is run[0] and offset > 0 and item.mark.ordinal is not None
-        if item.number in first:
-            contents.doubled.append((first[item.number], item))
-        first.setdefault(item.number, item)
-    return max([highest, *first])
+        key = item.number, item.mark.letter
+        if key in first:
+            contents.doubled.append((first[key], item))
+        first.setdefault(key, item)
+    return max([highest, *(number for number, _ in first)])
 
 
 def _edges_that_run_on(contents: Contents) -> None:

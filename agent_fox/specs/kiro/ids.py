@@ -26,12 +26,14 @@ _NUMBER_TITLE = re.compile(
 _NOT_IDS = re.compile(r"(?:UTF|AES|SHA|ISO|RFC|HTTP|TLS|ADR|PHASE|STEP|TASK|COVID|GPT|IPV|ES)-", re.IGNORECASE)
 _MARKS_BEFORE = re.compile(r"[^\w(\[（【]{0,12}")
 _ITEM = re.compile(
-    rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>\(?\d{{1,3}}[.)）．、](?!\d|[Ee]\d)\s*)?"
+    rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>\(?\d{{1,3}}[a-z]?[.)）．、](?!\d|[Ee]\d)\s*)?"
     rf"(?P<box_after>\[[ xX~-]?\]\s+)?{_OPEN}(?:"
     rf"(?P<id>{_KNOWN}[-_ ]?(?:[A-Z]{{1,12}}-){{0,2}}{_TAIL})(?=[\]*_`)）】:：.—–|]|\s[—–-]\s)"
-    rf"|(?P<dotted>\d{{1,6}}[A-Za-z]?(?:[.．][Ee]?\d{{1,6}}){{1,4}})(?![\w%])[.)）:：．]?(?=[\s*_`\]:：)）—–]|$))?"
+    rf"|(?P<dotted>\d{{1,6}}[A-Za-z]?(?:[.．][Ee]?\d{{1,6}}){{1,4}}[a-z]?)(?![\w%])"
+    rf"[.)）:：．]?(?=[\s*_`\]:：)）—–]|$))?"
     rf"(?P<close>{_CLOSE}\s{{0,3}}(?:[:：.．—–|-](?!\d)){{0,2}}{_CLOSE}\s{{0,3}})?(?P<rest>.*)$"
 )
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _SHORT = ("FR", "NFR")
 _BEGINS = frozenset("-*+•・[(（【`_REQNFACUSBTPID")
 
@@ -59,13 +61,17 @@ class Numbered:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """How a line begins an item: with an id, a number such as `1.2`, a place in a list, or a bullet alone."""
+    """How a line begins an item: with an id, a number such as `1.2`, a place in a list, or a bullet alone.
+
+    `letter` stands after the place: `1a.` comes between `1.` and `2.`.
+    """
 
     text: str
     id: str = ""
     dotted: str = ""
     ordinal: int | None = None
     is_bullet: bool = False
+    letter: str = ""
 
 
 def numbered(title: str) -> Numbered | None:
@@ -111,13 +117,15 @@ def mark_of(text: str) -> Mark | None:
     named = found["id"] or found["dotted"]
     begin = max(found.end(name) for name in ("bullet", "box", "ordinal", "box_after"))
     rest = found["rest"].strip() if named else text[max(begin, 0) :].strip()
-    ordinal = int(found["ordinal"].strip("()）.．、 ")) if found["ordinal"] else None
+    place = (found["ordinal"] or "").strip("()）.．、 ")
+    digits = place.rstrip(LETTERS)
     return Mark(
         rest or text.strip(),
         (found["id"] or "").replace("_", "-").replace(" ", "-"),
         ascii_number(found["dotted"] or ""),
-        ordinal,
+        int(digits) if digits else None,
         found["bullet"] is not None,
+        place[len(digits) :],
     )
 
 

@@ -41,6 +41,7 @@ _RANGE_OF_IDS = re.compile(
 _EVERY = re.compile(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
 _WORDS = re.compile(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
 _OPENED = str.maketrans("()", "  ")
+_LETTERED = re.compile(r"(?<![\w.-])(?=[\d.]{1,40}[A-Za-z])\d{1,6}[A-Za-z]?(?:\.\d{1,6}[a-z]?){1,4}(?![\w.])")
 _TOKEN = re.compile(r"[A-Za-z0-9]")
 _TAIL = re.compile(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
@@ -73,6 +74,7 @@ class References:
         ids, unknown = self.index.expand(listed)
         if not ids and not unknown:
             ids, unknown = self.index.expand(listed.translate(_OPENED))
+        unknown += tuple(name for name in _LETTERED.findall(listed) if name not in self.index.names)
         return Named(self._expected(ids), unknown, is_vague=not ids and not unknown)
 
     def _means_a_bugfix(self, written: str) -> bool:

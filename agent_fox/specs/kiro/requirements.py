@@ -13,8 +13,9 @@ from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.kiro.blocks import Block, blocks_of
-from agent_fox.specs.kiro.criteria import Contents, Item, contents_of
+from agent_fox.specs.kiro.criteria import Contents, Item
 from agent_fox.specs.kiro.ids import Kind, Numbered
+from agent_fox.specs.kiro.rows import contents_with_rows, rows_with_ids
 from agent_fox.specs.kiro.words import CRITERIA, NON_FUNCTIONAL, NOT_REQUIREMENTS, REQUIREMENT, TAKEN_BACK
 from agent_fox.specs.requirements import ReadRequirements
 
@@ -99,7 +100,7 @@ class Collection:
 
 def read_requirements(markdown: Markdown) -> ReadRequirements:
     """All requirements of a file."""
-    read = [(block, contents_of(block)) for block in blocks_of(markdown.lines)]
+    read = [(block, contents_with_rows(block)) for block in blocks_of(markdown.lines)]
     collection = Collection(markdown)
     is_per_requirement = _repeats(contents for block, contents in read if block.head)
     has_heads = any(block.head for block, _ in read)
@@ -110,6 +111,8 @@ def read_requirements(markdown: Markdown) -> ReadRequirements:
             _add_loose(collection, block, contents)
         else:
             _add_listed(collection, block, contents)
+    for block, _ in read:
+        _add_rows(collection, block)
     return collection.value()
 
 
@@ -172,13 +175,14 @@ def _add_item(collection: Collection, own: _Draft, item: Item, place: int) -> No
         _add_dotted(collection, own, item)
     else:
         number = place if mark.id else item.number
-        identifier = f"{own.id}.{'E' if item.is_edge else ''}{number}"
+        identifier = f"{own.id}.{'E' if item.is_edge else ''}{number}{mark.letter}"
         if item.restarts:
-            collection.say(
-                item.line,
-                f"this list begins at {mark.ordinal} again: counted on, it is {identifier}. Number it so, in tasks too",
-            )
+            collection.say(item.line, _restarts(item, identifier))
         collection.add(own, identifier, item, is_implied=True)
+
+
+def _restarts(item: Item, identifier: str) -> str:
+    return f"this list begins at {item.mark.ordinal} again: counted on, it is {identifier}. Number it so, in tasks too"
 
 
 def _add_dotted(collection: Collection, own: _Draft, item: Item) -> None:
@@ -214,13 +218,26 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
     """A file without requirements' headings: the items of its lists are the requirements."""
     if NOT_REQUIREMENTS.match(block.section.strip()) and not REQUIREMENT.search(block.section):
         return
+    taken = max((int(number) for number in collection.drafts if number.isdigit()), default=0)
+    counted = [item for item in contents.items if not (item.mark.id or item.mark.dotted)]
+    offset = taken if any(str(item.number) in collection.lines for item in counted) else 0
+    if offset and counted[0].mark.ordinal is not None:
+        collection.say(counted[0].line, _restarts(counted[0], str(counted[0].number + offset)))
     for item in contents.items:
         if item.mark.id:
             _add_alone(collection, item.mark.id, item, is_implied=False)
         elif item.mark.dotted:
             _add_below(collection, item)
         elif item.mark.ordinal is not None or REQUIREMENT.search(block.section) or CRITERIA.search(block.section):
-            _add_alone(collection, str(item.number), item, is_implied=True)
+            _add_alone(collection, str(item.number + offset), item, is_implied=True)
+
+
+def _add_rows(collection: Collection, block: Block) -> None:
+    """Rows under other headings, with ids that stand nowhere else: tables repeat requirements too."""
+    if block.head is None and not NOT_REQUIREMENTS.match(block.section.strip()):
+        for item in rows_with_ids(block):
+            if item.mark.id not in collection.lines:
+                _add_alone(collection, item.mark.id, item, is_implied=False)
 
 
 def _add_alone(collection: Collection, identifier: str, item: Item, *, is_implied: bool) -> None:

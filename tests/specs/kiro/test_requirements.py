@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.specs.kiro.references import references_of
 from tests.specs.kiro.samples import errors, ids, requirements_of, said, shape, texts
 
 HEADINGS = [
@@ -348,6 +349,16 @@ def test_a_list_without_requirement_headings_is_the_requirements() -> None:
     }
 
 
+def test_lists_under_several_headings_are_counted_on() -> None:
+    read = requirements_of("## Functional Requirements\n- [ ] A\n- [ ] B\n## Acceptance Criteria\n- [ ] C\n- [ ] D\n")
+    assert ([r.id for r in read.requirements], read.problems) == (["1", "2", "3", "4"], ())
+    read = requirements_of("## Functional Requirements\n1. A\n2. B\n## Non-functional Requirements\n1. C\n2. D\n")
+    assert [(r.id, r.text) for r in read.requirements] == [("1", "A"), ("2", "B"), ("3", "C"), ("4", "D")]
+    assert said(read.problems) == [
+        ("s/requirements.md:5", "this list begins at 1 again: counted on, it is 3. Number it so, in tasks too")
+    ]
+
+
 def test_requirements_of_a_list_may_have_criteria_below_by_their_numbers() -> None:
     read = requirements_of("# Doc\n## Requirements\n- 1.1 A shall\n- 1.2 B shall\n- 2.1 C shall\n")
     assert shape(read) == {"1": (["1.1", "1.2"], []), "2": (["2.1"], [])}
@@ -366,6 +377,14 @@ def test_a_criterion_may_have_a_heading() -> None:
 
 def test_a_letter_after_a_number_is_a_part_of_it() -> None:
     assert ids("### Requirement 27\n1. A shall\n### Requirement 27A: More\n1. B shall\n") == ["27.1", "27A.1"]
+
+
+def test_a_letter_after_a_criterion_s_number_is_a_part_of_it() -> None:
+    text = "### Requirement 1\n1. A shall\n1a. B shall\n1b. C shall\n2. D\n### Requirement 2\n2.1 E\n2.1a F\n2.2 G\n"
+    assert ids(text) == ["1.1", "1.1a", "1.1b", "1.2", "2.1", "2.1a", "2.2"]
+    references = references_of(requirements_of(text).requirements)
+    assert references.read("1.1a, 1.2, 2.1a").ids == ("1.1a", "1.2", "2.1a")
+    assert references.read("1.1, 1.1c").unknown == ("1.1c",)
 
 
 def test_code_and_comments_hold_no_requirements() -> None:
@@ -435,3 +454,60 @@ def test_what_demands_something_below_a_note_is_passed_over_and_said() -> None:
     (problem,) = read.problems
     assert problem.where == "s/requirements.md:6"
     assert "what stands below a note in 1 is not expected (lines 6)" in problem.what
+
+
+TABLES = [
+    (
+        "### R1 — A\n\n**As a** user\n\n| # | Acceptance Criterion |\n|---|---|\n"
+        "| 1.1 | a \\| b shall |\n| 1.2 | c shall |\n",
+        {"R1.1": "a | b shall", "R1.2": "c shall"},
+    ),
+    ("### US1 · 创建\n\n#### 验收标准\n\n| # | 标准 |\n|---|---|\n| 1.1 | SHALL a |\n", {"US1.1": "SHALL a"}),
+    (
+        "### Requirement 1: A\n\n| # | Covers | Criteria |\n|---|---|---|\n| 1 | x | a shall |\n| 2 | y | b shall |\n",
+        {"1.1": "a shall", "1.2": "b shall"},
+    ),
+    (
+        "## FR-1: A\n| AC | Criterion |\n|---|---|\n| **AC-1** | a |\n| **AC-2** | b |\n\n"
+        "## FR-2: B\n| AC | Criterion |\n|---|---|\n| AC-1 | c |\n",
+        {"FR-1.1": "a", "FR-1.2": "b", "FR-2.1": "c"},
+    ),
+    (
+        "# T\n\n## Functional Requirements\n\n| ID | Description | Priority |\n|---|---|---|\n"
+        "| FR-001 | a shall | high |\n| FR-002 | b shall | low |\n\n"
+        "## Risks\n\n| ID | Requirement |\n|---|---|\n| R1 | slow |\n",
+        {"FR-001": "a shall", "FR-002": "b shall"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), TABLES)
+def test_rows_of_a_table_are_criteria(text: str, expected: dict[str, str]) -> None:
+    read = requirements_of(text)
+    assert {part.id: part.text for r in read.requirements for part in r.parts} == expected
+    assert read.problems == ()
+
+
+def test_a_table_is_no_part_of_what_is_said_about_its_requirement() -> None:
+    read = requirements_of("### R1: A\n\nWords.\n\n| # | Criteria |\n|---|---|\n| 1.1 | a |\n\nMore.\n")
+    assert read.requirements[0].text == "Words. More."
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| Requirement | Tested by |\n|---|---|\n| 1.1 | x |\n",
+        "| ID | Requirement |\n|---|---|\n| 1.1 | a |\n| FR-7 | b |\n| some | c |\n",
+        "| Version | Date |\n|---|---|\n| 1.1 | today |\n",
+    ],
+)
+def test_other_tables_and_those_beside_a_list_are_no_criteria(table: str) -> None:
+    text = f"### Requirement 2: A\n1. a shall\n\n{table}\n### Requirement 3: B\n\n{table}\n## Traceability\n\n{table}"
+    read = requirements_of(text)
+    assert (shape(read), read.problems) == ({"2": (["2.1"], []), "3": ([], [])}, ())
+
+
+def test_a_table_may_repeat_requirements() -> None:
+    table = "| ID | Requirement |\n|---|---|\n| FR-1 | A |\n| FR-2 | only here |\n"
+    read = requirements_of(f"## All requirements\n\n{table}\n## FR-1: A\n1. a shall\n\n## Summary\n\n{table}")
+    assert (shape(read), read.problems) == ({"FR-1": (["FR-1.1"], []), "FR-2": ([], [])}, ())
