@@ -61,6 +61,9 @@ class UserError(Exception):
 def report(error: BaseException) -> Exit:
     """Say in one line what happened; the exit code for it. The unforeseen leaves its traceback in a file."""
     match error:
+        case click.UsageError() if error.ctx and error.message == error.ctx.get_help():  # a group without its command
+            click.echo(error.message, err=True)
+            return Exit.INPUT
         case click.ClickException():
             return _say(_usage(error), Exit.INPUT)
         case click.Abort() | KeyboardInterrupt():

@@ -9,6 +9,7 @@ from pathlib import Path
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.health_agents import agents_apart
 from agent_fox.cli.health_tracker import tracker_check
+from agent_fox.cli.words import counted
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
@@ -97,7 +98,8 @@ def _specs(root: Path, settings: Settings, dialects: tuple[Dialect, ...]) -> Che
         return Check("specs", State.MISSING, str(error), "write a spec")
     errors = sum(problem.severity is Severity.ERROR for problem in plan.problems)
     warnings = len(plan.problems) - errors
-    what = f"{len(plan.specs)} specs, {len(plan.nodes)} nodes, {errors} errors, {warnings} warnings"
+    counts = ((len(plan.specs), "spec"), (len(plan.nodes), "node"), (errors, "error"), (warnings, "warning"))
+    what = ", ".join(counted(number, word) for number, word in counts)
     if errors:
         return Check("specs", State.MISSING, what, "see `agent-fox plan`")
     return Check("specs", State.OK, what)

@@ -54,6 +54,7 @@ def test_where_all_is_well_every_line_is_ok(root: Path) -> None:
     lines = [line for line in done.stdout.splitlines() if not any(word in line for word in about_the_sandbox)]
     assert [line.split()[0] for line in lines] == ["ok"] * len(lines)
     assert len(lines) > 5
+    assert any(" 1 spec, " in line and " 0 errors, " in line for line in lines), lines
 
 
 @pytest.fixture

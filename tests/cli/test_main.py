@@ -30,6 +30,12 @@ def test_without_a_command_the_help_is_an_error(tmp_path: Path) -> None:
     assert done.stderr.startswith("Usage: agent-fox")
 
 
+@pytest.mark.parametrize("group", ["ledger", "mcp", "hook", "review"])
+def test_a_group_without_its_command_prints_its_help_as_it_stands(tmp_path: Path, group: str) -> None:
+    alone, asked = (start(tmp_path, group, *more) for more in ((), ("--help",)))
+    assert (alone.returncode, alone.stdout, alone.stderr) == (1, "", asked.stdout)
+
+
 def test_the_version_is_one_line(tmp_path: Path) -> None:
     done = start(tmp_path, "--version")
     assert done.returncode == 0
