@@ -22,6 +22,7 @@ from agent_fox.cli.screens import JsonLines, Lines, Screen, is_live, print_line
 from agent_fox.cli.signals import listening
 from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
+from agent_fox.cli.words import counted
 from agent_fox.config import Settings, load
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
@@ -168,7 +169,8 @@ def forecast_lines(found: Forecast) -> Iterator[str]:
     for step in found.steps:
         yield plain(
             f"{step.node:<{width}}  {step.archetype:<8}  attempt {step.attempt}  ${step.cost_usd:.2f}  {step.title}"
-        )
+        ).rstrip()
     for archetype, estimate in found.estimates.items():
         yield f"a {archetype}'s session: ${estimate.cost_usd:.2f}, {estimate.source}"
-    yield f"{len(found.steps)} sessions, about ${found.cost_usd:.2f} if each succeeds at once; nothing was started"
+    sessions = counted(len(found.steps), "session")
+    yield f"{sessions}, about ${found.cost_usd:.2f} if each succeeds at once; nothing was started"

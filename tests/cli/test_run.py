@@ -99,6 +99,8 @@ def test_a_dry_run_after_a_run_takes_its_cost_from_recorded_sessions(tmp_path: P
     told = run_cli(root, "run", "--dry-run").stdout
     assert "01_a:2  coder     attempt 2  $0.25" in told
     assert "a coder's session: $0.25, the mean of 2 recorded" in told
+    assert "\n2 sessions, about $" in told
+    assert [line for line in told.splitlines() if line != line.rstrip()] == []
     assert rows(root, "SELECT count(*) FROM decisions") == before
 
 
