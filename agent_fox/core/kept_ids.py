@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from agent_fox.core.likeness import Near, Pairs, Words, by_place, common_words, exactly, words_of
-from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec
+from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, text_version
 
 LEAST_LIKENESS = 0.5
 LEAST_ABROAD = 0.65
@@ -27,10 +27,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """A spec as it was read before, under the ids it was given then, and every id that its parts ever had."""
+    """A spec as it was read before, under the ids it was given then.
+
+    `used`: every id that its parts ever had, with the version of the text that it had last; empty where that is lost.
+    """
 
     spec: Spec
-    used: frozenset[str] = frozenset()
+    used: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def gone(self) -> dict[str, str]:
+        """The ids that none of its parts has any more, with the versions of their last texts."""
+        known = frozenset(_all_ids(self.spec))
+        return {id: version for id, version in self.used.items() if version and id not in known}
 
 
 def keep_ids(spec: Spec, earlier: Earlier) -> tuple[Spec, tuple[Problem, ...]]:
@@ -40,7 +49,7 @@ def keep_ids(spec: Spec, earlier: Earlier) -> tuple[Spec, tuple[Problem, ...]]:
     """
     if not spec.implied:
         return spec, ()
-    match = _as_it_was(spec, earlier.spec) or _compared(spec, earlier.spec)
+    match = _as_it_was(spec, earlier.spec) or _compared(spec, earlier)
     names = {**match.kept, **_new_names(spec, match.kept, _ever(spec, earlier))}
     moved = {counted: name for counted, name in names.items() if counted != name}
     problems = (*_told_moves(spec, moved, match), *_told_doubts(spec, names, match))
@@ -78,9 +87,11 @@ class _Match:
 
     def by_place(self, new: Sequence[str], known: Sequence[str]) -> None:
         """What is left between the same neighbours."""
-        anchors = {id: self.pairs[id] for id in new if self.pairs.get(id) in known}
+        at_home = frozenset(known)
+        anchors = {id: self.pairs[id] for id in new if self.pairs.get(id) in at_home}
+        anchored = frozenset(anchors.values())
         here = [id for id in new if id in anchors or self._is_open(id)]
-        there = [id for id in known if id in anchors.values() or id not in self._taken]
+        there = [id for id in known if id in anchored or id not in self._taken]
         found = by_place(here, there, anchors)
         self._add(found)
         self.rewritten.update(found)
@@ -109,18 +120,24 @@ def _as_it_was(spec: Spec, known: Spec) -> _Match | None:
     return _Match(spec, known, {id: name for id, name in pairs.items() if id in spec.implied})
 
 
-def _compared(spec: Spec, known: Spec) -> _Match:
+def _compared(spec: Spec, earlier: Earlier) -> _Match:
+    known, gone = earlier.spec, earlier.gone
     match = _Match(spec, known, {})
-    _match_requirements(match, spec.requirements, known.requirements)
-    _match_criteria(match, spec, known)
+    _match_requirements(match, spec.requirements, known.requirements, gone)
+    _match_criteria(match, spec, known, gone)
+    _match_returned(match, spec, gone, {*_all_ids(known), *earlier.used})
     return match
 
 
-def _match_requirements(match: _Match, new: Sequence[Requirement], known: Sequence[Requirement]) -> None:
-    """As a whole first, then by what alone may have stayed: the head, the title, the criteria; then by likeness."""
+def _match_requirements(
+    match: _Match, new: Sequence[Requirement], known: Sequence[Requirement], gone: Mapping[str, str]
+) -> None:
+    """As a whole first, then by what alone may have stayed: the head, the title, the criteria; then what comes back;
+    then by likeness."""
     for text_of in (_whole, _head, _title, _children):
         here, there = {one.id: text_of(one) for one in new}, {one.id: text_of(one) for one in known}
         match.exactly(here, there, only_once=text_of is not _whole)
+    match.exactly(_versions(part for one in new if not _listed(one) for part in one.parts), gone)
     words, was = _telling(
         {one.id: words_of(_prose(one)) for one in new}, {one.id: words_of(_prose(one)) for one in known}
     )
@@ -128,11 +145,13 @@ def _match_requirements(match: _Match, new: Sequence[Requirement], known: Sequen
     match.by_place([one.id for one in new], [one.id for one in known])
 
 
-def _match_criteria(match: _Match, spec: Spec, known: Spec) -> None:
-    """Equal texts first, at home and then anywhere; then by likeness in the same order; then by place at home."""
+def _match_criteria(match: _Match, spec: Spec, known: Spec, gone: Mapping[str, str]) -> None:
+    """Equal texts first, at home, then anywhere, then of what was gone; then by likeness in the same order; then by
+    place at home."""
     homes = _homes(match, spec, known)
     for one, other in (*homes, (None, None)):
         match.exactly(_texts(spec, one), _texts(known, other))
+    match.exactly(_versions(part for one in spec.requirements for part in _listed(one)), gone)
     words, was = _telling(_own_words(spec), _own_words(known))
     for one, other in homes:
         match.nearest(_of(one, words), _of(other, was), LEAST_LIKENESS)
@@ -140,6 +159,22 @@ def _match_criteria(match: _Match, spec: Spec, known: Spec) -> None:
     for one, other in homes:
         match.by_place([part.id for part in one.criteria], [part.id for part in other.criteria])
         match.by_place([part.id for part in one.edge_cases], [part.id for part in other.edge_cases])
+
+
+def _match_returned(match: _Match, spec: Spec, gone: Mapping[str, str], ever: set[str]) -> None:
+    """A requirement whose criteria come back goes by what stands before the dot in their ids, if nothing else did."""
+    heads = {one.id: _former_head(match, one, gone) for one in spec.requirements}
+    match.exactly(heads, {head: head for head in heads.values() if head and head not in ever})
+
+
+def _former_head(match: _Match, requirement: Requirement, gone: Mapping[str, str]) -> str | None:
+    names = (match.pairs.get(part.id, "") for part in _listed(requirement))
+    heads = {name.rpartition(".")[0] for name in names if name in gone}
+    return heads.pop() if len(heads) == 1 else None
+
+
+def _versions(parts: Iterable[Criterion]) -> dict[str, str]:
+    return {part.id: text_version(part.text) for part in parts}
 
 
 def _homes(match: _Match, spec: Spec, known: Spec) -> list[tuple[Requirement, Requirement]]:

@@ -38,7 +38,7 @@ def earlier_readings(specs: Iterable[Spec], root: Path) -> dict[str, Earlier]:
         with closing(read_any_format(root / STATE)) as db:
             found = {name: stored.planned_snapshot(db, name) for name in wanted}
             return {
-                name: Earlier(known, stored.ids_ever(db, name))
+                name: Earlier(known, stored.texts_ever(db, name))
                 for name, known in found.items()
                 if known is not None and (known.path == wanted[name].path or not (root / known.path).exists())
             }

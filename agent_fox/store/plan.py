@@ -229,23 +229,26 @@ def planned_snapshot(db: Database, name: str) -> Spec | None:
 
 
 _EVER = {
-    "plan_parts": "SELECT id FROM plan_parts WHERE spec_name = :spec",
-    "verification_results": "SELECT requirement_id FROM verification_results WHERE spec_name = :spec",
-    "ledger": "SELECT key FROM ledger, json_each(content, '$.body.parts') "
-    "WHERE spec_name = :spec AND kind = 'specification' AND status = 'planned'",
-    "waivers": "SELECT substr(address, length(:spec) + 2) FROM waivers "
+    "waivers": "SELECT substr(address, length(:spec) + 2), '' FROM waivers "
     "WHERE spec_name = :spec AND kind = 'requirement'",
+    "verification_results": "SELECT DISTINCT requirement_id, '' FROM verification_results WHERE spec_name = :spec",
+    "ledger": "SELECT key, value FROM ledger, json_each(content, '$.body.parts') "
+    "WHERE spec_name = :spec AND kind = 'specification' AND status = 'planned' ORDER BY position",
+    "plan_parts": "SELECT id, version FROM plan_parts WHERE spec_name = :spec",
 }
 
 
-def ids_ever(db: Database, spec_name: str) -> frozenset[str]:
-    """Every id that a part of the spec ever had: by the plans in the ledger, by verdicts and by waivers.
+def texts_ever(db: Database, spec_name: str) -> dict[str, str]:
+    """Every id that a part of the spec ever had, by the plans in the ledger, by verdicts and by waivers, with the
+    version of the text that it had last; empty where no plan tells it.
 
     A file of an older format lacks some of the tables.
     """
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    sql = " UNION ".join(sql for table, sql in _EVER.items() if table in there)
-    return frozenset(id for (id,) in db.execute(sql, {"spec": spec_name}))
+    found: dict[str, str] = {}
+    for table, sql in _EVER.items():
+        found.update(db.execute(sql, {"spec": spec_name}) if table in there else ())
+    return found
 
 
 def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:

@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent_fox.core.kept_ids import Earlier, keep_ids
 from agent_fox.core.likeness import likenesses
-from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace
+from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace, text_version
 
 LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
 AJAR = "WHEN the door is ajar, THE service SHALL reject the command and say that it must be closed"
@@ -45,7 +45,7 @@ def ids_of(spec: Spec) -> dict[str, str]:
 
 
 def again(known: Spec, requirements: Texts, used: Sequence[str] = ()) -> tuple[dict[str, str], tuple[Problem, ...]]:
-    kept, problems = keep_ids(counted(requirements), Earlier(known, frozenset(used)))
+    kept, problems = keep_ids(counted(requirements), Earlier(known, dict.fromkeys(used, "")))
     return ids_of(kept), problems
 
 
@@ -74,6 +74,50 @@ def test_the_id_of_what_is_gone_is_never_given_to_another_text() -> None:
 def test_the_number_of_a_requirement_whose_parts_were_used_is_not_given_away() -> None:
     ids, _ = again(DOORS, [("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (QUERY, STATE)), ("New", (OTHER,))], ["3.1"])
     assert (ids["New"], ids[OTHER]) == ("4", "4.1")
+
+
+def after(gone: Texts) -> Earlier:
+    """What is known of the doors once they were read as `gone` says."""
+    last, _ = keep_ids(counted(gone), Earlier(DOORS))
+    return Earlier(last, {part.id: text_version(part.text) for part in (*DOORS.parts, *last.parts)})
+
+
+def test_a_text_that_comes_back_as_it_was_has_the_id_that_it_had() -> None:
+    earlier = after([("Locking", (LOCK, TOKEN)), ("Asking", (QUERY, STATE))])
+    kept, problems = keep_ids(DOORS, earlier)
+    assert (kept, problems) == (DOORS, ())
+    kept, _ = keep_ids(counted([("Locking", (LOCK, TOKEN)), ("Asking", (OTHER, AJAR, QUERY, STATE))]), earlier)
+    assert [part.id for part in kept.parts] == ["1.1", "1.3", "2.3", "1.2", "2.1", "2.2"]
+
+
+def test_a_text_that_comes_back_is_not_taken_for_what_stands_in_its_place() -> None:
+    earlier = after([("Locking", (LOCK, TOKEN)), ("Asking", (QUERY, STATE))])
+    kept, problems = keep_ids(counted([("Locking", (LOCK, AJAR)), ("Asking", (QUERY, STATE))]), earlier)
+    assert ([part.id for part in kept.parts], problems) == (["1.1", "1.2", "2.1", "2.2"], ())
+
+
+def test_what_comes_back_reworded_is_new() -> None:
+    earlier = after([("Locking", (LOCK, TOKEN)), ("Asking", (QUERY, STATE))])
+    kept, _ = keep_ids(counted([("Locking", (LOCK, f"{AJAR} at once", TOKEN)), ("Asking", (QUERY, STATE))]), earlier)
+    assert [part.id for part in kept.parts] == ["1.1", "1.4", "1.3", "2.1", "2.2"]
+
+
+def test_requirements_that_come_back_with_their_criteria_have_their_numbers() -> None:
+    earlier = after([("Asking", (QUERY, STATE))])
+    kept, problems = keep_ids(counted([("Asking", (STATE, QUERY)), ("Locked", (LOCK, SPEED))]), earlier)
+    assert [(one.id, [part.id for part in one.parts]) for one in kept.requirements] == [
+        ("2", ["2.2", "2.1"]),
+        ("1", ["1.1", "1.4"]),
+    ]
+    assert "2 is 1, 2.1 is 1.1, 2.2 is 1.4 (new)" in problems[1].what
+
+
+def test_a_requirement_without_criteria_that_comes_back_has_its_number() -> None:
+    known = counted([(LOCK, ()), (AJAR, ()), (TOKEN, ())])
+    last, _ = keep_ids(counted([(LOCK, ()), (TOKEN, ())]), Earlier(known))
+    used = {part.id: text_version(part.text) for part in known.parts}
+    kept, problems = keep_ids(known, Earlier(last, used))
+    assert (kept, problems) == (known, ())
 
 
 def test_a_criterion_that_moves_to_another_requirement_keeps_its_id() -> None:
@@ -211,7 +255,7 @@ SPECS = st.lists(st.tuples(WORDS.map(" ".join), st.lists(WORDS.map(" ".join), ma
 
 @given(SPECS, SPECS)
 def test_no_two_parts_ever_share_an_id_and_no_new_reading_changes_its_mind(before: Texts, now: Texts) -> None:
-    once, _ = keep_ids(counted(now), Earlier(counted(before), frozenset({"2.2", "7"})))
+    once, _ = keep_ids(counted(now), Earlier(counted(before), {"2.2": "", "7": ""}))
     ids = [id for one in once.requirements for id in (one.id, *(part.id for part in one.criteria))]
     assert len(ids) == len(set(ids))
     assert once.implied == set(ids)
@@ -227,6 +271,8 @@ class Edits(RuleBasedStateMachine):
         self.texts: list[tuple[str, list[str]]] = [(self.title(), [self.text()])]
         self.read = counted(self.texts)
         self.owner: dict[str, str] = {}
+        self.versions: dict[str, str] = {}
+        self.deleted: list[str] = []
         self.note()
 
     def name(self) -> str:
@@ -244,7 +290,9 @@ class Edits(RuleBasedStateMachine):
 
     def note(self) -> None:
         """Reads again; an id belongs to the first text that had it, by the text's first word."""
-        self.read, self.problems = keep_ids(counted(self.texts), Earlier(self.read, frozenset(self.owner)))
+        used = dict.fromkeys(self.owner, "") | self.versions
+        self.read, self.problems = keep_ids(counted(self.texts), Earlier(self.read, used))
+        self.versions |= {part.id: text_version(part.text) for part in self.read.parts}
         for text, id in ids_of(self.read).items():
             assert self.owner.setdefault(id, text.split()[0]) == text.split()[0]
 
@@ -258,7 +306,14 @@ class Edits(RuleBasedStateMachine):
     def delete(self, data: st.DataObject) -> None:
         home = data.draw(st.sampled_from(self.texts))[1]
         if home:
-            home.pop(data.draw(st.integers(0, len(home) - 1)))
+            self.deleted.append(home.pop(data.draw(st.integers(0, len(home) - 1))))
+            self.note()
+
+    @rule(data=st.data())
+    def restore(self, data: st.DataObject) -> None:
+        if self.deleted:
+            home = data.draw(st.sampled_from(self.texts))[1]
+            home.insert(data.draw(st.integers(0, len(home))), self.deleted.pop())
             self.note()
 
     @rule(data=st.data())
@@ -288,7 +343,8 @@ class Edits(RuleBasedStateMachine):
     @rule(data=st.data())
     def drop_requirement(self, data: st.DataObject) -> None:
         if len(self.texts) > 1:
-            self.texts.pop(data.draw(st.integers(0, len(self.texts) - 1)))
+            _, criteria = self.texts.pop(data.draw(st.integers(0, len(self.texts) - 1)))
+            self.deleted += criteria
             self.note()
 
     @rule(data=st.data())
@@ -305,6 +361,34 @@ class Edits(RuleBasedStateMachine):
 
 TestEdits = Edits.TestCase
 TestEdits.settings = settings(max_examples=20, stateful_step_count=25, deadline=None)
+
+
+class Counting(str):
+    """An id that counts how often it is looked at."""
+
+    looks = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counting.looks += 1
+        return super().__eq__(other)
+
+    __hash__ = str.__hash__
+
+
+def looked_at(spec: Spec) -> Spec:
+    def part(one: Criterion) -> Criterion:
+        return replace(one, id=Counting(one.id))
+
+    requirements = tuple(replace(one, criteria=tuple(map(part, one.criteria))) for one in spec.requirements)
+    return replace(spec, requirements=requirements)
+
+
+def test_what_it_costs_grows_as_the_texts_do() -> None:
+    texts = [f"word{at} is{at} said{at}" for at in range(400)]
+    known, now = (looked_at(counted([("Words", said)])) for said in (texts, ["Quite another one", *texts]))
+    Counting.looks = 0
+    keep_ids(now, Earlier(known))
+    assert Counting.looks < 50 * len(texts)
 
 
 def test_many_texts_that_share_their_words_are_held_against_each_other_by_the_rarer_ones() -> None:

@@ -49,6 +49,26 @@ def test_a_spec_that_went_and_comes_back_has_its_ids_again(tmp_path: Path) -> No
     assert [problem.spec for problem in problems] == ["bell"]
 
 
+def test_a_text_that_went_and_comes_back_as_it_was_has_its_id_again(tmp_path: Path) -> None:
+    desk = desk_of(tmp_path, spec("bell", RING, STOP))
+    for texts in ((RING,), (RING, LIGHT)):
+        (read,), _ = with_kept_ids([spec("bell", *texts)], tmp_path)
+        desk.replan(plan_of([read], (), BARE))
+    (back,), _ = with_kept_ids([spec("bell", STOP, LIGHT)], tmp_path)
+    assert names(back) == {STOP: "1.2", LIGHT: "1.3"}
+    assert desk.rows("SELECT id FROM plan_parts ORDER BY id") == [("1.1",), ("1.3",)]
+
+
+def test_a_spec_that_is_taken_back_and_stands_again_has_its_ids_again(tmp_path: Path) -> None:
+    desk = desk_of(tmp_path, spec("bell", RING, STOP))
+    told = replace(spec("bell", RING, STOP), requirements=(), withdrawn=("1.1", "1.2"), is_withdrawn=True)
+    (gone,), _ = with_kept_ids([told], tmp_path)
+    desk.replan(plan_of([gone], (), BARE))
+    (back,), problems = with_kept_ids([spec("bell", LIGHT, RING, STOP)], tmp_path)
+    assert names(back) == {LIGHT: "1.3", RING: "1.1", STOP: "1.2"}
+    assert ([one.id for one in back.requirements], len(problems)) == (["1"], 1)
+
+
 def test_a_spec_of_the_same_name_in_another_folder_is_another_one_while_the_first_is_there(tmp_path: Path) -> None:
     desk_of(tmp_path, spec("bell", RING, STOP))
     elsewhere = replace(spec("bell", STOP, RING), path="other/bell")
@@ -71,7 +91,7 @@ def test_a_state_of_an_older_format_is_remembered_too(tmp_path: Path) -> None:
     desk_of(tmp_path, spec("bell", RING, STOP)).db.close()
     with closing(sqlite3.connect(tmp_path / STATE)) as older, older:
         older.executescript("PRAGMA user_version = 2; DROP VIEW gates; DROP TABLE ledger; DROP TABLE waivers")
-    assert earlier_readings([spec("bell", STOP)], tmp_path)["bell"].used == {"1.1", "1.2"}
+    assert {*earlier_readings([spec("bell", STOP)], tmp_path)["bell"].used} == {"1.1", "1.2"}
 
 
 def test_ids_that_another_spec_has_or_had_are_shared_and_those_with_a_specs_number_never(tmp_path: Path) -> None:

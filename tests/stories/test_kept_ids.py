@@ -105,6 +105,24 @@ def test_the_id_of_a_criterion_that_is_gone_is_given_to_no_other_text(tmp_path: 
                       "(SELECT version FROM plan_parts)") == [(0,)]  # fmt: skip
 
 
+def test_a_criterion_that_comes_back_word_for_word_has_its_id_again_and_is_proven_anew(tmp_path: Path) -> None:
+    root = WORLD.build(tmp_path)
+    run(root, ends=PROVEN)
+    write(root, "bell", ("WHEN let go, " + STOP,), ("WHEN it rings, " + LIGHT,), tasks="1.1, 2.1")
+    commit_all(root, "one less")
+    replace(WORLD, specs={"bell": [Req("1.2"), Req("2.1")]}).write_story(root)
+    run(root, ends=PROVEN)
+    WORLD.write_spec(root, "bell")
+    commit_all(root, "as it was")
+    WORLD.write_story(root)
+    plan = planned(root)
+    assert (plan["changes"][0], plan["problems"]) == ("new requirement: 1.1 of bell", [])
+    words = "SELECT verdict, superseded_by IS NULL FROM verification_results WHERE requirement_id = '1.1' ORDER BY id"
+    assert rows(root, words) == [("PASS", 0), ("UNKNOWN", 0)]
+    run(root, ends=PROVEN)
+    assert rows(root, words) == [("PASS", 0), ("UNKNOWN", 0), ("PASS", 1)]
+
+
 def test_a_text_that_is_rewritten_in_its_place_must_be_proven_again(tmp_path: Path) -> None:
     root = WORLD.build(tmp_path)
     run(root, ends=PROVEN)
