@@ -6,9 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agent_fox.specs.spec_kit.struck import is_taken_back
+
 _ID = (
     r"(?:(?:[A-Z][A-Z0-9]{0,11}-){1,4}[A-Z]{0,3}\d{1,6}|(?:FR|NFR|SC)\d{1,6})"
-    r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[a-z]?(?!\w)"
+    r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[A-Za-z]?(?!\w)"
 )
 _SEPARATES = r"[*_`\]~ ]{0,6}(?:[(（\[][^()（）\[\]]{0,120}[)）\]][*_`\]~ ]{0,6})?(?:[:：.—–]|-(?= )|-$)"
 _IS_RANGE = re.compile(
@@ -19,7 +21,7 @@ _DECLARED = re.compile(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", r
 _SEPARATED = re.compile(_SEPARATES)
 _NAMED = re.compile(
     rf"(?<![\w-])(?P<id>{_ID})"
-    r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}))?"
+    r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}[A-Za-z]?(?!\w)))?"
 )
 _KNOWN = re.compile(r"(?:N?FR|SC)(?:-|\d)")
 _PARTS = re.compile(r"\d+|[A-Za-z]+")
@@ -27,7 +29,7 @@ _BEFORE_TEXT = re.compile(r"[\s*_`\]~:：.—–-]+")
 
 
 class Declared(NamedTuple):
-    """An id with what it declares. `is_known`: its letters are those of the templates."""
+    """An id with what it declares. `is_known`: it has the letters of the templates. `is_struck`: taken back."""
 
     id: str
     text: str
@@ -46,7 +48,10 @@ def declared(text: str, *, is_item: bool) -> Declared | None:
     rest = found["rest"].replace("**", "")
     lead = _BEFORE_TEXT.match(rest)
     said = rest[lead.end() :] if lead else rest
-    return Declared(found["id"], said.strip(), _KNOWN.match(found["id"]) is not None, "~~" in found["mark"])
+    is_struck = "~~" in found["mark"]
+    if lead and "~~" in lead[0] and not is_struck:
+        said = f"~~{said}"
+    return Declared(found["id"], said.strip(), is_known(found["id"]), is_struck or is_taken_back(said))
 
 
 def same(identifier: str) -> tuple[str, ...]:

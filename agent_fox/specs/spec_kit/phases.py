@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from agent_fox.specs.lines import Heading, Line
+from agent_fox.specs.spec_kit.rows import task_rows
 from agent_fox.specs.spec_kit.words import PHASE
+from agent_fox.specs.tables import tables_of
 
 Chain = tuple[tuple[int, Heading], ...]
 
 _BOX = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
 _BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
 _N = r"\d{1,6}"
-NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[a-z]?|TASK-{_N}"
+NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[A-Za-z]?|TASK-{_N}"
 _OTHER_NUMBER = (
     rf"(?!(?:N?FR|SC|EC|AC|US|BR|ADR|RFC|ISO|UTF|CVE|SHA|AES|P)-?\d)[A-Z]{{1,4}}\d{{0,2}}-\d{{2,5}}"
     rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)"
@@ -24,6 +26,8 @@ _NUMBERED = re.compile(
     rf"(?P<struck>~~)?[*_`\s]{{0,4}}\[?(?:Task\s)?(?P<number>{NUMBER}|{_OTHER_NUMBER})\]?(?![\w\]-])[:.)]?(?P<rest>.*)$"
 )
 _T_NUMBER = re.compile(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
+_IS_NUMBER = re.compile(NUMBER)
+_BEGINS = re.compile(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
 _NO_NUMBER = re.compile(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
 _BOLD_LINE = re.compile(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
 _BELOW_HEADINGS = 7
@@ -77,21 +81,56 @@ class PhaseDraft:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """The phases that have tasks. `lost` are tasks that stand aside from all of them, `empty` phases without tasks."""
+    """The phases that have tasks. `lost` are tasks that stand aside from all of them, `empty` phases without tasks,
+    `unread` numbers of tasks in phases that are written in another way than the rest."""
 
     phases: tuple[PhaseDraft, ...]
     lost: tuple[TaskDraft, ...]
     empty: tuple[tuple[int, str], ...]
+    unread: tuple[tuple[int, str], ...] = ()
 
 
 def cut(lines: Iterable[Line]) -> Cut:
-    """The phases of a tasks file. Tasks are boxes; headings or plain items with a `T` number where no box has one."""
+    """The phases of a tasks file. Tasks are boxes; where no box has a `T` number, what else begins with one."""
     placed = list(_placed(lines))
     boxes = _tasks(placed, _boxed)
     has_numbers = any(_is_t(task) for task in boxes)
-    tasks = boxes if has_numbers else _tasks(placed, _unboxed) or boxes
+    tasks = boxes if has_numbers else _without_boxes(placed) or boxes
     kept, lost = _kept(tasks, has_numbers)
-    return _phased(placed, kept, lost)
+    found = _phased(placed, kept, lost)
+    return replace(found, unread=tuple(_unread(placed, tasks)))
+
+
+def _without_boxes(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
+    tasks = _tasks(placed, _unboxed)
+    return tasks if any(not task.is_aside for task in tasks) else _in_rows(placed) or tasks
+
+
+def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
+    """Tasks that are rows of tables, each number once."""
+    lines = {line.number: (chain, line) for chain, line in placed}
+    found: dict[str, TaskDraft] = {}
+    for table in tables_of(line for _, line in placed):
+        for row in task_rows(table, _IS_NUMBER):
+            chain, line = lines[row.line]
+            task = TaskDraft(row.number, f" {row.title}", row.box, row.line, line.indent, chain)
+            task.is_aside = _is_aside(chain)
+            task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in row.others]
+            if row.number not in found or (found[row.number].is_aside and not task.is_aside):
+                found[row.number] = task
+    return sorted(found.values(), key=lambda task: task.line)
+
+
+def _unread(placed: Iterable[tuple[Chain, Line]], tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:
+    """Headings and items of phases that begin with a `T` number, or with a range, which no task has."""
+    known = {task.number for task in tasks}
+    within = {line.number for task in tasks for line in task.lines}
+    for chain, line in placed:
+        text = _listed_text(line) if not line.is_code and line.number not in within else ""
+        found = _BEGINS.match(text) if "T" in text else None
+        is_planned = any(PHASE.match(heading.title) for _, heading in chain) and not _is_aside(chain)
+        if found is not None and is_planned and found["number"] not in known:
+            yield line.number, found["number"]
 
 
 def _placed(lines: Iterable[Line]) -> Iterator[tuple[Chain, Line]]:
@@ -187,8 +226,7 @@ def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
 
 def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     """A heading or a plain list item that begins with a `T` number."""
-    bullet = _BULLET.match(line.text.strip())
-    text = line.heading.title if line.heading else bullet["rest"] if bullet else ""
+    text = _listed_text(line)
     found = _T_NUMBER.match(text) if text else None
     if found is None:
         return None
@@ -197,6 +235,11 @@ def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     return TaskDraft(
         found["number"], found["rest"].lstrip(":. "), box, line.number, indent, chain, is_aside=_is_aside(chain)
     )
+
+
+def _listed_text(line: Line) -> str:
+    bullet = _BULLET.match(line.text.strip()) if line.heading is None else None
+    return line.heading.title if line.heading else bullet["rest"] if bullet else ""
 
 
 def box_of(line: Line) -> str | None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import pairwise
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
+from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
-from agent_fox.specs.spec_kit.phases import NUMBER, Cut, PhaseDraft, TaskDraft, box_of, cut
+from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
 from agent_fox.specs.spec_kit.references import References, stories_in_label, stories_in_title
+from agent_fox.specs.spec_kit.struck import is_taken_back
 from agent_fox.specs.spec_kit.words import PHASE, lines_named
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import ReadTasks, rolled_up
@@ -27,24 +29,8 @@ _PARALLEL_ANYWHERE = re.compile(r"(?<!`)\[P\](?!`)")
 _STORY_ANYWHERE = re.compile(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
 _MARKS = "*_ :：.-–—\t~"
 _TICKS = "✓✔✅☑"
-_T = re.compile(NUMBER)
-_WAITS = re.compile(
-    r"(?:depend(?:s|ent)? on|dependenc(?:y|ies)|blocked by|waits? for|requires?|needs|after|prerequisites?"
-    r"|依[赖賴](?:于|於)?|依存|의존|depende de|dépend d[e']|hängt ab von|abhängig von|зависит от)"
-    r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
-    re.IGNORECASE,
-)
-_COMES_AFTER = re.compile(
-    r"T\d{1,6}[a-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[a-z]?){0,20}\s?"
-    r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
-)
-_NEXT = re.compile(
-    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
-    re.IGNORECASE,
-)
-_LINKS_RANGE = re.compile(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
-_SHORT_RANGE = re.compile(r"(T\d{1,6})-(\d{1,6})")
 _ALL_BEFORE = "Tasks"
+_LONGEST_HEADING = 300
 
 
 @dataclass(slots=True)
@@ -57,6 +43,7 @@ class _Task:
     stories: tuple[str, ...] = ()
     is_parallel: bool = False
     is_optional: bool = False
+    is_struck: bool = False
     details: tuple[str, ...] = ()
 
     @property
@@ -69,6 +56,7 @@ def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     found = cut(markdown.lines)
     reading = _Reading(markdown, references, found)
     groups = tuple(reading.group(number, draft) for number, draft in _numbered(found.phases))
+    reading.warn_of_too_many()
     return ReadTasks(mark_first_tests(groups), tuple(reading.problems), reading.places)
 
 
@@ -102,9 +90,11 @@ class _Reading:
         self.places: dict[str, str] = {}
         self.shared: dict[tuple[tuple[str, ...], tuple[str, ...]], tuple[str, ...]] = {}
         self.tasks = {id(task.draft): task for task in self._labelled(found.phases)}
-        self.numbers = {task.number: place for place, task in enumerate(self.tasks.values())}
+        self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks.values())})
         self.traced = self._traced()
+        self.stated = self._stated()
         self._warn_of_lost(found.lost)
+        self._warn_of_unread(found.unread)
         for line, title in found.empty:
             self._warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
 
@@ -119,6 +109,12 @@ class _Reading:
                 f"boxes without a number, in no phase: {lines_named(boxes)}. Not planned; number those that are tasks"
             )
             self._warn(boxes[0], what)
+
+    def _warn_of_unread(self, unread: tuple[tuple[int, str], ...]) -> None:
+        if unread:
+            lines = lines_named(line for line, _ in unread)
+            what = f"{unread[0][1]} and such are written in another way than other tasks here: {lines}. Not planned"
+            self._warn(unread[0][0], f"{what}; write tasks with boxes (`- [ ] T001 ...`), one a line")
 
     def _labelled(self, phases: Iterable[PhaseDraft]) -> Iterator[_Task]:
         seen: dict[str, list[int]] = {}
@@ -164,7 +160,7 @@ class _Reading:
     def _subtask(self, task: _Task, of_phase: tuple[str, ...]) -> Subtask:
         self.places.setdefault(f"task {task.number}", self.markdown.at(task.draft.line))
         known, unknown = self.references.named(task.said)
-        stories = task.stories or of_phase
+        stories = task.stories or _of_headings(task.draft, of_phase)
         missing = [story for story in task.stories if not self.references.has_story(story)]
         if (unknown or missing) and not self.references.is_empty:
             what = f"{task.number} names {', '.join([*missing, *unknown])}: no such requirement in this spec"
@@ -172,7 +168,7 @@ class _Reading:
         return Subtask(
             number=task.number,
             title=task.title,
-            state=_state(task.draft),
+            state=_state(task),
             optional=task.is_optional,
             requirements=self._requirements(stories, (*known, *self.traced.get(task.number, ()))),
             details=task.details,
@@ -188,12 +184,35 @@ class _Reading:
 
     def _after(self, task: _Task) -> tuple[str, ...]:
         """The tasks that a task, or a heading above it, says it waits for."""
-        headings = [heading.title for _, heading in task.draft.chain if heading.level > 1]
+        headings = [heading.title[:_LONGEST_HEADING] for _, heading in task.draft.chain if heading.level > 1]
         waits, unknown = waited_for("\n".join([task.said, *headings]), self.numbers)
+        self._warn_of_unknown(task.draft.line, f"{task.number} waits for", unknown)
+        return tuple(
+            number for number in dict.fromkeys((*waits, *self.stated.get(task.number, ()))) if number != task.number
+        )
+
+    def _stated(self) -> dict[str, list[str]]:
+        """What each task comes after, as others say it: tasks that block it, prose about their order, tables."""
+        found: dict[str, list[str]] = {}
+        for task in self.tasks.values():
+            blocked, unknown = blocked_by(task.said, self.numbers)
+            self._warn_of_unknown(task.draft.line, f"{task.number} blocks", unknown)
+            for later in blocked:
+                found.setdefault(later, []).append(task.number)
+        for said in stated_in(self.markdown, self.numbers):
+            self._warn_of_unknown(said.line, "the order of tasks names", said.unknown)
+            for later in said.later:
+                found.setdefault(later, []).extend(said.earlier)
+        return found
+
+    def warn_of_too_many(self) -> None:
+        if self.numbers.is_spent:
+            what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
+            self._warn(1, what)
+
+    def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
         if unknown:
-            what = f"{task.number} waits for {', '.join(unknown)}: no such task here. Correct the number"
-            self._warn(task.draft.line, what)
-        return tuple(number for number in waits if number != task.number)
+            self._warn(line, f"{who} {', '.join(unknown)}: no such task here. Correct the number")
 
     def _traced(self) -> dict[str, tuple[str, ...]]:
         """What tables say: the ids in a row's first cell are the work of the tasks that the row names."""
@@ -229,10 +248,23 @@ def _labelled(draft: TaskDraft, number: str) -> _Task:
         task.stories = tuple(dict.fromkeys(anywhere))
     if (of_title := _FIELD_AT_END.search(rest)) is not None:
         task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
-    task.title = " ".join([*kept, *rest.replace("**", "").replace("~~", "").strip(_MARKS).split()])
+    task.is_struck = draft.is_struck or is_taken_back(rest)
+    task.title = " ".join([*kept, *_unmarked(rest, task.is_struck).split()])
     above = [heading.title for _, heading in draft.chain[-1:]]
     task.is_optional |= draft.is_optional or any(_OPTIONAL_HEADING.search(title) for title in above)
     return task
+
+
+def _unmarked(text: str, is_struck: bool) -> str:
+    """A title without marks; the strikes that are left in one that is not taken back part the old from the new."""
+    plain = text.replace("**", "")
+    return plain.replace("~~", "").strip(_MARKS) if is_struck else plain.strip(_MARKS.replace("~", ""))
+
+
+def _of_headings(draft: TaskDraft, of_phase: tuple[str, ...]) -> tuple[str, ...]:
+    """The stories of a phase, or those of them that the nearest heading below it is about."""
+    named = (tuple(stories_in_title(heading.title[:_LONGEST_HEADING])) for _, heading in reversed(draft.chain))
+    return next((stories for stories in named if stories and of_phase and set(stories) <= set(of_phase)), of_phase)
 
 
 def _takes(task: _Task, label: str, kept: list[str], written: str) -> bool:
@@ -251,50 +283,6 @@ def _takes(task: _Task, label: str, kept: list[str], written: str) -> bool:
     return True
 
 
-def waited_for(text: str, numbers: Mapping[str, int]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The tasks that a text says to wait for, ranges written out, and those of them that are not there.
-
-    `numbers` are those of the file, with their places in it.
-    """
-    known: dict[str, None] = {}
-    unknown: dict[str, None] = {}
-    starts = [found.end() for found in _WAITS.finditer(text)]
-    for start in sorted(starts + [found.start() for found in _COMES_AFTER.finditer(text)]):
-        for first, last in _listed(text, start):
-            names = _between(first, last, numbers)
-            known.update(dict.fromkeys(name for name in names if name in numbers))
-            unknown.update(dict.fromkeys(name for name in names if name not in numbers))
-    return tuple(known), tuple(unknown)
-
-
-def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
-    """The numbers that follow one another from a place, each with the end of its range."""
-    number = _T.match(text, start)
-    while number is not None:
-        link = _NEXT.match(text, number.end())
-        following = _T.match(text, link.end()) if link else None
-        if link is not None and following is not None and _LINKS_RANGE.match(link["link"]):
-            yield number[0], following[0]
-            link = _NEXT.match(text, following.end())
-            following = _T.match(text, link.end()) if link else None
-        else:
-            yield number[0], number[0]
-        number = following
-
-
-def _between(first: str, last: str, numbers: Mapping[str, int]) -> list[str]:
-    short = _SHORT_RANGE.fullmatch(first) if first not in numbers else None
-    if short is not None:
-        first = short[1]
-        last = f"{short[1][: -len(short[2])]}{short[2]}"
-    if first == last:
-        return [first]
-    if first in numbers and last in numbers:
-        within = islice(numbers, numbers[first], numbers[last] + 1)
-        return [name for name in within if _T.fullmatch(name)]
-    return [first, last]
-
-
 def _phase_title(heading: str, number: int) -> str:
     """A phase's name without a number that the group has anyway."""
     if not heading:
@@ -304,9 +292,10 @@ def _phase_title(heading: str, number: int) -> str:
     return rest or heading.strip("* ")
 
 
-def _state(draft: TaskDraft) -> TaskState:
+def _state(task: _Task) -> TaskState:
     """What its box says; a heading without a tick stands where the boxes below it stand."""
-    if draft.is_struck:
+    draft = task.draft
+    if task.is_struck:
         return TaskState.SKIPPED
     if draft.is_heading and not draft.box:
         return rolled_up([_ticked(box) for line in draft.lines if (box := box_of(line)) is not None])

@@ -108,6 +108,10 @@ def test_a_story_without_a_number_of_its_own_is_counted(tmp_path: Path) -> None:
         ("- [ ] **NFR-12** — sell", "NFR-12", "sell"),
         ("1. **FR-AUTH-001:** sell", "FR-AUTH-001", "sell"),
         ("- **FR-001a**: sell", "FR-001a", "sell"),
+        ("- **FR-001A**: sell", "FR-001A", "sell"),
+        ("- **FR-001**: ~~rent~~ **Amended.** It MUST sell", "FR-001", "~~rent~~ Amended. It MUST sell"),
+        ("- **FR-001**: ~~rent~~ (removed) It MUST sell", "FR-001", "~~rent~~ (removed) It MUST sell"),
+        ("- **FR-001**: ~~rent~~ Replaced: it MUST sell", "FR-001", "~~rent~~ Replaced: it MUST sell"),
         ("- **FR-1.2**: sell", "FR-1.2", "sell"),
         ("- **FR\u2011001**: sell", "FR-001", "sell"),
         ("- **FR-001-API**: sell", "FR-001-API", "sell"),
@@ -153,6 +157,23 @@ def test_what_was_taken_back_is_not_expected(tmp_path: Path) -> None:
         tmp_path, spec=requirements("- ~~**FR-001**: sell~~\n- **FR-002**: REMOVED\n- **FR-003**: buy\n")
     )
     assert (spec.expected, spec.withdrawn, len(problems)) == (("FR-003",), ("FR-001", "FR-002"), 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "~~sell~~",
+        "~~sell in ~2 s~~ (see FR-003 (below))",
+        "~~sell~~ **[REMOVED]**",
+        "~~sell~~ **Withdrawn 2026-07-26** — nobody buys",
+        "~~sell~~ *Superseded by FR-003a.*",
+        "~~Removed~~ — nobody buys",
+    ],
+)
+def test_a_text_that_is_struck_out_beside_its_id_is_not_expected(tmp_path: Path, text: str) -> None:
+    spec, problems = read(tmp_path, spec=requirements(f"- **FR-001**: {text}\n- **FR-002**: buy\n"))
+    assert (spec.expected, spec.withdrawn) == (("FR-002",), ("FR-001",))
+    assert problems == ["spec.md:7 FR-001 was taken back and is not expected"]
 
 
 def test_requirements_without_ids_are_counted(tmp_path: Path) -> None:

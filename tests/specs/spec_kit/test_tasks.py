@@ -191,6 +191,7 @@ def test_a_phase_named_for_a_story_gives_it_to_its_tasks(tmp_path: Path, heading
         ("+ [ ] [T001] a", "T001", "a"),
         ("- [ ] **T001 [P] a**", "T001", "a"),
         ("-\t[ ] T001b [P] a", "T001b", "a"),
+        ("- [ ] T001B [P] a", "T001B", "a"),
         ("- [ ] T-001 [P] a", "T-001", "a"),
         ("- [ ] T1-001 [P] a", "T1-001", "a"),
         ("- [ ] 1.1 [P] a", "1.1", "a"),
@@ -214,6 +215,11 @@ def test_numbers_are_read_in_every_spelling(tmp_path: Path, line: str, number: s
         ("- [] T001 a", TaskState.OPEN),
         ("- [~] T001 a", TaskState.SKIPPED),
         ("- [ ] ~~T001 a~~", TaskState.SKIPPED),
+        ("- [ ] T001 [P] ~~a~~", TaskState.SKIPPED),
+        ("- [ ] T001 ~~a ~5 s~~ (done in T007)", TaskState.SKIPPED),
+        ("- [ ] T001 ~~a~~ **SUPERSEDED 2026-01-02**: b", TaskState.SKIPPED),
+        ("- [ ] T001 ~~a~~ → b", TaskState.OPEN),
+        ("- [ ] T001 a, ~~not b~~", TaskState.OPEN),
         ("- [-] T001 a", TaskState.IN_PROGRESS),
         ("### T001: a ✅", TaskState.DONE),
         ("### T001: a\n\n- [x] b\n- [ ] c", TaskState.IN_PROGRESS),
@@ -235,6 +241,8 @@ def test_states_are_those_of_the_boxes(tmp_path: Path, line: str, state: TaskSta
         ("（T002・T003 に依存）", ("T002", "T003")),
         ("(T001–T003 완료 후)", ("T001", "T002", "T003")),
         ("，在 T003 完成后", ("T003",)),
+        ("(deps: T001, T002)", ("T001", "T002")),
+        ("[depends: T002]", ("T002",)),
         ("like T001", ()),
     ],
 )
@@ -265,6 +273,23 @@ def test_a_phase_without_tasks_and_boxes_outside_of_phases_are_said(tmp_path: Pa
         "tasks.md:13 boxes without a number, in no phase: line 13. Not planned; number those that are tasks",
         "tasks.md:7 'Phase 2: B' has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)",
     ]
+
+
+def test_what_is_written_in_another_way_than_the_tasks_is_said(tmp_path: Path) -> None:
+    tasks = "# T\n\n## Phase 1: A\n\n- [ ] T001 a\n- T001 is first\n- T002 b\n\n### T003-T005: c\n\nwords\n"
+    found, problems = groups(tmp_path, tasks + "\n## Notes\n\n- T008 is another file's\n")
+    assert [t.number for t in found[0].subtasks] == ["T001"]
+    assert problems == [
+        "tasks.md:7 T002 and such are written in another way than other tasks here: lines 7 and 9. Not planned; "
+        "write tasks with boxes (`- [ ] T001 ...`), one a line"
+    ]
+
+
+def test_a_heading_below_a_phase_of_several_stories_says_whose_tasks_stand_under_it(tmp_path: Path) -> None:
+    tasks = "# T\n\n## Phase 2: Core (User Story 1-2)\n\n### US2 Paying\n\n- [ ] T001 a\n"
+    tasks += "\n### Words (depends on US7)\n\n- [ ] T002 b\n- [ ] T003 [US1] c\n"
+    found, _ = groups(tmp_path, tasks)
+    assert [t.requirements for t in found[0].subtasks] == [("US2",), ("US1.1", "US2"), ("US1.1",)]
 
 
 def test_a_table_from_requirements_to_tasks_is_part_of_the_blame_map(tmp_path: Path) -> None:

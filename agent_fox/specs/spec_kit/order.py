@@ -1,0 +1,259 @@
+"""Which tasks come after which, as words say it: `depends on T001`, `T004 blocks T005-T007`, `T001 → T002 → T003`.
+
+A task's own words are read wherever they name other tasks; prose about the order of tasks only where a sentence says it
+outright, with nothing between a number, the verb and the next number. Rows of tables count as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice, pairwise
+
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.lines import plain
+from agent_fox.specs.spec_kit.parts import items_of, parts_of
+from agent_fox.specs.spec_kit.phases import NUMBER
+from agent_fox.specs.tables import Table
+
+_T = re.compile(NUMBER)
+_WAITS = re.compile(
+    r"(?:depend(?:s|ent)? on|(?:depend(?:s|encias?|ências?)|deps)(?=[\s*_]{0,4}[:：])|dependenc(?:y|ies)|blocked by"
+    r"|waits? for|requires?|needs|after|prerequisites?"
+    r"|依[赖賴](?:于|於)?|依存|의존|depende de|dépend d[e']|hängt ab von|abhängig von|зависит от)"
+    r"[\s:：*_`(\[]{0,8}(?:tasks?\s)?",
+    re.IGNORECASE,
+)
+_COMES_AFTER = re.compile(
+    r"T\d{1,6}[A-Za-z]?(?:\s?[、,，・&~〜–-]\s?T\d{1,6}[A-Za-z]?){0,20}\s?"
+    r"(?:に依存|の?完了後|の後に|에 의존|완료 ?후|完成[后後]|之[后後])"
+)
+_BLOCKS = re.compile(
+    r"(?<!\d )(?<!\d\) )\b(?:blocks?|(?:must|should) (?:be )?completed? before|阻塞|bloque(?:a|ia)n?)"
+    r"[\s:：*_`]{1,6}(?:tasks?\s)?",
+    re.IGNORECASE,
+)
+_NEXT = re.compile(
+    r"[\s*_`\])]{0,4}(?:\([^()]{0,80}\)\s?)?(?P<link>[,;、，・/&+]|and\b|through\b|to\b|[-–—~]|\.\.\.?)[\s*_`\[(]{0,4}(?:and\s)?",
+    re.IGNORECASE,
+)
+_LINKS_RANGE = re.compile(r"through|to|[-–—~]|\.\.", re.IGNORECASE)
+_SHORT_RANGE = re.compile(r"(T\d{1,6})-(\d{1,6})")
+
+_NAMED = re.compile(rf"(?<![\w.])(?:{NUMBER})(?!\w|-[a-z])")
+_AND = re.compile(
+    r"\s?(?:[,、，/&+・]|[,，]?\s?(?:and|y|e|und|et|и)\b|[和及与]|[-–—~～〜]|to\b|through\b|\.\.\.?)\s?", re.IGNORECASE
+)
+_WORDS_BEFORE_BRACKET = r"(?:(?:[A-Za-z][\w/-]{0,30}\s){0,4}\()?"
+_ARROW = re.compile(rf"\)?\s?(?:[→⟶➜⇒➔]|[-=─]{{1,3}}[>►])\s?{_WORDS_BEFORE_BRACKET}")
+_AFTER = re.compile(
+    r"\)?\s(?:(?:also|only|directly|both|strictly)\s)?"
+    r"(?:(?:depends?|(?:(?:is|are) )?dependent)\s(?:only\s|directly\s)?(?:up)?on|requires?|needs?|waits? (?:for|on)"
+    r"|(?:must )?follows?|(?:is|are) blocked by"
+    r"|(?:(?:must|should|can|may|will)\s)?(?:only\s)?(?:be done|runs?|starts?|begins?|comes?|goes|go|lands?)?"
+    r"\s?(?:in parallel\s)?(?:only\s)?after"
+    r"|depend(?:e|en|em) de|dépend(?:ent)? de|hängt ab von|зависит от|依[赖賴](?:于|於)?|의존)"
+    rf"\s(?:(?:both|tasks?|all of|completion of)\s)?{_WORDS_BEFORE_BRACKET}",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(
+    r"\)?\s(?:(?:also|directly)\s)?"
+    r"(?:(?:must )?blocks?|(?:must )?precedes?|bloquean?|bloqueiam?|阻塞"
+    r"|(?:must|should|shall|has to|have to|needs? to|is|are)?\s?(?:be\s)?"
+    r"(?:completed?|finish(?:ed)?|done|exists?|lands?|runs?|pass(?:es)?|merged|comes?|goes|go)?"
+    r"\s?(?:before|prior to)(?: starting)?)"
+    rf"\s(?:(?:both|tasks?|all of)\s)?{_WORDS_BEFORE_BRACKET}",
+    re.IGNORECASE,
+)
+_IN_DOUBT = re.compile(
+    r"\b(?:not|no longer|never|if|unless|when|whether|except|insofar|instead|rather|although|even|could|might"
+    r"|optional(?:ly)?|ideally|preferably|prefer|recommended)\b|n['’]t\b",
+    re.IGNORECASE,
+)
+_BRACKETS = re.compile(r"\((?P<inside>[^()]{0,300})\)")
+_SENTENCE = re.compile(r"[.;!?]\s|[。；！？]|\n")
+_MARKS = re.compile(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
+_IS_ABOUT_ORDER = re.compile(
+    r".*(?:dependenc|execution order|\bblock(?:s|ing|ers)\b|sequential|task order|critical path|依[赖賴存]|의존"
+    r"|dépendanc|depend[eê]nc|abhängig|зависимост)",
+    re.IGNORECASE,
+)
+
+
+MOST_NAMED = 200_000
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The tasks of a file, with their places in it. `spare`: how many more its ranges and lists may name."""
+
+    places: Mapping[str, int]
+    spare: int = MOST_NAMED
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.places
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spare < 0
+
+    def has_room(self, many: int) -> bool:
+        self.spare -= many
+        return self.spare >= 0
+
+    def between(self, first: str, last: str) -> list[str]:
+        """The tasks of a range, as the file has them; its ends alone where one is not there, or too many are named."""
+        short = _SHORT_RANGE.fullmatch(first) if first not in self else None
+        if short is not None:
+            first = short[1]
+            last = f"{short[1][: -len(short[2])]}{short[2]}"
+        if first == last:
+            return [first]
+        if first in self and last in self and self.has_room(self.places[last] - self.places[first]):
+            within = islice(self.places, self.places[first], self.places[last] + 1)
+            return [name for name in within if _T.fullmatch(name)]
+        return [first, last]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a line says outright: each of `later` comes after each of `earlier`. `unknown` are no tasks of the file."""
+
+    line: int
+    earlier: tuple[str, ...]
+    later: tuple[str, ...]
+    unknown: tuple[str, ...] = ()
+
+
+def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
+    starts = [found.end() for found in _WAITS.finditer(text)]
+    return _named_at(text, sorted(starts + [found.start() for found in _COMES_AFTER.finditer(text)]), numbers)
+
+
+def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tasks that a task's own text says it blocks, and those of them that are not there."""
+    return _named_at(text, [found.end() for found in _BLOCKS.finditer(text)], numbers)
+
+
+def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
+    """What the parts about the order of tasks say, and tables with a column for what a task depends on or blocks."""
+    for part in parts_of(markdown.lines):
+        titles = [part.label, *(heading.title for _, heading in part.path if heading.level > 1)]
+        if any(_IS_ABOUT_ORDER.match(title[:200]) for title in titles):
+            for item in items_of(line for line in part.lines if not line.is_code):
+                for sentence in () if item.is_row else _sentences(item.text):
+                    yield from _said(item.line, sentence, numbers)
+    for table in markdown.tables:
+        yield from _in_table(table, numbers)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """Sentences without marks; what stands in brackets is a sentence of its own, unless it is but task numbers."""
+    inside: list[str] = []
+    plain = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
+    for sentence in (*_SENTENCE.split(plain), *inside):
+        if "T" in sentence and _IN_DOUBT.search(sentence) is None:
+            yield " ".join(sentence.split())
+
+
+def _kept(found: re.Match[str], inside: list[str]) -> str:
+    if _NAMED.search(found["inside"]) and not _AND.sub("", _NAMED.sub("", found["inside"])).strip():
+        return found[0]
+    inside.append(found["inside"])
+    return ""
+
+
+def _said(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]:
+    """What one sentence says. In `T3 depends on T1, T4 depends on T2` the last of a list begins what follows it."""
+    lists = list(_lists(sentence))
+    verbs = [_verb(sentence[left[-1].end() : right[0].start()]) for left, right in pairwise(lists)]
+    for place, verb in enumerate(verbs):
+        left, right = lists[place], lists[place + 1]
+        if verb is not None and verb is not _ARROW:
+            left = left[-1:] if place and verbs[place - 1] in (_AFTER, _BEFORE) and _is_parted(sentence, left) else left
+            goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_AFTER, _BEFORE)
+            right = right[:-1] if goes_on and _is_parted(sentence, right) else right
+        if verb is not None:
+            earlier, later = (right, left) if verb is _AFTER else (left, right)
+            yield _stated(line, _names(sentence, earlier, numbers), _names(sentence, later, numbers), numbers)
+
+
+def _verb(gap: str) -> re.Pattern[str] | None:
+    return next((verb for verb in (_ARROW, _AFTER, _BEFORE) if verb.fullmatch(gap)), None)
+
+
+def _lists(sentence: str) -> Iterator[list[re.Match[str]]]:
+    """The numbers of a sentence, those together that follow one another."""
+    found: list[re.Match[str]] = []
+    for number in _NAMED.finditer(sentence):
+        if found and not _AND.fullmatch(sentence, found[-1].end(), number.start()):
+            yield found
+            found = []
+        found.append(number)
+    if found:
+        yield found
+
+
+def _is_parted(sentence: str, numbers: list[re.Match[str]]) -> bool:
+    """Whether a comma stands before the last number of several."""
+    return len(numbers) > 1 and "," in sentence[numbers[-2].end() : numbers[-1].start()]
+
+
+def _names(sentence: str, found: list[re.Match[str]], numbers: Numbers) -> list[str]:
+    """The names that a list writes, ranges written out."""
+    names = [found[0][0]]
+    for before, number in pairwise(found):
+        is_range = _LINKS_RANGE.search(sentence, before.end(), number.start()) is not None
+        names += numbers.between(before[0], number[0]) if is_range else [number[0]]
+    return [name for written in names for name in numbers.between(written, written)]
+
+
+def _in_table(table: Table, numbers: Numbers) -> Iterator[Stated]:
+    waits = table.column_with("depends", "dependenc", "blocked by", "prerequisite", "依赖", "依賴", "依存", "depende")
+    blocks = table.column("blocks", "blocking", "unblocks")
+    for row in table.rows if (waits or blocks) is not None else ():
+        own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
+        if own is not None:
+            earlier, later = (_cell(row.cell(column), numbers) for column in (waits, blocks))
+            yield _stated(row.line, earlier, [own], numbers)
+            yield _stated(row.line, [own], later, numbers)
+
+
+def _cell(text: str, numbers: Numbers) -> list[str]:
+    return [name for found in _lists(_BRACKETS.sub("", text)) for name in _names(text, found, numbers)]
+
+
+def _stated(line: int, earlier: list[str], later: list[str], numbers: Numbers) -> Stated:
+    unknown = tuple(dict.fromkeys(name for name in (*earlier, *later) if name not in numbers))
+    known = [tuple(dict.fromkeys(name for name in names if name in numbers)) for names in (earlier, later)]
+    has_room = numbers.has_room(len(known[0]) * len(known[1]))
+    return Stated(line, known[0] if has_room else (), known[1], unknown)
+
+
+def _named_at(text: str, starts: Iterable[int], numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The tasks that are listed at some places of a text, and those of them that are not there."""
+    known: dict[str, None] = {}
+    unknown: dict[str, None] = {}
+    for start in starts:
+        for first, last in _listed(text, start):
+            names = numbers.between(first, last)
+            known.update(dict.fromkeys(name for name in names if name in numbers))
+            unknown.update(dict.fromkeys(name for name in names if name not in numbers))
+    return tuple(known), tuple(unknown)
+
+
+def _listed(text: str, start: int) -> Iterator[tuple[str, str]]:
+    """The numbers that follow one another from a place, each with the end of its range."""
+    number = _T.match(text, start)
+    while number is not None:
+        link = _NEXT.match(text, number.end())
+        following = _T.match(text, link.end()) if link else None
+        if link is not None and following is not None and _LINKS_RANGE.match(link["link"]):
+            yield number[0], following[0]
+            link = _NEXT.match(text, following.end())
+            following = _T.match(text, link.end()) if link else None
+        else:
+            yield number[0], number[0]
+        number = following
