@@ -27,7 +27,7 @@ _TRACES = re.compile(
 )
 _PROPERTY = re.compile(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
 _TASK_NUMBER = re.compile(
-    r"(?<![\w.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
+    r"(?<![A-Za-z0-9_.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
 )
 _NEXT_FIELD = re.compile(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
 _DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agent_fox.specs.kiro.blocks import heading_of
@@ -67,10 +67,16 @@ class Section:
 
 
 class _Cut:
-    """Goes through a file, line by line. Knows only where it stands: under which headings, in which entry."""
+    """Goes through a file, line by line. Knows only where it stands: under which headings, in which entry.
 
-    def __init__(self) -> None:
+    Lines in `tasks` are headings that are tasks', whatever they are called. `left_out` are numbered boxes under those
+    that begin as if they were not, such as *Reference data*, by the line of the heading.
+    """
+
+    def __init__(self, tasks: frozenset[int]) -> None:
+        self.tasks = tasks
         self.entries: list[Entry] = []
+        self.left_out: dict[int, list[Entry]] = {}
         self.sections: list[Section] = []
         self.current: Entry | None = None
         self.not_tasks: int | None = None
@@ -87,6 +93,7 @@ class _Cut:
             self._heading(line, heading.level, heading.title)
             return
         if self.not_tasks is not None:
+            self._leave_out(line, self.sections[-1])
             return
         entry = (_box(line) if is_boxed else _listed(line)) if not line.is_code else None
         if entry is not None:
@@ -98,13 +105,18 @@ class _Cut:
         self.sections = [section for section in self.sections if section.level < level]
         if self.not_tasks is None or level <= self.not_tasks:
             found = _HEADING.match(title.replace("**", ""))
-            is_aside = NOT_TASKS.match(title.strip("*_ ").lower()) is not None
+            is_aside = line.number not in self.tasks and NOT_TASKS.match(title.strip("*_ ").lower()) is not None
             self.not_tasks = level if is_aside else None
             self.current = None
             entry = None if is_aside else _headed(found, line, level)
             self.sections.append(Section(level, title.strip("*_ "), line.number, entry.number if entry else ""))
             if entry is not None:
                 self._begin(entry, line, "")
+
+    def _leave_out(self, line: Line, heading: Section) -> None:
+        entry = _box(line) if not line.is_code else None
+        if entry is not None and entry.number and not NOT_TASKS.fullmatch(heading.title.lower()):
+            self.left_out.setdefault(heading.line, []).append(entry)
 
     def _begin(self, entry: Entry, line: Line, text: str) -> None:
         entry.sections = tuple(self.sections)
@@ -131,9 +143,40 @@ def entries_of(lines: Iterable[Line]) -> list[Entry]:
     """The entries of a file. Where it has no boxes at all, numbered items stand for them."""
     kept = tuple(lines)
     is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
-    entries = _Cut().read(_with_bold_headings(kept), is_boxed=is_boxed)
+    lines = tuple(_with_bold_headings(_without_title(kept)))
+    cut = _Cut(frozenset())
+    entries = cut.read(lines, is_boxed=is_boxed)
+    tasks = frozenset(_going_on(entries, cut.left_out))
+    if tasks:
+        entries = _Cut(tasks).read(lines, is_boxed=is_boxed)
     _give_to_wholes(entries)
     return entries
+
+
+def _going_on(entries: Iterable[Entry], left_out: Mapping[int, Sequence[Entry]]) -> Iterator[int]:
+    """Headings left out below which the numbers of the tasks go on: they are about tasks after all."""
+    numbers = sorted((entry.line, _head(entry)) for entry in entries if not entry.level and entry.number)
+    heads = {head for _, head in numbers}
+    for heading, boxes in left_out.items():
+        before = max((head for line, head in numbers if line < heading), default=0)
+        first = _head(boxes[0])
+        if first == before + 1 and first not in heads:
+            numbers += [(box.line, _head(box)) for box in boxes]
+            heads.update(_head(box) for box in boxes)
+            yield heading
+
+
+def _head(entry: Entry) -> int:
+    digits = entry.number.partition(".")[0]
+    return int(digits) if digits.isdigit() else 0
+
+
+def _without_title(lines: tuple[Line, ...]) -> tuple[Line, ...]:
+    """The lines without the file's title: it is no task whatever its number, and hides none whatever it says."""
+    levels = [(line.heading.level, line.number) for line in lines if line.heading is not None]
+    tops = [number for level, number in levels if level == 1]
+    title = tops[0] if len(tops) == 1 and levels[0][0] == 1 else 0
+    return tuple(line for line in lines if line.number != title)
 
 
 def _give_to_wholes(entries: Iterable[Entry]) -> None:

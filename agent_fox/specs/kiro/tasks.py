@@ -22,6 +22,7 @@ from agent_fox.specs.kiro.fields import (
 from agent_fox.specs.kiro.references import References
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
 from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, doubled_tasks
+from agent_fox.specs.kiro.waves import check_waves
 from agent_fox.specs.kiro.words import CHECKPOINT
 from agent_fox.specs.task_groups import Bullet, state_of
 from agent_fox.specs.tasks import rolled_up
@@ -46,7 +47,8 @@ def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
     reading = _Reading(markdown, references, drafts)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
-    said = (*problems, *doubled_tasks(markdown, drafts), *reading.problems)
+    waves = check_waves(markdown, reading.groups)
+    said = (*problems, *doubled_tasks(markdown, drafts), *reading.problems, *waves)
     return KiroTasks(groups, said, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
 
 
@@ -65,18 +67,23 @@ class _Reading:
         self.tilde_is_skipped = any(_TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines)
         self.problems: list[Problem] = []
         self.properties: dict[str, list[str]] = {}
-        self.known = TaskOrder(
-            [n for draft in drafts for n in (draft.written, *(task.entry.number for task in draft.subtasks))]
-        )
+        numbers = [
+            (number, str(draft.number))
+            for draft in drafts
+            for number in (draft.written, *(task.entry.number for task in draft.subtasks))
+        ]
+        self.known = TaskOrder([number for number, _ in numbers])
+        self.groups = dict(numbers)
+        self.order = {str(draft.number): place for place, draft in enumerate(drafts)}
 
     def group(self, draft: GroupDraft) -> Group:
         name = draft.written or str(draft.number)
         fields = self._fields(draft.bullets, name)
-        subtasks = tuple(self._subtask(task) for task in draft.subtasks)
+        subtasks = tuple(self._subtask(task, draft.number) for task in draft.subtasks)
         named = dict.fromkeys(self._requirements(fields))
         for subtask in subtasks:
             named.update(dict.fromkeys(subtask.requirements))
-        self._waits(fields)
+        self._waits(fields, draft.number)
         entry = draft.entry
         written = _wrapped(entry, draft.bullets) if entry is not None else draft.title
         title = without_fields(written) or written
@@ -92,7 +99,7 @@ class _Reading:
             is_checkpoint=CHECKPOINT.match(title) is not None and not subtasks and not named,
         )
 
-    def _subtask(self, draft: TaskDraft) -> Subtask:
+    def _subtask(self, draft: TaskDraft, group: int) -> Subtask:
         entry = draft.entry
         fields = self._fields(draft.bullets, entry.number)
         below = [bullet for bullet in draft.bullets[1:] if not is_field(bullet, fields)]
@@ -104,7 +111,7 @@ class _Reading:
             requirements=tuple(dict.fromkeys(self._requirements(fields))),
             details=tuple(bullet.text for bullet in below),
             parallel=entry.parallel,
-            after=self._waits(fields),
+            after=self._waits(fields, group),
         )
 
     def _state(self, draft: GroupDraft) -> TaskState:
@@ -138,8 +145,8 @@ class _Reading:
                 self._say(found, f"{found.written[:80]!r} names no requirement by its number. Write the numbers")
             yield from named.ids
 
-    def _waits(self, fields: Iterable[Field]) -> tuple[str, ...]:
-        """The tasks that a task waits for; one that is not there is told."""
+    def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
+        """The tasks that a task waits for; one that is not there is told, and so is one of a later group."""
         after: dict[str, None] = {}
         for found in fields:
             if found.sort is not Sort.WAITS:
@@ -149,6 +156,11 @@ class _Reading:
             missing = [number for number in numbers if number not in self.known.places]
             if missing:
                 self._say(found, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
+            own = self.order[str(group)]
+            late = [number for number in numbers if self.order.get(self.groups.get(number, ""), own) > own]
+            if late:
+                what = f"waits for {', '.join(late)}, which is built later: groups are built in the order of the file"
+                self._say(found, f"{what}. Move one of the two")
         return tuple(after)
 
     def _say(self, found: Field, what: str) -> None:

@@ -442,3 +442,112 @@ def test_the_words_that_kiro_writes_into_a_bugfix_are_no_list_and_need_no_mendin
         references,
     )
     assert ([group.requirements for group in read.groups], read.problems) == ([(), ()], ())
+
+
+@pytest.mark.parametrize("title", ["Notes App - Implementation Plan", "Risk Engine: Tasks", "Status", "#581 — Tasks"])
+def test_the_title_of_the_file_hides_no_tasks_and_is_none(title: str) -> None:
+    read = tasks_of(f"# {title}\n\n- [ ] 1. A\n  - [ ] 1.1 B\n")
+    assert groups_of(read) == [(1, "A", ["1.1"])]
+
+
+@pytest.mark.parametrize("title", ["Tasks — F-014", "Phase 6: Tasks", "Tasks for issue #581", "1. Tasks"])
+def test_a_number_in_the_title_of_the_file_is_no_group(title: str) -> None:
+    read = tasks_of(f"# {title}\n\n## Part\n\n- [ ] 1.1 A\n- [ ] 2.1 B\n")
+    assert groups_of(read) == [(1, "Part", ["1.1"]), (2, "Part", ["2.1"])]
+
+
+def test_headings_that_only_begin_like_notes_hold_tasks_where_the_numbers_go_on() -> None:
+    text = """
+    ## Reference data import
+    - [ ] 1. A
+    ## Dependency upgrade
+    - [ ] 2. B
+      - [ ] 2.1 C
+    ## Rest
+    - [ ] 3. D
+    ## Risk model
+    - [ ] 4.1 E
+    ## Success Criteria of all
+    - [ ] 1. no
+    - [ ] 5. no
+    """
+    read = tasks_of(text)
+    assert groups_of(read) == [(1, "A", []), (2, "B", ["2.1"]), (3, "D", []), (4, "Risk model", ["4.1"])]
+
+
+def test_tasks_that_are_waited_for_may_stand_right_behind_a_word() -> None:
+    read = tasks_of("- [x] 1. A\n- [ ] 2. B\n  - [ ] 2.1 C\n    - _Dependencies: タスク1完了（型）_\n")
+    assert (read.groups[1].subtasks[0].after, read.problems) == (("1",), ())
+
+
+def test_waiting_for_a_task_of_a_later_group_is_said() -> None:
+    read = tasks_of(
+        "- [ ] 1. A\n  - _Depends: 2.1_\n- [ ] 2. B\n  - [ ] 2.1 C\n    - _Depends: 2.2, 1_\n  - [ ] 2.2 D\n"
+    )
+    what = "waits for 2.1, which is built later: groups are built in the order of the file. Move one of the two"
+    assert said(read.problems) == [("s/tasks.md:2", what)]
+
+
+GRAPH = "\n## Task Dependency Graph\n\n```json\n{}\n```\n"
+BOXES = """
+- [ ] 1. A
+  - [ ] 1.1 a
+    - [ ] 1.1.1 b
+  - [ ] 1.2 c
+- [ ] 2. B
+  - [ ] 2.1 d
+- [ ] 3. C
+  - [ ] 3.1 e
+"""
+
+
+@pytest.mark.parametrize(
+    "waves",
+    [
+        '{"waves": [{"id": 0, "tasks": ["1.1", "2.1"]}, {"id": 1, "tasks": ["1.2"]}, {"id": 2, "tasks": ["3.1"]}]}',
+        '{"waves": [{"wave": 1, "tasks": [1]}, {"wave": 2, "tasks": [2, 3]}]}',
+        '{"waves": [["1.1.1"], ["1.2", "2.1"], ["3.1"]]}',
+        '{"waves": [\n{"name": "A", "tasks": ["1"]},\n{"name": "B", "taskIds": ["2.*"], "dependsOn": ["1"]}\n]}',
+        '{"other": []}',
+        "not JSON",
+    ],
+)
+def test_a_task_graph_that_the_order_of_the_groups_keeps_needs_no_word(waves: str) -> None:
+    read = tasks_of(BOXES + GRAPH.format(waves))
+    assert groups_of(read) == [(1, "A", ["1.1", "1.2"]), (2, "B", ["2.1"]), (3, "C", ["3.1"])]
+    assert read.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("waves", "what"),
+    [
+        (
+            '{"waves": [["3.1"], ["1.1", "1.2"], ["2.1"]]}',
+            "the task graph has group 3 before 2: they are built in the order of the file. Move them, if it matters",
+        ),
+        (
+            '{"waves": [["1"], ["3"], ["2"]]}',
+            "the task graph has group 3 before 2: they are built in the order of the file. Move them, if it matters",
+        ),
+        (
+            '{"waves": [["1"], ["2", "7.1"], ["3", "8"]]}',
+            "the task graph names 7.1, 8: no such task in this file. Correct the number",
+        ),
+        (
+            '{"waves": [["1"], }',
+            "this task graph can't be read as JSON with `waves`: its order is not known. Mend it",
+        ),
+        (
+            '{"waves": [{"name": "A"}, 7]}',
+            "this task graph can't be read as JSON with `waves`: its order is not known. Mend it",
+        ),
+    ],
+)
+def test_what_a_task_graph_says_and_the_plan_does_not_do_is_said(waves: str, what: str) -> None:
+    read = tasks_of(BOXES + GRAPH.format(waves))
+    assert said(read.problems) == [("s/tasks.md:13", what)]
+
+
+@pytest.mark.parametrize("waves", ['{"waves": ' + "[" * 60_000, '{"waves": [' + "9" * 9_000 + "]}", '{"waves": {}}'])
+def test_a_hostile_task_graph_is_read_at_once(waves: str) -> None:
+    assert len(tasks_of(BOXES + GRAPH.format(waves)).groups) == 3

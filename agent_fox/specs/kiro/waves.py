@@ -1,0 +1,99 @@
+"""The task graph of a tasks file: a block of JSON with `waves`, each a list of tasks that may run side by side.
+
+Groups are built one after another, in the order of the file: that keeps to the waves, unless they sort whole groups
+otherwise. Then it is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import islice
+
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+from agent_fox.specs.lines import Line
+
+_MOST_SAID = 5
+
+_Tasks = list[str | int | float]
+
+
+class _Wave(BaseModel):
+    tasks: _Tasks = Field(validation_alias=AliasChoices("tasks", "taskIds"))
+
+
+class _Graph(BaseModel):
+    waves: list[_Tasks | _Wave]
+
+
+def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Problem]:
+    """What a graph says that the plan does not do. `groups` has for each task's number that of its group, in the order
+    of the file."""
+    for line, text in _blocks(markdown.lines):
+        try:
+            graph = _Graph.model_validate_json(text)
+        except ValidationError:
+            what = "this task graph can't be read as JSON with `waves`: its order is not known. Mend it"
+            yield warning(markdown.at(line), what)
+            continue
+        waves = [wave.tasks if isinstance(wave, _Wave) else wave for wave in graph.waves]
+        yield from _remarks(markdown.at(line), [[str(task) for task in wave] for wave in waves], groups)
+
+
+def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
+    """The first line and the text of each fenced block that has waves."""
+    if not any('"waves"' in line.text for line in lines if line.is_code):
+        return
+    block: list[Line] = []
+    for line in (*lines, Line(0, "", 0, False, None)):
+        if line.is_code and not line.text.lstrip().startswith(("```", "~~~")):
+            block.append(line)
+        else:
+            if any('"waves"' in inside.text for inside in block):
+                yield block[0].number, "\n".join(inside.text for inside in block)
+            block = []
+
+
+def _remarks(where: str, waves: list[list[str]], groups: Mapping[str, str]) -> Iterator[Problem]:
+    unknown: dict[str, None] = {}
+    first: dict[str, int] = {}
+    last: dict[str, int] = {}
+    for place, wave in enumerate(waves):
+        for task in wave:
+            group = _group_of(task, groups)
+            if group:
+                first.setdefault(group, place)
+                last[group] = place
+            else:
+                unknown[task[:20]] = None
+    if unknown:
+        names = ", ".join(islice(unknown, _MOST_SAID))
+        yield warning(where, f"the task graph names {names}: no such task in this file. Correct the number")
+    swapped = list(_swapped(first, last, groups))
+    if swapped:
+        pairs = "; ".join(f"{early} before {late}" for early, late in swapped[:_MOST_SAID])
+        what = f"the task graph has group {pairs}: they are built in the order of the file. Move them, if it matters"
+        yield warning(where, what)
+
+
+def _swapped(first: Mapping[str, int], last: Mapping[str, int], groups: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Groups all of whose tasks come before all those of another one, which stands above them in the file."""
+    above = ""
+    for group in dict.fromkeys(groups.values()):
+        if group not in first:
+            continue
+        if above and last[group] < first[above]:
+            yield group, above
+        elif not above or first[group] > first[above]:
+            above = group
+
+
+def _group_of(task: str, groups: Mapping[str, str]) -> str:
+    """The group of a task or of what stands below it: `1.2.1` is a part of `1.2`."""
+    number = task.strip().rstrip(".*")
+    while number and number not in groups:
+        number = number.rpartition(".")[0]
+    return groups.get(number, "")
