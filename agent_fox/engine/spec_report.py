@@ -103,7 +103,7 @@ def report_of(db: Database, findings: SpecFindings) -> str:
         passing(parts, kinds, said),
         waivers(findings),
         "Written from the state of the run after each report; what counts is the state. "
-        f"The whole story: `agent-fox explain {findings.verifier.node.id}`; the records: `agent-fox ledger`.",
+        f"The whole story: `agent-fox explain {findings.verifier.node.id}`; the records: `agent-fox ledger show`.",
     )
     return "\n\n".join(section for section in sections if section) + "\n"
 
@@ -187,8 +187,9 @@ def shown(said: Said) -> Iterator[str]:
 
 def passing(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:
     names = [part.requirement for part in parts if kinds.get(part.requirement) == "PASS"]
-    rows = [f"| {cell(name)} | {cell(said[name].evidence, LONGEST_LINE)} |" for name in names]
-    return "\n".join(["## What passes", "", "| requirement | what was seen |", "|---|---|", *rows]) if rows else ""
+    rows = [f"| {cell(name)} | {cell(said[name].text)} | {cell(said[name].evidence, LONGEST_LINE)} |" for name in names]
+    header = ["| requirement | what it asks for | what was seen |", "|---|---|---|"]
+    return "\n".join(["## What passes", "", *header, *rows]) if rows else ""
 
 
 def waivers(findings: SpecFindings) -> str:

@@ -42,6 +42,12 @@ def test_what_fails_stands_there_in_its_own_words_with_what_was_seen(desk: Readi
     assert "verifier `01_calc:2`: escalated: attempts spent" in text
 
 
+def test_what_passes_stands_there_in_its_own_words_too(desk: ReadingDesk, tmp_path: Path) -> None:
+    """An id such as 1.2 says nothing by itself."""
+    desk.read(MIXED)
+    assert f"\n| {B} | text of {B} | saw {B} |\n" in report(desk, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("words", "overall"),
     [
