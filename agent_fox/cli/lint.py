@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -100,8 +100,7 @@ def _scope(root: Path, given: Sequence[Path]) -> Scope:
         nearest = difflib.get_close_matches(unknown[0], [rule.id for rule in RULES], n=1, cutoff=0.0)[0]
         raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {nearest!r}")
     named = tuple(_counted(path, root) for path in given)
-    places = () if _are_usual(root, settings, named) else named
-    return Scope(root, settings, dialects_of(load_plugins()), places, named)
+    return Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
 
 
 def _counted(path: Path, root: Path) -> str:
@@ -110,14 +109,21 @@ def _counted(path: Path, root: Path) -> str:
     return absolute.relative_to(root).as_posix() if absolute.is_relative_to(root) else absolute.as_posix()
 
 
-def _are_usual(root: Path, settings: Settings, named: Iterable[str]) -> bool:
-    """Whether all paths lie in the places that a plan is read from, or hold them: then the whole plan is read."""
+def _places(root: Path, settings: Settings, named: Sequence[str]) -> tuple[str, ...]:
+    """Where to read: the whole plan for paths in its places, or that hold them, and any other path for itself. Empty
+    for the plan's places alone."""
     try:
-        places = find_places(root, settings.plan.places)
+        usual = find_places(root, settings.plan.places)
     except SpecsMissing:
-        return not tuple(named)
-    paths = [root / name for name in named]
-    return all(any(path.is_relative_to(place) or place.is_relative_to(path) for place in places) for path in paths)
+        return tuple(named)
+    others = tuple(name for name in named if not any(_is_along(root / name, place) for place in usual))
+    is_all = len(others) < len(named)
+    return (*(str(place) for place in usual if is_all), *others) if others else ()
+
+
+def _is_along(path: Path, place: Path) -> bool:
+    """Whether it lies in the place, or holds it."""
+    return path.is_relative_to(place) or place.is_relative_to(path)
 
 
 def _repaired(scope: Scope) -> tuple[Repairs, tuple[str, ...]]:
@@ -187,6 +193,11 @@ def _told(finding: Finding) -> str:
 def _totals(report: Report, is_repaired: bool) -> str:
     """How many findings of each kind; what --fix could do is not told where it just did what it can."""
     counts = [(report.count(level), level) for level in Level]
-    said = ", ".join(f"{number} {level}{'' if number == 1 else 's'}" for number, level in counts)
+    said = ", ".join(_number_of(number, level) for number, level in counts)
+    said += f" in {_number_of(report.specs, 'spec')}"
     fixable = sum(bool(finding.edits) for finding in report.findings)
     return said + (f"; {fixable} can be repaired with --fix" if fixable and not is_repaired else "")
+
+
+def _number_of(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}"

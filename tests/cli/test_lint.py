@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.cli.program import repository, said, start
 from tests.specs.lint.sarif_model import Log
-from tests.specs.lint.worlds import TASKS, write
+from tests.specs.lint.worlds import OTHER, ROWS, TASKS, write
 
 ODD = {"01_sum/tasks.md": TASKS.replace("[ ] 1.1", "[X] 1.1")}
 BROKEN = {"01_sum/tasks.md": TASKS + "\n- [ ] 2. Again\n"}
@@ -25,7 +26,7 @@ def root(tmp_path: Path) -> Path:
 
 def test_specs_without_findings_exit_0(root: Path) -> None:
     done = start(root, "lint")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "0 errors, 0 warnings, 0 notes\n", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 errors, 0 warnings, 0 notes in 1 spec\n", "")
 
 
 def test_a_finding_is_a_line_with_its_place_and_its_rule_and_what_to_do_below(root: Path) -> None:
@@ -34,7 +35,7 @@ def test_a_finding_is_a_line_with_its_place_and_its_rule_and_what_to_do_below(ro
     assert done.stdout.splitlines() == [
         "note: specs/01_sum/tasks.md:4: a box is ticked with X [upper-case-box]",
         "    Write [x].",
-        "0 errors, 0 warnings, 1 note; 1 can be repaired with --fix",
+        "0 errors, 0 warnings, 1 note in 1 spec; 1 can be repaired with --fix",
     ]
     assert done.returncode == 0
 
@@ -102,6 +103,36 @@ def test_a_path_elsewhere_is_read_for_itself(root: Path) -> None:
     (root / "specs" / "01_sum").rename(root / "plans" / "07_new")
     document = json.loads(start(root, "lint", "plans", "--json").stdout)
     assert {finding["spec"] for finding in document["findings"]} <= {"07_new"}
+
+
+def test_a_path_elsewhere_beside_one_of_the_plan_leaves_the_plan_whole(root: Path) -> None:
+    """A spec that the one inside depends on is not missing because it was not named."""
+    write(root, {**OTHER, "01_sum/prd.md": ROWS + "| 02_other | 2 | 1 | a |\n"})
+    (root / "plans").mkdir()
+    shutil.copytree(root / "specs" / "01_sum", root / "plans" / "07_new", ignore=lambda *_: ["prd.md"])
+    document = json.loads(start(root, "lint", "specs/01_sum", "plans", "--json").stdout)
+    assert "dangling-dependency" not in {finding["rule"] for finding in document["findings"]}
+    assert document["specs"] == 2
+
+
+def test_a_path_that_holds_no_spec_says_so_by_the_number_of_specs(root: Path) -> None:
+    write(root, {"archive/00_old/tasks.md": TASKS})
+    assert start(root, "lint", "specs/archive").stdout == "0 errors, 0 warnings, 0 notes in 0 specs\n"
+    assert start(root, "lint", "specs/01_sum/tasks.md").stdout == "0 errors, 0 warnings, 0 notes in 1 spec\n"
+
+
+def test_what_lies_outside_of_the_repository_is_told_and_never_written(
+    root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    write(root, ODD)
+    other = tmp_path_factory.mktemp("other") / "02_other"
+    shutil.copytree(root / "specs" / "01_sum", other)
+    before = (other / "tasks.md").read_bytes()
+    start(root, "lint", "specs/01_sum", str(other), "--diff")
+    done = start(root, "lint", "specs/01_sum", str(other), "--fix")
+    assert done.stdout.count("fixed: ") == 1
+    assert done.stdout.splitlines()[-1] == "0 errors, 0 warnings, 1 note in 2 specs"
+    assert (other / "tasks.md").read_bytes() == before
 
 
 def test_a_rule_is_switched_off_by_the_settings_and_a_limit_is_set(root: Path) -> None:

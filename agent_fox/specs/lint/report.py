@@ -11,11 +11,12 @@ Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 
 
 def report_document(report: Report) -> dict[str, Json]:
-    """Findings, what could not be checked, and counts, ready for `json.dumps`."""
+    """Findings, what could not be checked, counts, and the number of specs, ready for `json.dumps`."""
     return {
         "findings": [finding_document(finding) for finding in report.findings],
         "not_checked": [{"rule": rule, "why": why} for rule, why in report.not_checked],
         "counts": {level.value: report.count(level) for level in Level},
+        "specs": report.specs,
     }
 
 

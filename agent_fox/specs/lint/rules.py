@@ -22,10 +22,12 @@ _NO_REPOSITORY = "the files of the repository are not here"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All findings, in the order of files and lines. `not_checked`: rules that could not run, and why."""
+    """All findings, in the order of files and lines. `not_checked`: rules that could not run, and why. `specs`: how
+    many the findings are about."""
 
     findings: tuple[Finding, ...]
     not_checked: tuple[tuple[str, str], ...] = ()
+    specs: int = 0
 
     def count(self, level: Level) -> int:
         return sum(finding.level is level for finding in self.findings)
@@ -45,7 +47,7 @@ def lint(world: World) -> Report:
         if isinstance(rule, PlanRule):
             found += (rule.finding(one, None) for one in rule.check(world))
     left = tuple((rule.id, _NO_REPOSITORY) for rule in rules if rule not in able)
-    return Report(tuple(sorted(dict.fromkeys(found), key=_place)), left)
+    return Report(tuple(sorted(dict.fromkeys(found), key=_place)), left, len(world.plan.specs))
 
 
 def _of_spec(case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
@@ -68,10 +70,11 @@ def unknown_rules(names: Iterable[str]) -> tuple[str, ...]:
 
 def below(report: Report, paths: Iterable[str], specs: Iterable[Spec]) -> Report:
     """What is about the paths (relative to the root) and the specs that lie there; all of it for the root itself."""
-    wanted = tuple(paths)
-    named = {spec.name for spec in specs if _is_below(spec.path, wanted)}
+    wanted, there = tuple(paths), tuple(specs)
+    named = {spec.name for spec in there if _is_below(spec.path, wanted)}
     kept = [f for f in report.findings if f.spec in named or _is_below(f.path, wanted)]
-    return Report(tuple(kept), report.not_checked)
+    looked_at = [spec for spec in there if spec.name in named or any(_is_below(path, (spec.path,)) for path in wanted)]
+    return Report(tuple(kept), report.not_checked, len(looked_at))
 
 
 def _is_below(path: str, wanted: tuple[str, ...]) -> bool:

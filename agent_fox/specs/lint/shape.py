@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent_fox.core.spec import Group
+from agent_fox.core.spec import Group, TaskState
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
 from agent_fox.specs.lint.values import Found, Level, SpecRule
 from agent_fox.specs.lint.world import Case
@@ -42,11 +42,13 @@ def large_requirement(case: Case) -> Iterator[Found]:
 
 
 def empty_group(case: Case) -> Iterator[Found]:
-    """Neither subtasks, nor requirements, nor a line below the title. A checkpoint needs none of them."""
+    """Neither subtasks, nor a line below the title, nor requirements that it or a row names. A checkpoint needs none of
+    them, and who is ticked has no coder."""
+    owners = {number for numbers in case.owners.values() for number in numbers}
     for group in case.spec.groups:
         lines = [line for line in group.text.split("\n") if line.strip()]
-        is_empty = not (group.subtasks or group.requirements) and len(lines) <= _NO_TASKS_NEEDED
-        if is_empty and not group.is_checkpoint:
+        is_told = bool(group.subtasks or group.requirements) or group.number in owners or len(lines) > _NO_TASKS_NEEDED
+        if not (is_told or group.is_checkpoint or group.state in (TaskState.DONE, TaskState.SKIPPED)):
             yield Found(case.spec.place(f"group {group.number}"), f"group {group.number} has only a title")
 
 

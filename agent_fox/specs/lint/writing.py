@@ -5,27 +5,31 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from agent_fox.specs.lint.edits import EditRefused
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:
-    """Put `after` in the place of `before`, with the file's own mode. Raises EditRefused where that can't be done.
+    """Put `after` in the place of `before`, with the file's own mode and owner. Raises EditRefused where that can't be
+    done.
 
     A link inside the repository is kept, and its target is written; one that leads outside is never followed.
     """
     target = _target(root, path)
     try:
-        mode = stat.S_IMODE(target.stat().st_mode)
-        handle, name = tempfile.mkstemp(prefix=f".{target.name[:100]}.", dir=target.parent)
+        was = target.stat()
+        handle, name = tempfile.mkstemp(prefix=".agent-fox-lint-", dir=target.parent)
         draft = Path(name)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(after)
                 file.flush()
                 os.fsync(file.fileno())
-            draft.chmod(mode)
+            with suppress(PermissionError):  # only the superuser gives files away, and repairs other people's too
+                os.chown(draft, was.st_uid, was.st_gid)
+            draft.chmod(stat.S_IMODE(was.st_mode))
             if target.read_bytes() != before:
                 raise EditRefused(f"{path} was changed meanwhile, and is left as it is; run the command again")
             draft.replace(target)

@@ -151,6 +151,22 @@ def test_the_mode_of_a_file_stays(tmp_path: Path) -> None:
     assert (root / TASKS_FILE).stat().st_mode & 0o777 == 0o640
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_owner_of_a_file_stays(tmp_path: Path) -> None:
+    root = write(tmp_path, UPPER)
+    os.chown(root / TASKS_FILE, 4321, 4322)
+    put(root, tried(root))
+    kept = (root / TASKS_FILE).stat()
+    assert (kept.st_uid, kept.st_gid) == (4321, 4322)
+
+
+def test_a_name_of_many_bytes_is_none_too_long(tmp_path: Path) -> None:
+    name = "仕様" * 40 + ".md"
+    (tmp_path / name).write_text("a")
+    write_repaired(tmp_path, name, b"a", b"b")
+    assert (tmp_path / name).read_text() == "b"
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_file_that_may_not_be_written_is_named(tmp_path: Path) -> None:
     root = write(tmp_path, UPPER)

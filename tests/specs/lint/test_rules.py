@@ -10,7 +10,7 @@ from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.lint.problems import PROBLEM_RULES, rule_of
 from agent_fox.specs.lint.rules import RULES, below, lint, unknown_rules
 from agent_fox.specs.lint.values import Level
-from tests.specs.lint.examples import EXAMPLES, FIXABLE
+from tests.specs.lint.examples import EXAMPLES, FIXABLE, TRACES
 from tests.specs.lint.worlds import OTHER, REQUIREMENTS, TASKS, found, of_rule, read, write
 
 PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
@@ -72,6 +72,13 @@ def test_the_page_has_every_rule_as_the_table_has_it() -> None:
 def test_an_unreadable_document_that_a_spec_can_do_without_is_a_warning(tmp_path: Path) -> None:
     (finding,) = found(tmp_path, {"01_sum/design.md": "a\0b"})
     assert (finding.rule, finding.level) == ("unreadable", Level.WARNING)
+
+
+def test_a_group_that_is_done_or_that_a_row_gives_requirements_to_is_not_empty(tmp_path: Path) -> None:
+    titles = "\n- [x] 3. Ask\n- [~] 4. Guess\n- [ ] 5. Build\n- [ ] 6. Nothing\n"
+    tasks = TASKS + titles + TRACES + "| 01-REQ-1.1 | TS-01-1 | 5 | `test_a` |\n"
+    told = of_rule("empty-group", found(tmp_path, {"01_sum/tasks.md": tasks}))
+    assert [what for _, what in told] == ["group 6 has only a title"]
 
 
 def test_findings_stand_in_the_order_of_files_and_lines(tmp_path: Path) -> None:
