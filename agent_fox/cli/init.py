@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 
 import click
@@ -96,9 +97,10 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     suffix = found["suffix"] or ".md"
     if is_reserved(f"{found['stem']}{suffix}"):
         raise UserError(f"{found['stem']}{suffix} is the name of another kind of file; name it for what it asks for")
-    for there in (found["stem"], f"{found['stem']}.md", f"{found['stem']}.toml"):
-        if (root / SPECS / there).exists():
-            raise UserError(f"{SPECS / there} is there already and stays as it is; name another: init --spec NAME")
+    for place, ending in product(USUAL_PLACES, ("", ".md", ".toml")):
+        there = Path(place) / f"{found['stem']}{ending}"
+        if (root / there).exists():
+            raise UserError(f"{there} is there already and stays as it is; name another: init --spec NAME")
     return {SPECS / f"{found['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
 
 

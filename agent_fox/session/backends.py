@@ -72,7 +72,10 @@ class CommandBackend:
 
     def missing(self, agent: Agent, root: Path) -> str | None:
         if not agent.command:
-            return "backend 'command' has no command; set `command = [...]` for this agent"
+            return (
+                "backend 'command' has no command; set `command = [...]` for this agent, "
+                "or name who works: `agent-fox init --agent claude`"
+            )
         program = _program(agent.command[0], root)
         if shutil.which(program, path=agent.environment.get("PATH", os.environ.get("PATH"))) is None:
             return f"{agent.command[0]!r} is not an executable on PATH; install it or correct `command`"

@@ -158,6 +158,15 @@ def test_a_spec_that_is_there_stays_as_it_is(tmp_path: Path) -> None:
     assert spec.read_text() == "mine"
 
 
+def test_a_name_that_a_spec_of_another_dialect_has_is_taken(tmp_path: Path) -> None:
+    """Two specs of one name are an error of the plan."""
+    (tmp_path / ".kiro" / "specs" / "lock").mkdir(parents=True)
+    done = start(tmp_path, "init", "--spec", "lock.toml")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert ".kiro/specs/lock is there already and stays as it is; name another: init --spec NAME" in said(done)
+    assert not (tmp_path / ".agent-fox").exists()
+
+
 @pytest.mark.parametrize("name", ["tasks", "spec.md", "README"])
 def test_a_name_that_would_not_be_read_is_refused(tmp_path: Path, name: str) -> None:
     done = start(tmp_path, "init", "--spec", name)

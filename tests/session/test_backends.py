@@ -22,6 +22,7 @@ def test_a_command_that_is_not_there_is_named_with_what_to_do(repo: Path) -> Non
         COMMAND.missing(agent("no-such-agent"), repo) or ""
     )
     assert "has no command" in (COMMAND.missing(Agent(), repo) or "")
+    assert "agent-fox init --agent claude" in (COMMAND.missing(Agent(), repo) or "")
 
 
 def test_a_path_counts_from_the_repository_and_not_from_what_a_coder_left(repo: Path) -> None:
