@@ -21,6 +21,8 @@ _LABEL = re.compile(
     r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
 )
 _FIELD = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
+_STEP = re.compile(r"[*_`]{0,3}(given|when|then|and|but)\b", re.IGNORECASE)
+_WHEN = re.compile(r"\bwhen\b", re.IGNORECASE)
 _DEMANDS = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
 
 
@@ -209,7 +211,8 @@ def _items(section: _Section, begins: str) -> tuple[list[Item], list[Line]]:
     is_open, after_gap = True, True
     for line in section.lines:
         mark = section.marks.get(line.number) if begins else None
-        if mark is not None and _is_item(mark, line, begins, base) and (after_gap or _goes_on(mark, line, items)):
+        is_item = mark is not None and _is_item(mark, line, begins, base) and not _is_next_step(mark, items, begins)
+        if mark is not None and is_item and (after_gap or _goes_on(mark, line, items)):
             base = line.indent if base is None else min(base, line.indent)
             items.append(Item(mark, line.number, section.sort is Sort.EDGE, lines=[line._replace(text=mark.text)]))
             is_open = True
@@ -234,6 +237,17 @@ def _is_item(mark: Mark, line: Line, begins: str, base: int | None) -> bool:
     if base is not None and line.indent > base + 1:
         return False
     return mark.is_bullet and not _FIELD.match(mark.text) if begins == "bullet" else _is_numbered(mark)
+
+
+def _is_next_step(mark: Mark, items: list[Item], begins: str) -> bool:
+    """Bullets *Given*, *When* and *Then* of one scenario are one item; *When* begins one unless after *Given* alone."""
+    step = _STEP.match(mark.text) if items and begins == "bullet" else None
+    scenario = _STEP.match(items[-1].mark.text) if step else None
+    if step is None or scenario is None or step[1].lower() == "given":
+        return False
+    if step[1].lower() != "when":
+        return True
+    return scenario[1].lower() == "given" and not any(_WHEN.search(line.text) for line in items[-1].lines)
 
 
 def _goes_on(mark: Mark, line: Line, items: list[Item]) -> bool:

@@ -26,6 +26,10 @@ _TRACES = re.compile(
     re.IGNORECASE,
 )
 _PROPERTY = re.compile(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
+_COUNTS = re.compile(
+    rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
+    re.IGNORECASE,
+)
 _TASK_NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
 )
@@ -136,7 +140,8 @@ def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
 
 
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
-    """What a key says in any language; where it is not known, a marked list of the spec's own ids says it."""
+    """What a key says in any language; where it is not known, a marked list of the spec's own ids says it: `1.1, 2.3`,
+    for a number alone counts many things."""
     if _PROPERTY.match(key):
         return Sort.PROPERTY
     if WAITS.search(key):
@@ -146,7 +151,8 @@ def _sort(key: str, value: str, references: References, *, is_marked: bool) -> S
         return Sort.REQUIREMENTS
     if not is_marked:
         return None
-    return Sort.REQUIREMENTS if references.only_names(value) else Sort.OTHER
+    is_list = "." in value and not _COUNTS.search(key) and references.only_names(value)
+    return Sort.REQUIREMENTS if is_list else Sort.OTHER
 
 
 def _unwrapped(value: str) -> str:

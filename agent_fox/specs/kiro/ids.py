@@ -26,7 +26,7 @@ _NUMBER_TITLE = re.compile(
 _NOT_IDS = re.compile(r"(?:UTF|AES|SHA|ISO|RFC|HTTP|TLS|ADR|PHASE|STEP|TASK|COVID|GPT|IPV|ES)-", re.IGNORECASE)
 _MARKS_BEFORE = re.compile(r"[^\w(\[（【]{0,12}")
 _ITEM = re.compile(
-    rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>\(?\d{{1,3}}[a-z]?[.)）．、](?!\d|[Ee]\d)\s*)?"
+    rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>[(（]?\d{{1,3}}[a-z]?[.)）．、](?!\d|[Ee]\d)\s*)?"
     rf"(?P<box_after>\[[ xX~-]?\]\s+)?{_OPEN}(?:"
     rf"(?P<id>{_KNOWN}[-_ ]?(?:[A-Z]{{1,12}}-){{0,2}}{_TAIL})(?=[\]*_`)）】:：.—–|]|\s[—–-]\s)"
     rf"|(?P<dotted>\d{{1,6}}[A-Za-z]?(?:[.．][Ee]?\d{{1,6}}){{1,4}}[a-z]?)(?![\w%])"
@@ -117,7 +117,7 @@ def mark_of(text: str) -> Mark | None:
     named = found["id"] or found["dotted"]
     begin = max(found.end(name) for name in ("bullet", "box", "ordinal", "box_after"))
     rest = found["rest"].strip() if named else text[max(begin, 0) :].strip()
-    place = (found["ordinal"] or "").strip("()）.．、 ")
+    place = (found["ordinal"] or "").strip("(（)）.．、 ")
     digits = place.rstrip(LETTERS)
     return Mark(
         rest or text.strip(),

@@ -15,12 +15,13 @@ from agent_fox.specs.task_groups import Bullet
 _BOX = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>[ xX~/>!oO✓✔✅☑-]{0,3})\](?P<rest>.*)$")
 _NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
 _STARS = r"(?:\\?\*(?!\*))"
+_SIGN = r"(?:[\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}\s{0,2})?"
 _NUMBERED = re.compile(
-    rf"(?P<before>{_STARS})?\s{{0,4}}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
-    rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?P<title>.*)$"
+    rf"(?P<before>{_STARS})?\s{{0,4}}{_SIGN}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
+    rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?:[–—-]\s+)?(?P<title>.*)$"
 )
 _STAR_AROUND = re.compile(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
-_TASK_WORD = re.compile(r"\s{0,4}(?:\\?\*\s?)?\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
+_TASK_WORD = re.compile(rf"\s{{0,4}}(?:\\?\*\s?)?{_SIGN}" r"\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
 _HEADING = re.compile(
     rf"(?:\[(?P<box>[^\[\]]{{0,3}})\]\s*)?\W{{0,6}}(?P<word>[^\W\d_][^\d:：.]{{0,30}}?)??\s{{0,3}}#?(?P<number>{_NUMBER})"
     r"(?![\w%])(?P<end>[*_)）]{0,3}\s{0,3}[:：.．、)）|—–-]{0,2})\s*(?P<title>.*)$"

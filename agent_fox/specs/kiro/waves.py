@@ -16,7 +16,7 @@ from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Line
 
-_MOST_SAID = 5
+_MOST_SAID, _LONGEST = 5, 40
 
 _Tasks = list[str | int | float]
 
@@ -93,7 +93,7 @@ def _swapped(first: Mapping[str, int], last: Mapping[str, int], groups: Mapping[
 
 def _group_of(task: str, groups: Mapping[str, str]) -> str:
     """The group of a task or of what stands below it: `1.2.1` is a part of `1.2`."""
-    number = task.strip().rstrip(".*")
+    number = task[:_LONGEST].strip().rstrip(".*")
     while number and number not in groups:
         number = number.rpartition(".")[0]
     return groups.get(number, "")

@@ -102,7 +102,7 @@ NOT_TASKS = re.compile(
     re.IGNORECASE,
 )
 TASK = re.compile(
-    r"(?:task|phase|stage|step|group|milestone|sprint|タスク|フェーズ|ステップ|段階|任务|任務|阶段"
+    r"(?:(?:sub)?task|phase|stage|step|group|milestone|sprint|タスク|フェーズ|ステップ|段階|任务|任務|阶段"
     r"|階段|步骤|tarea|tarefa|fase|etapa|passo|paso|tâche|aufgabe|schritt|задача|этап|작업|단계)",
     re.IGNORECASE,
 )

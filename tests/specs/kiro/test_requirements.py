@@ -65,6 +65,10 @@ def test_criteria_are_numbered_as_they_are_written_or_by_their_places(label: str
     assert texts(text) == {"1.1": "A shall", "1.2": "B shall"}
 
 
+def test_numbers_in_wide_brackets_are_places() -> None:
+    assert ids("### Requirement 1: A\n#### 验收标准\n（1）a\n（2）b\n") == ["1.1", "1.2"]
+
+
 def test_the_user_story_is_the_text_of_the_requirement() -> None:
     read = requirements_of(
         "### Requirement 1: T\n\n**User Story:** As a cook, I want salt.\n\n1. THE cook SHALL salt\n"
@@ -96,6 +100,27 @@ def test_wrapped_lines_and_what_is_listed_below_belong_to_their_criterion() -> N
         "1.1": "WHEN a person signs in THEN the app SHALL show\n- the name\n- the picture 1. in colour",
         "1.2": "THE app SHALL end",
     }
+
+
+def test_bullets_of_one_scenario_are_one_criterion() -> None:
+    text = """
+    ### Requirement 1: A
+    #### Acceptance Criteria
+    ##### Scenario: first
+    - **Given** a
+    - **And** b
+    - **When** c
+    - **Then** d
+    ##### Scenario: second
+    - GIVEN e WHEN f THEN g
+    - WHEN h
+    - THEN i
+    - WHEN j THEN k
+    - IF l THEN m
+    """
+    read = texts(text)
+    assert list(read.values())[1:] == ["GIVEN e WHEN f THEN g", "WHEN h\n- THEN i", "WHEN j THEN k", "IF l THEN m"]
+    assert read["1.1"] == "**Given** a\n- **And** b\n- **When** c\n- **Then** d"
 
 
 def test_a_list_at_the_same_indentation_belongs_to_the_number_above() -> None:

@@ -135,6 +135,12 @@ def test_a_star_or_the_word_makes_a_task_optional(form: str) -> None:
     assert [(t.number, t.title, t.optional) for t in read.groups[0].subtasks] == [("1.1", "T", True)]
 
 
+def test_signs_before_a_number_and_dashes_behind_it_are_passed_over() -> None:
+    read = tasks_of("- [x] ✅ 1. A\n  - [ ] ⚠️ **1.1** B\n  - [ ] Subtask 1.2: C\n- [ ] 2 - D\n- [ ] ≥ 3 tests\n")
+    assert groups_of(read) == [(1, "A", ["1.1", "1.2"]), (2, "D", [])]
+    assert [task.title for task in read.groups[0].subtasks] == ["B", "C"]
+
+
 def test_bold_is_no_star() -> None:
     read = tasks_of("- [ ] 1. **A** and **B**\n  - [ ] **1.1 C**\n")
     assert [read.groups[0].optional, read.groups[0].subtasks[0].optional] == [False, False]
@@ -179,6 +185,9 @@ FIELDS = [
     ("- _Requirements: Design Section 2.3, 1.1_", ("1.1",)),
     ("- _Requirements: 1 AC-3, 2 AC1, Req 3 AC 2_", ("1.3", "2.1", "3.2")),
     ("- _Requirements: 1 AC-1, AC-2_", ("1.1", "1.2")),
+    ("- _Properties: 2_", ()),
+    ("- _Priority: 1_", ()),
+    ("- _Design: 2.3_", ()),
     ("- _Boundary: UserService, Api_", ()),
     ("- _Requirements: none_", ()),
     ("- _Requirements: -_", ()),
