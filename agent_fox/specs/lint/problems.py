@@ -13,6 +13,7 @@ from agent_fox.specs.lint.world import World
 
 _E, _W, _N = Level.ERROR, Level.WARNING, Level.NOTE
 _NAMED = re.compile(r"(?<![\w-])(\d{1,9})-REQ-")
+_QUOTED = re.compile(r'"[^"]*"')
 _UNCLOSED = "unclosed-block"
 _NO_SUCH = "no such (?:requirement|criterion|story|scenario)"
 
@@ -195,10 +196,11 @@ def problem_findings(world: World) -> Iterator[Finding]:
 
 
 def rule_of(problem: Problem) -> Rule:
-    """The rule that a problem's sentence belongs to."""
+    """The rule that a problem's sentence belongs to. The words of a spec that it quotes do not count."""
     if problem.what.startswith("needs clarification: "):
         return NEEDS_CLARIFICATION
-    found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, problem.what)), None)
+    said = _QUOTED.sub('""', problem.what)
+    found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, said)), None)
     if found is None:
         return _BY_ID["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]
     return _BY_ID["foreign-id"] if found.id == "dangling-reference" and _is_foreign(problem) else found

@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from agent_fox.core.spec import Spec, TaskState
 from agent_fox.specs.detection import OPENSPEC
+from agent_fox.specs.documents import is_there
 from agent_fox.specs.lint.pages import read_pages
 from agent_fox.specs.lint.values import Found, Level, PlanRule, SpecRule
 from agent_fox.specs.lint.world import Case, World
@@ -29,7 +30,7 @@ def missing_file(case: Case) -> Iterator[Found]:
     for line in page.markdown.lines if _MODIFIED.search(page.file.text) else ():
         for found in _MODIFIED.finditer(line.text) if not line.is_code else ():
             path = PurePosixPath(found["path"])
-            if len(path.parts) > 1 and ".." not in path.parts and not (case.world.root / path).exists():
+            if len(path.parts) > 1 and ".." not in path.parts and not is_there(case.world.root / path):
                 yield Found(page.at(line.number), f"{path} is to be modified, but is not there")
 
 

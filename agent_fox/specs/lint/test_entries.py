@@ -15,6 +15,7 @@ _ENTRY = re.compile(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])"
 _JSON_ENTRY = re.compile(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
 _REQUIREMENT = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
 _FIELD = re.compile(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
+_DECLARES = re.compile(r"\s*(?:\||\*\*|[-*+]\s|\d{1,4}[.)]\s)")
 _DOCUMENTS = ("test_spec.md", "test_spec.json")
 
 
@@ -53,10 +54,7 @@ def _declared(page: Page) -> Iterator[str]:
         yield from (found[1].upper() for found in _JSON_ENTRY.finditer(page.file.text))
         return
     for line in page.markdown.lines:
-        is_declared = line.heading is not None or line.text.lstrip().startswith(
-            ("|", "- **", "* **", "**", "- [", "1.")
-        )
-        if is_declared and not line.is_code:
+        if not line.is_code and (line.heading is not None or _DECLARES.match(line.text)):
             yield from (name.upper() for name in _ENTRY.findall(line.text))
 
 
@@ -96,7 +94,14 @@ def _mentioned(pages: Iterable[Page], declared: frozenset[str]) -> Iterator[tupl
     for page in pages:
         if not page.name.startswith("tasks."):
             continue
-        for number, line in enumerate(page.raw, 1):
+        for number, line in _lines(page):
             if "TS-" in line.upper():
                 names = _ENTRY.findall(line)
-                yield from ((n.upper(), f"{page.where}:{number}") for n in names if n.split("-")[1] in numbers)
+                yield from ((n.upper(), page.at(number)) for n in names if n.split("-")[1] in numbers)
+
+
+def _lines(page: Page) -> Iterator[tuple[int, str]]:
+    """The lines of a page that are neither code nor in a comment."""
+    if page.name.endswith(".md"):
+        return ((line.number, line.text) for line in page.markdown.lines if not line.is_code)
+    return enumerate(page.raw, 1)

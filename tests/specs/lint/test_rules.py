@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.lint.problems import PROBLEM_RULES, rule_of
 from agent_fox.specs.lint.rules import RULES, below, lint, unknown_rules
 from agent_fox.specs.lint.values import Level
-from tests.specs.lint.examples import EXAMPLES, FIXABLE, TRACES
+from tests.specs.lint.examples import EXAMPLES, FIXABLE, TEST_SPEC, TRACES
 from tests.specs.lint.worlds import OTHER, REQUIREMENTS, TASKS, found, of_rule, read, write
 
 PAGE = Path(__file__).parents[3] / "docs" / "lint.md"
@@ -50,6 +51,11 @@ def test_a_sentence_of_planning_is_known_by_its_rule(rule: str) -> None:
     assert rule_of(Problem(severity, "a.md:1", MADE_BY_HAND[rule])).id == rule
 
 
+def test_words_that_a_sentence_quotes_do_not_say_which_rule_it_is() -> None:
+    what = 'requirement "Money is taken back, in a cycle, read as text" has no scenario: it is proven as a whole'
+    assert rule_of(Problem(Severity.WARNING, "a.md:1", what)).id == "no-scenario"
+
+
 def test_every_rule_has_an_example() -> None:
     assert {rule.id for rule in RULES} == {*EXAMPLES, *MADE_BY_HAND, *OF_MADE_SPECS}
     assert {rule.id for rule in RULES if rule.is_fixable} == {*FIXABLE, "scenario-level"}
@@ -79,6 +85,19 @@ def test_a_group_that_is_done_or_that_a_row_gives_requirements_to_is_not_empty(t
     tasks = TASKS + titles + TRACES + "| 01-REQ-1.1 | TS-01-1 | 5 | `test_a` |\n"
     told = of_rule("empty-group", found(tmp_path, {"01_sum/tasks.md": tasks}))
     assert [what for _, what in told] == ["group 6 has only a title"]
+
+
+def test_entries_of_tests_are_declared_in_any_list_and_samples_name_none(tmp_path: Path) -> None:
+    tests = TEST_SPEC + "\n- TS-01-2: more\n2. TS-01-3 even more\n"
+    tasks = TASKS + "    - _Test Spec: TS-01-2, TS-01-3_\n\n```\nTS-01-8\n```\n\n<!-- TS-01-9 -->\n"
+    assert found(tmp_path, {"01_sum/test_spec.md": tests, "01_sum/tasks.md": tasks}) == []
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everywhere")
+def test_a_file_in_a_folder_that_may_not_be_looked_into_is_not_called_missing(tmp_path: Path) -> None:
+    root = write(tmp_path, {"01_sum/design.md": "# D\n\n1. **`closed/a.py`** (modified)\n"})
+    (root / "closed").mkdir(0)
+    assert lint(read(root)).findings == ()
 
 
 def test_findings_stand_in_the_order_of_files_and_lines(tmp_path: Path) -> None:
