@@ -33,6 +33,7 @@ _ENDED = re.compile(
     re.IGNORECASE,
 )
 _HEAD = 40
+_LONGEST_HEADING = 4000
 _FULL_WIDTH_ZERO = 0xFF10
 _PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: str(digit) for digit in range(10)}
 
@@ -68,7 +69,9 @@ def _plain(markdown: Markdown) -> Markdown:
 
 
 def _plain_heading(heading: Heading) -> Heading:
-    return heading._replace(title=heading.title.translate(_PLAIN))
+    """It is looked at for each task below it, so it is of a length that headings have."""
+    title = heading.title if len(heading.title) <= _LONGEST_HEADING else f"{heading.title[:_LONGEST_HEADING]}…"
+    return heading._replace(title=title.translate(_PLAIN))
 
 
 def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown]) -> Spec:

@@ -17,18 +17,24 @@ _MORE = re.compile(
 )
 _STORY_IN_TITLE = re.compile(r"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) )(?P<number>\d{1,4})(?![\d.])", re.IGNORECASE)
 _MOST_STORIES = 99
+MOST_NAMED = 1_000_000
 
 Key = tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class References:
-    """The ids of a spec, found by what people write for them."""
+    """The ids of a spec, found by what people write for them. `spare`: how many more its ranges may name."""
 
     order: dict[Key, int] = field(default_factory=dict)
     rows: tuple[tuple[Key, tuple[str, ...]], ...] = ()
     stories: dict[str, tuple[str, ...]] = field(default_factory=dict)
     withdrawn: frozenset[Key] = frozenset()
+    spare: int = MOST_NAMED
+
+    @property
+    def is_spent(self) -> bool:
+        return self.spare < 0
 
     @property
     def is_empty(self) -> bool:
@@ -47,11 +53,17 @@ class References:
         for name, end in named_in(text):
             first, last = self.order.get(same(name)), self.order.get(same(end)) if end else None
             if first is not None:
-                rows = self.rows[first : max(first, last or 0) + 1]
-                found.update(dict.fromkeys(part for key, row in rows if key[0] == same(name)[0] for part in row))
+                found.update(dict.fromkeys(self._between(first, last, same(name)[0])))
             missing = [other for other in (name, end) if other and is_known(other)]
             unknown.update(dict.fromkeys(other for other in missing if not self._is_there(other)))
         return tuple(found), tuple(unknown)
+
+    def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
+        """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""
+        last = max(first, last or 0)
+        self.spare -= last - first
+        rows = self.rows[first : first + 1 if self.is_spent else last + 1]
+        return (part for key, row in rows if key[0] == kind for part in row)
 
     def _is_there(self, name: str) -> bool:
         return same(name) in self.order or same(name) in self.withdrawn

@@ -27,7 +27,7 @@ from agent_fox.specs.spec_kit.stories import (
 from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
 
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
-_IS_QUESTION = re.compile(r"[?？؟][\W_]*$")
+_QUESTION_MARKS = "?？؟"
 _ASKS = re.compile(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
 )
@@ -172,7 +172,8 @@ def _edge(item: Item) -> Scenario:
 
 
 def _only_asks(text: str) -> bool:
-    return _IS_QUESTION.search(text) is not None or (_ASKS.match(text) is not None and not _ENDS.search(text))
+    last = next((letter for letter in reversed(text) if letter.isalnum() or letter in _QUESTION_MARKS), ".")
+    return last in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
 
 
 def _add_unnamed(

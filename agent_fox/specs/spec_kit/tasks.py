@@ -206,23 +206,27 @@ class _Reading:
         return found
 
     def warn_of_too_many(self) -> None:
+        """Ranges and lists without end are no plan; what is left out of them is said."""
         if self.numbers.is_spent:
             what = f"words about the order of tasks name more than {MOST_NAMED} of them: not all are kept. Name fewer"
             self._warn(1, what)
+        if self.references.is_spent:
+            self._warn(1, "ranges name very many requirements: of some the first alone is kept. Name fewer")
 
     def _warn_of_unknown(self, line: int, who: str, unknown: tuple[str, ...]) -> None:
         if unknown:
             self._warn(line, f"{who} {', '.join(unknown)}: no such task here. Correct the number")
 
-    def _traced(self) -> dict[str, tuple[str, ...]]:
+    def _traced(self) -> dict[str, list[str]]:
         """What tables say: the ids in a row's first cell are the work of the tasks that the row names."""
-        found: dict[str, tuple[str, ...]] = {}
+        found: dict[str, list[str]] = {}
         for table in self.markdown.tables:
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
                 tasks, _ = waited_for(f"after {row.cell(column)}", self.numbers) if ids else ((), ())
-                found.update({task: (*found.get(task, ()), *ids) for task in tasks})
+                for task in tasks:
+                    found.setdefault(task, []).extend(ids)
         return found
 
     def _warn(self, line: int, what: str) -> None:

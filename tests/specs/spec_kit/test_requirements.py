@@ -261,3 +261,8 @@ def test_windows_files_read_the_same(tmp_path: Path) -> None:
     (folder / "spec.md").write_bytes(b"\xef\xbb\xbf" + STORIES.replace("\n", "\r\n").encode())
     windows, problems = read(tmp_path, name="001-a")
     assert (windows.requirements, problems) == (plain.requirements, [])
+
+
+def test_a_line_of_question_marks_is_read_in_one_pass(tmp_path: Path) -> None:
+    spec, problems = read(tmp_path, spec="# S\n\n### Edge Cases\n\n- " + "?_" * 200_000 + "a\n- Full?**\n")
+    assert (len(spec.expected), len(problems)) == (1, 1)

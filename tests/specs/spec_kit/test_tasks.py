@@ -317,3 +317,17 @@ def test_a_field_below_a_task_is_read_and_is_no_part_of_its_title(tmp_path: Path
     (task,) = found[0].subtasks
     assert (task.title, task.details, task.parallel) == ("write the failing test", ("要件: FR-002, US1-1",), True)
     assert (task.requirements, problems) == (("FR-002", "US1.1"), [])
+
+
+def test_ranges_that_name_very_many_requirements_are_cut_and_that_is_said(tmp_path: Path) -> None:
+    spec = "# S\n\n## Requirements\n\n" + "".join(f"- **FR-{n}**: sell\n" for n in range(1, 1201))
+    tasks = "# T\n\n## Phase 1: A\n\n" + "".join(f"- [ ] T{n} a FR-1 to FR-1200\n" for n in range(1, 1201))
+    found, problems = groups(tmp_path, tasks, spec)
+    named = [len(task.requirements) for task in found[0].subtasks]
+    assert (named[0], named[-1], sum(named) < 1_010_000) == (1200, 1, True)
+    assert problems == ["tasks.md:1 ranges name very many requirements: of some the first alone is kept. Name fewer"]
+
+
+def test_a_heading_as_long_as_a_book_is_cut(tmp_path: Path) -> None:
+    found, problems = groups(tmp_path, f"# T\n\n## Phase 1: {'A' * 9000}\n\n- [ ] T001 a\n")
+    assert (found[0].title[-2:], len(found[0].title), problems) == ("A…", 3992, [])
