@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from agent_fox.specs.kiro.references import References
@@ -142,17 +142,26 @@ def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
     """What a key says in any language; where it is not known, a marked list of the spec's own ids says it: `1.1, 2.3`,
     for a number alone counts many things."""
-    if _PROPERTY.match(key):
-        return Sort.PROPERTY
-    if WAITS.search(key):
-        return Sort.WAITS
-    names_requirements = REQUIREMENT.search(key) or (_TRACES.match(key) and _has_number(value, references, is_marked))
+    known = _sort_of(key)
+    if known in (Sort.PROPERTY, Sort.WAITS):
+        return known
+    names_requirements = known or (_TRACES.match(key) and _has_number(value, references, is_marked))
     if names_requirements and (is_marked or len(key.split()) <= 3):
         return Sort.REQUIREMENTS
     if not is_marked:
         return None
     is_list = "." in value and not _COUNTS.search(key) and references.only_names(value)
     return Sort.REQUIREMENTS if is_list else Sort.OTHER
+
+
+@lru_cache(maxsize=1024)
+def _sort_of(key: str) -> Sort | None:
+    """What a key says by itself. The same few stand below every task."""
+    if _PROPERTY.match(key):
+        return Sort.PROPERTY
+    if WAITS.search(key):
+        return Sort.WAITS
+    return Sort.REQUIREMENTS if REQUIREMENT.search(key) else None
 
 
 def _unwrapped(value: str) -> str:

@@ -64,6 +64,9 @@ class References:
 
     def read(self, written: str) -> Named:
         """The ids of a list such as `1.1, 2.3-2.5`, `Requirements 2`, `要件 1.1、1.2`, `all`."""
+        names = [name.strip() for name in written.split(",")]
+        if all(name in self.index.names for name in names):
+            return Named(self._expected(dict.fromkeys(i for name in names for i in self.index.names[name])))
         text = _normal(written)
         if ALL.search(text) and not re.search(r"\d", text):
             return Named(self._expected(self.index.every))
@@ -125,8 +128,9 @@ def references_of(requirements: Iterable[Requirement], defects: Iterable[str] = 
 
 def _normal(written: str) -> str:
     text = _FROM_TO.sub("-", written.translate(_PLAIN))
-    digits = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
-    return _WORD_THEN_NUMBER.sub(" ", OF_ANOTHER_SERIES.sub(" ", digits))
+    if not text.isascii():
+        text = "".join(str(int(c)) if c.isdecimal() and not c.isascii() else c for c in text)
+    return _WORD_THEN_NUMBER.sub(" ", OF_ANOTHER_SERIES.sub(" ", text))
 
 
 def _with_head_of(first: str, last: str) -> Iterator[str]:

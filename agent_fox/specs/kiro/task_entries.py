@@ -255,11 +255,10 @@ def _box(line: Line) -> Entry | None:
 
 def _marks(title: str) -> tuple[str, bool, bool]:
     """A title without the marks for optional and parallel tasks, and whether it has them."""
-    starred = _STAR_AROUND.search(title)
-    without = _STAR_AROUND.sub("", title) if starred else title
-    optional = starred is not None or OPTIONAL.search(title) is not None
-    clean = PARALLEL.sub(" ", OPTIONAL.sub(" ", without))
-    return " ".join(clean.split()), optional, PARALLEL.search(title) is not None
+    without, stars = _STAR_AROUND.subn("", title) if "*" in title else (title, 0)
+    clean, words = OPTIONAL.subn(" ", without)
+    clean, parallel = PARALLEL.subn(" ", clean)
+    return " ".join(clean.split()), bool(stars or words), bool(parallel)
 
 
 def _may_be_numbered(rest: str) -> bool:

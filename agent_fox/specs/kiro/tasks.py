@@ -64,7 +64,9 @@ class _Reading:
 
     def __init__(self, markdown: Markdown, references: References, drafts: list[GroupDraft]) -> None:
         self.markdown, self.references = markdown, references
-        self.tilde_is_skipped = any(_TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines)
+        self.tilde_is_skipped = any(
+            _TILDE_IS_SKIPPED.search(line.text) for line in markdown.lines if "[~]" in line.text
+        )
         self.problems: list[Problem] = []
         self.properties: dict[str, list[str]] = {}
         numbers = [
