@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
 
-from agent_fox.core.kept_ids import Earlier, keep_ids
+from agent_fox.core.kept_ids import keep_ids
+from agent_fox.core.recognition import Earlier
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.store import plan as stored
 from agent_fox.store.state import StateError, read_any_format

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from agent_fox.core.kept_ids import Earlier, keep_ids
+from agent_fox.core.kept_ids import keep_ids
 from agent_fox.core.likeness import likenesses
+from agent_fox.core.recognition import Earlier
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace, text_version
 
 LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
