@@ -38,11 +38,15 @@ class _Draft:
 
 
 class Collection:
-    """The requirements of one file in the making: gives ids, and finds those that stand twice."""
+    """The requirements of one file in the making: gives ids, and finds those that stand twice.
+
+    `counted` is the highest number of those that have none but their place in a list.
+    """
 
     def __init__(self, markdown: Markdown) -> None:
         self.markdown = markdown
         self.drafts: dict[str, _Draft] = {}
+        self.counted = 0
         self.lines: dict[str, int] = {}
         self.implied: set[str] = set()
         self.withdrawn: list[str] = []
@@ -218,9 +222,9 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
     """A file without requirements' headings: the items of its lists are the requirements."""
     if NOT_REQUIREMENTS.match(block.section.strip()) and not REQUIREMENT.search(block.section):
         return
-    taken = max((int(number) for number in collection.drafts if number.isdigit()), default=0)
     counted = [item for item in contents.items if not (item.mark.id or item.mark.dotted)]
-    offset = taken if any(str(item.number) in collection.lines for item in counted) else 0
+    offset = collection.counted if any(str(item.number) in collection.lines for item in counted) else 0
+    collection.counted = max([collection.counted, *(item.number + offset for item in counted)])
     if offset and counted[0].mark.ordinal is not None:
         collection.say(counted[0].line, _restarts(counted[0], str(counted[0].number + offset)))
     for item in contents.items:

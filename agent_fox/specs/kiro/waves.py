@@ -6,7 +6,7 @@ otherwise. Then it is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
@@ -32,6 +32,7 @@ class _Graph(BaseModel):
 def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Problem]:
     """What a graph says that the plan does not do. `groups` has for each task's number that of its group, in the order
     of the file."""
+    order = {group: place for place, group in enumerate(dict.fromkeys(groups.values()))}
     for line, text in _blocks(markdown.lines):
         try:
             graph = _Graph.model_validate_json(text)
@@ -40,7 +41,7 @@ def check_waves(markdown: Markdown, groups: Mapping[str, str]) -> Iterator[Probl
             yield warning(markdown.at(line), what)
             continue
         waves = [wave.tasks if isinstance(wave, _Wave) else wave for wave in graph.waves]
-        yield from _remarks(markdown.at(line), [[str(task) for task in wave] for wave in waves], groups)
+        yield from _remarks(markdown.at(line), [[str(task) for task in wave] for wave in waves], groups, order)
 
 
 def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
@@ -57,7 +58,9 @@ def _blocks(lines: tuple[Line, ...]) -> Iterator[tuple[int, str]]:
             block = []
 
 
-def _remarks(where: str, waves: list[list[str]], groups: Mapping[str, str]) -> Iterator[Problem]:
+def _remarks(
+    where: str, waves: list[list[str]], groups: Mapping[str, str], order: Mapping[str, int]
+) -> Iterator[Problem]:
     unknown: dict[str, None] = {}
     first: dict[str, int] = {}
     last: dict[str, int] = {}
@@ -72,19 +75,17 @@ def _remarks(where: str, waves: list[list[str]], groups: Mapping[str, str]) -> I
     if unknown:
         names = ", ".join(islice(unknown, _MOST_SAID))
         yield warning(where, f"the task graph names {names}: no such task in this file. Correct the number")
-    swapped = list(_swapped(first, last, groups))
+    swapped = list(_swapped(sorted(first, key=order.__getitem__), first, last))
     if swapped:
         pairs = "; ".join(f"{early} before {late}" for early, late in swapped[:_MOST_SAID])
         what = f"the task graph has group {pairs}: they are built in the order of the file. Move them, if it matters"
         yield warning(where, what)
 
 
-def _swapped(first: Mapping[str, int], last: Mapping[str, int], groups: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _swapped(groups: Iterable[str], first: Mapping[str, int], last: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """Groups all of whose tasks come before all those of another one, which stands above them in the file."""
     above = ""
-    for group in dict.fromkeys(groups.values()):
-        if group not in first:
-            continue
+    for group in groups:
         if above and last[group] < first[above]:
             yield group, above
         elif not above or first[group] > first[above]:
