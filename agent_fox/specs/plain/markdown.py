@@ -15,7 +15,7 @@ from agent_fox.specs.documents import about
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.lines import Heading, Line, plain
-from agent_fox.specs.plain.requirements import read_plain_requirements
+from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
 from agent_fox.specs.source import source_in
 from agent_fox.specs.traceability import read_traceability
@@ -27,15 +27,24 @@ _REQUIREMENTS = re.compile(
     r"|eisen|krav|wymagania|требования|要件|要求|需求|요구 ?사항)\b.{0,40}$",
     re.IGNORECASE,
 )
+_ONE_REQUIREMENT = re.compile(
+    r"(?:requirement|anforderung|exigence|requisito|требование|要件|要求|需求|요구 ?사항)(?: [\w.-]{1,40})? ?[:\uff1a]",
+    re.IGNORECASE,
+)
 _EDGES = re.compile(r"edge cases\b", re.IGNORECASE)
 _TASKS = re.compile(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
 _COMMANDS = re.compile(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
 _DEPENDS = re.compile(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE)
 _NO_LABEL = re.compile(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
 _NO_TICKS = re.compile(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
-_DEPENDENCY = re.compile(
-    r"\s*(?:[-*+] +)?(?:`(?P<ticked>[^`]{1,200})`|\*{0,2}(?P<name>[\w.][\w.-]{0,199}?)\*{0,2}(?=[:\uff1a,;\s(]|$))"
+_NAME = (
+    r"(?:`(?P<ticked>[^`]{1,200})`|\[`?(?P<linked>[\w.-]{1,200})`?\]\([^()\s]{0,300}\)"
+    r"|\*{0,2}(?P<name>[\w.][\w.-]{0,199}?)\*{0,2}(?=[:\uff1a,;\s(]|$))"
 )
+_A_NAME = re.compile(_NAME)
+_BARE_NAME = re.sub(r"\?P<\w+>", "?:", _NAME)
+_NAMES = re.compile(rf"\s*(?:[-*+] +)?{_BARE_NAME}(?:, ?{_BARE_NAME}){{1,50}}\s*")
+_DEPENDENCY = re.compile(rf"\s*(?:[-*+] +)?{_NAME}")
 _ITS_GROUP = re.compile(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
 _BEFORE_GROUP = re.compile(r"\bbefore group (\d{1,6})", re.IGNORECASE)
 _ARCHIVED = re.compile(r"\(archived\)", re.IGNORECASE)
@@ -44,12 +53,13 @@ _NOTHING = frozenset({"none", "nothing", "n/a", "-", "no"})
 
 @dataclass(slots=True)
 class _Part:
-    """One spec of a file: its heading, and the lines of each kind of section."""
+    """One spec of a file: its heading, the lines below it, and those above it where it is the file's only one."""
 
     heading: Line
     name: str
     title: str
     lines: list[Line] = field(default_factory=list)
+    before: list[Line] = field(default_factory=list)
 
 
 def spec_heading(title: str) -> re.Match[str] | None:
@@ -79,12 +89,15 @@ def read_plain_markdown(file: TextFile, documents: dict[str, str]) -> tuple[tupl
 
 def _parts(markdown: Markdown) -> list[_Part]:
     parts: list[_Part] = []
+    before: list[Line] = []
     for line in markdown.lines:
         found = spec_heading(line.heading.title) if line.heading and line.heading.level == 1 else None
         if found is not None:
             parts.append(_Part(line, (found["name"] or "").strip(), found["title"].strip()))
-        elif parts:
-            parts[-1].lines.append(line)
+        else:
+            (parts[-1].lines if parts else before).append(line)
+    if len(parts) == 1:
+        parts[0].before = before
     return parts
 
 
@@ -118,19 +131,20 @@ class _Reading:
             places=found.places | tasks.places,
         )
         spec, ended = self._ended(spec)
-        return spec, (*found.problems, *tasks.problems, *problems, *ended, *self._missing())
+        missing = self._missing() if spec.is_planned else ()
+        return spec, (*found.problems, *tasks.problems, *problems, *ended, *self._unread(), *missing)
 
     def _lines(self, kind: str) -> list[Line]:
         return [line for section in self.sections if section.kind == kind for line in section.lines]
 
     def _requirements(self) -> list[Line]:
-        """Edge cases in a section of their own are a requirement of their own."""
+        """Edge cases in a section of their own are a requirement of their own, and so is `## Requirement: T`."""
         lines = []
         for section in self.sections:
-            if section.kind == "requirements":
+            if section.kind in ("requirements", "edges"):
+                is_one = section.kind == "edges" or _ONE_REQUIREMENT.match(plain(section.title))
+                lines += [section.heading] if is_one and section.heading is not None else []
                 lines += section.lines
-            elif section.kind == "edges" and section.heading is not None:
-                lines += [section.heading, *section.lines]
         return lines
 
     def _commands(self) -> dict[str, str]:
@@ -139,14 +153,14 @@ class _Reading:
         return read_commands(Markdown(self.markdown.where, (heading, *lines)))
 
     def _dependencies(self) -> list[Dependency]:
-        lines = [line for line in self._lines("depends") if not (line.is_code or line.is_blank or "|" in line.text)]
-        rows = [_dependency(line, self.markdown) for line in lines if line.heading is None]
-        return [row for row in rows if row is not None]
+        lines = [line for line in self._lines("depends") if not _says_nothing(line)]
+        return [row for line in lines for row in _dependencies_in(line, self.markdown)]
 
     def _ended(self, spec: Spec) -> tuple[Spec, list[Problem]]:
         """A spec whose first words say that it was taken back expects nothing."""
-        first = next((line for line in self._lines("") if not line.is_blank and not line.is_code), None)
-        found = _ENDED.match(first.text) if first else None
+        firsts = (_first(self.part.before), _first(self._lines("")))
+        ended = ((first, found) for first in firsts if first and (found := _ENDED.match(first.text)))
+        first, found = next(ended, (None, None))
         if first is None or found is None:
             return spec, []
         if found["word"].lower() == "baseline":
@@ -157,15 +171,32 @@ class _Reading:
         gone = (*spec.expected, *spec.withdrawn)
         return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True), [said]
 
+    def _unread(self) -> Iterable[Problem]:
+        for section in self.sections:
+            if section.kind == "aside" and section.heading is not None:
+                what = f'the boxes under "{section.title}" are no tasks: not read. Move those that are'
+                yield warning(self.markdown.at(section.heading.number), what)
+        for line in self._lines("depends"):
+            if not (_says_nothing(line) or _dependencies_in(line, self.markdown)):
+                yield warning(self.markdown.at(line.number), "this line names no spec: not read. Write its name first")
+
     def _missing(self) -> Iterable[Problem]:
         """Sections that are not there are named with those that are: one may be called differently."""
         kinds = {section.kind for section in self.sections}
         titles = [title for kind, title in (("requirements", "Requirements"), ("tasks", "Tasks")) if kind not in kinds]
         if titles:
             wanted = " and ".join(f"`## {title}`" for title in titles)
-            there = ", ".join(s.heading.heading.title for s in self.sections if s.heading and s.heading.heading)
+            there = ", ".join(section.title for section in self.sections if section.title)
             what = f"{self.name} has no section {wanted} (its sections: {there or 'none'}). Write what is missing"
             yield warning(self.markdown.at(self.part.heading.number), what)
+
+
+def _first(lines: Iterable[Line]) -> Line | None:
+    """The first line that says anything, after front matter."""
+    told = [line for line in lines if not line.is_blank and not line.is_code]
+    rules = [place for place, line in enumerate(told) if line.text.strip() == "---"]
+    begins = rules[1] + 1 if len(rules) > 1 and rules[0] == 0 else 0
+    return told[begins] if begins < len(told) else None
 
 
 @dataclass(slots=True)
@@ -173,6 +204,10 @@ class _Section:
     heading: Line | None
     kind: str
     lines: list[Line] = field(default_factory=list)
+
+    @property
+    def title(self) -> str:
+        return self.heading.heading.title if self.heading and self.heading.heading else ""
 
 
 def _sections(lines: Iterable[Line]) -> list[_Section]:
@@ -191,7 +226,7 @@ def _sections(lines: Iterable[Line]) -> list[_Section]:
 
 
 def _kind(section: _Section) -> str:
-    title = plain(section.heading.heading.title) if section.heading and section.heading.heading else ""
+    title = plain(section.title)
     kinds = (
         ("edges", _EDGES),
         ("commands", _COMMANDS),
@@ -200,7 +235,9 @@ def _kind(section: _Section) -> str:
         ("tasks", _TASKS),
     )
     known = next((kind for kind, pattern in kinds if pattern.match(title)), None)
-    return known or ("tasks" if holds_tasks(section.lines) else "?")
+    if known is None and holds_tasks(section.lines):
+        return "aside" if is_aside(title) else "tasks"
+    return known or "?"
 
 
 def _guess(sections: Sequence[_Section]) -> None:
@@ -223,17 +260,27 @@ def _with_command(line: Line) -> Line:
     return line
 
 
-def _dependency(line: Line, markdown: Markdown) -> Dependency | None:
+def _says_nothing(line: Line) -> bool:
+    """A line without a dependency: a table is read elsewhere, and `none` is an answer."""
+    is_other = line.is_code or line.is_blank or "|" in line.text or line.heading is not None
+    return is_other or line.text.strip(" *+-.").lower() in _NOTHING
+
+
+def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
+    """One spec and its groups, or names alone with commas between."""
+    if _NAMES.fullmatch(line.text):
+        names = [found["ticked"] or found["linked"] or found["name"] for found in _A_NAME.finditer(line.text)]
+        return [Dependency(name.strip(), None, None, markdown.at(line.number)) for name in names]
     found = _DEPENDENCY.match(line.text)
-    name = (found["ticked"] or found["name"]).strip() if found else ""
-    if found is None or name.lower() in _NOTHING:
-        return None
+    if found is None:
+        return []
     rest = line.text[found.end() :]
     its, before = _ITS_GROUP.search(rest), _BEFORE_GROUP.search(rest)
-    return Dependency(
-        name,
+    row = Dependency(
+        (found["ticked"] or found["linked"] or found["name"]).strip(),
         int(its[1]) if its else None,
         int(before[1]) if before else None,
         markdown.at(line.number),
         _ARCHIVED.search(rest) is not None,
     )
+    return [row]

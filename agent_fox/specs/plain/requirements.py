@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
-from agent_fox.specs.files import error
+from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import Line, joined, plain
 
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
@@ -29,7 +29,13 @@ _EDGE = re.compile(
     r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE
 )
 _CRITERIA = re.compile(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
+_ASIDE = re.compile(
+    r"(?:notes?|rationale|background|references|out of scope|non-?goals|(?:open )?questions)\s?[:\uff1a]?$",
+    re.IGNORECASE,
+)
 _LABEL = re.compile(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
+_EMPTY = " []"  # a box alone says nothing either
+_OBLIGES = re.compile(r"\b(?:SHALL|MUST)\b")
 _TAKEN_BACK = re.compile(r"~~.*~~$", re.DOTALL)
 
 
@@ -59,22 +65,24 @@ class _Part:
 
 
 def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadPlain:
-    return _Naming(markdown).read(_drafts(lines))
-
-
-def _drafts(lines: Iterable[Line]) -> list[_Part]:
     cut = _Cut()
     for line in lines:
         cut.line(line)
-    return cut.found
+    naming = _Naming(markdown)
+    what = "what this line asks for stands in no item: not read. Begin it with `- `"
+    naming.problems += [warning(markdown.at(number), what) for number in cut.lost]
+    return naming.read(cut.found)
 
 
 class _Cut:
     """Goes through the lines: headings, and items where no heading is above, begin a requirement; items below one are
-    its criteria. What stands deeper than a criterion is a part of its text."""
+    its criteria. What stands deeper than a criterion is a part of its text; notes are nobody's. `lost` are lines that
+    ask for something, and belong to nothing."""
 
     def __init__(self) -> None:
         self.found: list[_Part] = []
+        self.lost: list[int] = []
+        self.is_aside = False
         self.headed: _Part | None = None
         self.item: _Part | None = None
         self.is_edge = False
@@ -84,6 +92,8 @@ class _Cut:
         mark = _ITEM.match(line.text) if not line.is_code and line.heading is None else None
         if line.heading is not None:
             self._heading(line, line.heading.title)
+        elif self.is_aside and not self._ends_aside(line):
+            pass
         elif line.is_code:
             self._text(line)
         elif _RULE.match(line.text):
@@ -95,11 +105,19 @@ class _Cut:
         self.after_blank = line.is_blank
 
     def _heading(self, line: Line, title: str) -> None:
+        self.is_aside = is_aside(title)
+        if self.is_aside:
+            return
         self.is_edge, self.item = _EDGE.match(title) is not None, None
         is_part = self.is_edge or _CRITERIA.match(title)
         if self.headed is None or not is_part:
             self.headed = _Part(line.number, 0, heading=title)
             self.found.append(self.headed)
+
+    def _ends_aside(self, line: Line) -> bool:
+        """Whether another label stands there; until then, notes go on."""
+        self.is_aside = _LABEL.match(line.text.strip()) is None or line.is_code or is_aside(_label(line.text))
+        return not self.is_aside
 
     def _is_label(self, line: Line) -> bool:
         """A line of its own that says what the items below it are."""
@@ -107,6 +125,7 @@ class _Cut:
         if found is None or not (self._names_a_kind(line.text) or (found["bold"] and line.indent < 2)):
             return False
         self.is_edge, self.item = _EDGE.match(_label(line.text)) is not None, None
+        self.is_aside = found["bold"] is not None and is_aside(_label(line.text))
         return True
 
     def _names_a_kind(self, text: str) -> bool:
@@ -136,6 +155,13 @@ class _Cut:
             self.item.lines.append(line)
         elif self.headed is not None:
             self.headed.lines.append(line)
+        elif _OBLIGES.search(line.text) and not line.is_code:
+            self.lost.append(line.number)
+
+
+def is_aside(title: str) -> bool:
+    """Whether what stands below a heading or a label asks for nothing."""
+    return _ASIDE.match(plain(title)) is not None
 
 
 def _label(text: str) -> str:
@@ -154,14 +180,15 @@ class _Naming:
 
     def read(self, drafts: list[_Part]) -> ReadPlain:
         named = [_named(draft) for draft in drafts]
-        taken = {name for name, *_ in named if name}
+        free = FreeIds("", (name for name, *_ in named if name))
         requirements = []
         for place, (draft, (name, title, is_implied)) in enumerate(zip(drafts, named, strict=True), 1):
-            identifier = name or free_id(str(place), taken)
-            taken.add(identifier)
+            identifier = name or free.at(place)
             if is_implied or not name:
                 self.implied.add(identifier)
-            if self._declares(identifier, draft.line):
+            if not (title.strip(_EMPTY) or draft.parts or draft.text.strip(_EMPTY)):
+                self._say_empty(draft)
+            elif self._declares(identifier, draft.line):
                 requirements.append(self._requirement(draft, identifier, title))
         kept = tuple(one for one in requirements if one is not None)
         places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
@@ -179,20 +206,26 @@ class _Naming:
     def _criteria(self, draft: _Part, above: str, own: str, is_edge: bool) -> tuple[Criterion, ...]:
         kind = [part for part in draft.parts if part.is_edge == is_edge]
         named = [_id_at(part.text) for part in kind]
-        taken = {name for name, _ in named if name}
+        free = FreeIds(f"{above}.E" if is_edge else f"{above}.", (name for name, _ in named if name))
         found = []
         for place, (part, (name, text)) in enumerate(zip(kind, named, strict=True), 1):
-            identifier = name or free_id(f"{above}.{'E' if is_edge else ''}{place}", taken)
-            taken.add(identifier)
+            identifier = name or free.at(place)
             if not name:
                 self.implied.add(identifier)
-            if not self._declares(identifier, part.line):
+            if not text.strip(_EMPTY):
+                self._say_empty(part)
+            elif not self._declares(identifier, part.line):
                 continue
-            if _TAKEN_BACK.match(text):
+            elif _TAKEN_BACK.match(text):
                 self.withdrawn.append(identifier)
             else:
                 found.append(Criterion(identifier, f"{own}\n{text}" if own else text))
         return tuple(found)
+
+    def _say_empty(self, part: _Part) -> None:
+        self.problems.append(
+            warning(self.markdown.at(part.line), "this item says nothing: not read. Fill it, or take it out")
+        )
 
     def _declares(self, identifier: str, line: int) -> bool:
         """Whether this is the first with that id."""
@@ -221,11 +254,15 @@ def _id_at(text: str) -> tuple[str, str]:
     return (found[1], text[found.end() :]) if found else ("", text)
 
 
-def free_id(wanted: str, taken: set[str]) -> str:
-    """The place's own id, or the next one that is free."""
-    head, dot, tail = wanted.rpartition(".")
-    letter = "E" if tail.startswith("E") else ""
-    number = int(tail.lstrip("E"))
-    while f"{head}{dot}{letter}{number}" in taken:
-        number += 1
-    return f"{head}{dot}{letter}{number}"
+class FreeIds:
+    """Ids made from places, past those that are written: `1.E` and place 2 make `1.E2`, or the next that is free."""
+
+    def __init__(self, head: str, written: Iterable[str]) -> None:
+        self._head, self._written, self._last = head, frozenset(written), 0
+
+    def at(self, place: int) -> str:
+        """Places are asked for in their order."""
+        self._last = max(place, self._last + 1)
+        while f"{self._head}{self._last}" in self._written:
+            self._last += 1
+        return f"{self._head}{self._last}"

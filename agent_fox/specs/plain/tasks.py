@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from agent_fox.core.spec import Group, Subtask
+from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.lines import Line
 from agent_fox.specs.tasks import ReadTasks, read_tasks
@@ -23,22 +24,40 @@ _FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:|(?:Requirements?|
 _MARK = re.compile(
     r" ?\((?P<word>optional|parallel|checkpoint|after (?P<after>[\w.]+(?:, ?[\w.]+){0,50}))\)$", re.IGNORECASE
 )
+_MOST_MARKS, _SHOWN = 8, 3
 
 
 def read_plain_tasks(markdown: Markdown, lines: Sequence[Line], index: PartIndex) -> ReadTasks:
     """The groups in a section: every item at the left edge is one."""
     numbered = _numbered(lines)
     read = read_tasks(Markdown(markdown.where, tuple(numbered)), index, "")
-    return replace(read, groups=tuple(_with_marks(group) for group in read.groups))
+    groups = tuple(_with_marks(group) for group in read.groups)
+    return replace(read, groups=groups, problems=(*read.problems, *_headings(markdown, lines)))
 
 
 def holds_tasks(lines: Iterable[Line]) -> bool:
     return any(_BOXED.match(line.text) and not line.is_code for line in lines)
 
 
+def _headings(markdown: Markdown, lines: Sequence[Line]) -> Iterator[Problem]:
+    """Headings among the tasks, which other dialects have as groups."""
+    found = [line for line in lines if line.heading]
+    if found and not _has_group_headings(lines):
+        titles = ", ".join(f'"{line.heading.title}"' for line in found[:_SHOWN] if line.heading)
+        more = ", ..." if len(found) > _SHOWN else ""
+        what = (
+            f"no groups by themselves: {titles}{more}; each item at the left edge is one. Write the headings as items"
+        )
+        yield warning(markdown.at(found[0].number), what)
+
+
+def _has_group_headings(lines: Iterable[Line]) -> bool:
+    return any(line.heading and _GROUP_HEADING.match(line.heading.title) for line in lines)
+
+
 def _numbered(lines: Sequence[Line]) -> list[Line]:
     """The lines with a box and a number in every item that begins a group or a subtask."""
-    if any(line.heading and _GROUP_HEADING.match(line.heading.title) for line in lines):
+    if _has_group_headings(lines):
         return list(lines)
     edge = min((line.indent for line in lines if _item(line)), default=0)
     counting = _Counting({number for line in lines for number in _written(line, edge)})
@@ -123,7 +142,7 @@ def _subtask_with_marks(subtask: Subtask) -> Subtask:
 def _marks(title: str) -> tuple[str, list[str]]:
     """The title without the words in brackets at its end that mark it, and those."""
     marks: list[str] = []
-    while found := _MARK.search(title):
+    while len(marks) < _MOST_MARKS and (found := _MARK.search(title)):
         marks.append(found["word"].lower() if found["after"] is None else f"after {found['after']}")
         title = title[: found.start()]
     return title, marks

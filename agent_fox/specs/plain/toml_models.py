@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 _STATES = Literal["open", "in_progress", "done", "skipped"]
 
@@ -39,6 +40,12 @@ class TomlRequirement(_Model):
     id: str = ""
     criteria: Criteria = Field(default_factory=list)
     edge_cases: Criteria = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if not (self.title.strip() or self.text.strip() or self.criteria or self.edge_cases):
+            raise PydanticCustomError("says_nothing", "a requirement says nothing: give it a title or a text")
+        return self
 
 
 class TomlTask(_Model):

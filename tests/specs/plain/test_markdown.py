@@ -228,3 +228,84 @@ def test_folders_links_to_nowhere_and_pipes_are_not_ours(tmp_path: Path) -> None
     (tmp_path / "a.md").mkdir()
     (tmp_path / "b.md").symlink_to("gone.md")
     assert not any(PlainDialect().recognises(tmp_path / name) for name in ("a.md", "b.md", "c.md"))
+
+
+def said(problems: tuple[Problem, ...]) -> list[tuple[str, str]]:
+    return [(problem.where, problem.what.partition(":")[0]) for problem in problems]
+
+
+@pytest.mark.parametrize("front", ["", "---\ntitle: x\n---\n"])
+def test_a_banner_above_the_heading_takes_a_spec_back(tmp_path: Path, front: str) -> None:
+    spec, problems = read(tmp_path, f"{front}> **SUPERSEDED** by 05\n\n# Spec: Lock\n\n## Requirements\n- a\n\n{TASKS}")
+    assert (spec.is_withdrawn, spec.requirements) == (True, ())
+    assert [what for _, what in said(problems)] == ["lock is superseded"]
+
+
+def test_a_banner_above_several_specs_is_none_of_theirs(tmp_path: Path) -> None:
+    text = "SUPERSEDED\n\n# Spec: `a`\n\n## Requirements\n- a\n\n## Tasks\n- x\n"
+    specs, _ = read_all(tmp_path, text + text.replace("`a`", "`b`").removeprefix("SUPERSEDED\n"))
+    assert [spec.is_withdrawn for spec in specs] == [False, False]
+
+
+def test_a_baseline_needs_no_tasks(tmp_path: Path) -> None:
+    _, problems = read(tmp_path, "# Spec: Lock\nStatus: baseline\n\n## Requirements\n- a\n")
+    assert problems == ()
+
+
+def test_a_section_may_be_one_requirement(tmp_path: Path) -> None:
+    text = "# Spec: Lock\n\n## Requirement: Close\nIt SHALL close.\n- now\n\n## Requirement 2: Open\n- then\n\n" + TASKS
+    spec, problems = read(tmp_path, text)
+    assert problems == ()
+    assert [(one.id, one.title, one.text) for one in spec.requirements] == [
+        ("1", "Requirement: Close", "It SHALL close."),
+        ("2", "Open", ""),
+    ]
+    assert spec.requirements[0].criteria == (Criterion("1.1", "It SHALL close.\nnow"),)
+
+
+def test_notes_ask_for_nothing(tmp_path: Path) -> None:
+    text = "### A\n- a\n\n**Notes:**\n\n- no\n\n**Edge cases:**\n- e\n\n#### Out of scope\n- no\n\n### B\n- b"
+    first, second = requirements(tmp_path, text)
+    assert [part.text for one in (first, second) for part in one.parts] == ["a", "e", "b"]
+
+
+def test_boxes_below_questions_are_no_tasks_and_said(tmp_path: Path) -> None:
+    text = f"# Spec: Lock\n\n## Requirements\n- a\n\n{TASKS}\n## Open questions\n- [ ] Who?\n"
+    spec, problems = read(tmp_path, text)
+    assert [group.title for group in spec.groups] == ["Build"]
+    assert said(problems) == [("lock.md:10", 'the boxes under "Open questions" are no tasks')]
+
+
+def test_what_is_asked_for_in_no_item_is_said(tmp_path: Path) -> None:
+    text = f"# Spec: Lock\n\n## Requirements\n\nAll of this:\n\n- a\n\nThe lock MUST close.\n\n{TASKS}"
+    _, problems = read(tmp_path, text)
+    assert said(problems) == [("lock.md:9", "what this line asks for stands in no item")]
+
+
+def test_empty_items_are_said_and_nobody_s(tmp_path: Path) -> None:
+    spec, problems = read(tmp_path, f"# Spec: Lock\n\n## Requirements\n- a\n  - b\n- [ ]\n-\n- c\n\n{TASKS}")
+    assert [one.id for one in spec.requirements] == ["1", "4"]
+    assert said(problems) == [("lock.md:6", "this item says nothing"), ("lock.md:7", "this item says nothing")]
+
+
+def test_headings_among_tasks_are_said(tmp_path: Path) -> None:
+    text = "# Spec: Lock\n\n## Requirements\n- a\n\n## Tasks\n\n### Set up\n- [ ] x\n\n### Build\n- [ ] y\n"
+    spec, problems = read(tmp_path, text)
+    assert [group.title for group in spec.groups] == ["x", "y"]
+    assert said(problems) == [("lock.md:8", "no groups by themselves")]
+
+
+def test_names_of_specs_may_stand_in_one_line_or_be_links(tmp_path: Path) -> None:
+    text = f"# Spec: Lock\n\n## Requirements\n- a\n\n{TASKS}\n## Depends on\n\na, `b`\n\n- [c](c.md)\n- (see above)\n"
+    spec, problems = read(tmp_path, text)
+    assert [(row.spec, row.where) for row in spec.dependencies] == [
+        ("a", "lock.md:12"),
+        ("b", "lock.md:12"),
+        ("c", "lock.md:14"),
+    ]
+    assert said(problems) == [("lock.md:15", "this line names no spec")]
+
+
+def test_marks_beyond_any_number_stay_in_the_title(tmp_path: Path) -> None:
+    spec, _ = read(tmp_path, f"# Spec: Lock\n\n## Requirements\n- a\n\n## Tasks\n- x{' (optional)' * 20_000}\n")
+    assert spec.groups[0].optional

@@ -93,3 +93,33 @@ def test_a_doubled_id_is_an_error_and_a_lost_reference_a_warning(tmp_path: Path)
         (Severity.ERROR, "walls.toml:6"),
         (Severity.WARNING, "walls.toml:8"),
     ]
+
+
+def test_places_are_found_in_lists_of_any_length(tmp_path: Path) -> None:
+    count = 20_000
+    rows = ",\n".join(f'{{ title = "need {n}", criteria = ["must {n}"] }}' for n in range(count))
+    groups = "".join(f'[[groups]]\ntitle = "G{n}"\n' for n in range(count))
+    spec, problems = read(tmp_path, f"requirements = [\n{rows}\n]\n{groups}")
+    assert spec is not None
+    assert problems == ()
+    found = [spec.places[name] for name in ("1", "20000", "20000.1", "group 1", "group 20000")]
+    assert found == [f"walls.toml:{line}" for line in (2, count + 1, count + 1, count + 4, 3 * count + 2)]
+
+
+def test_counted_ids_pass_those_that_are_written_however_many(tmp_path: Path) -> None:
+    count = 20_000
+    written = ", ".join(f'{{ id = "{n}", text = "w" }}' for n in range(1, count + 1))
+    counted = ", ".join('"c"' for _ in range(count))
+    spec, problems = read(tmp_path, f"requirements = [{counted}, {written}]\n")
+    assert spec is not None
+    assert problems == ()
+    assert [one.id for one in spec.requirements[:2]] == ["20001", "20002"]
+    assert len({one.id for one in spec.requirements}) == 2 * count
+
+
+def test_a_requirement_that_says_nothing_is_an_error(tmp_path: Path) -> None:
+    spec, problems = read(tmp_path, 'requirements = ["", { title = "T" }]\n')
+    assert spec is None
+    assert [problem.what for problem in problems] == [
+        "requirements[0]: a requirement says nothing: give it a title or a text"
+    ]

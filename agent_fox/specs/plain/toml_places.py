@@ -1,0 +1,80 @@
+"""Where the tables, keys and texts of a TOML file stand, as far as its text shows. What they mean is not here."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from agent_fox.specs.files import TextFile
+
+Location = tuple[str | int, ...]
+
+_HEADER = re.compile(r"^[ \t]*\[{1,2}[ \t]*(?:[\w.]{1,80}\.)?(\w[\w-]{0,79})[ \t]*\]", re.MULTILINE)
+_KEY = re.compile(r"(?:^|[{,])[ \t]*\"?([\w-]{1,80})\"?[ \t]*=", re.MULTILINE)
+_SHOWN, _NEAR = 40, 20_000
+
+
+class TomlPlaces:
+    """Offsets into a file's text; -1 is nowhere. The text is gone through once, however often is asked."""
+
+    def __init__(self, file: TextFile) -> None:
+        self._where, self._text = file.where, file.text
+        self._begins = [0, *(found.end() for found in re.finditer("\n", file.text))]
+        self._headers, self._keys = _offsets(_HEADER, file.text), _offsets(_KEY, file.text)
+
+    def at(self, offset: int) -> str:
+        """`path:line`, or the path alone for nowhere."""
+        return f"{self._where}:{bisect_right(self._begins, offset)}" if offset >= 0 else self._where
+
+    def of(self, location: Location) -> int:
+        """Down the location, each key or table below the one before it."""
+        offset = -1
+        for key, index in _steps(location):
+            found = self._next(key, index, offset)
+            offset = found if found >= 0 else offset
+        return offset
+
+    def tables(self, key: str, texts: Iterable[str]) -> Iterator[int]:
+        """Where each table of a list begins to say its text: below its header, or after the table before it."""
+        header = near = -1
+        for index, text in enumerate(texts):
+            place = self.of((key, index))
+            near = self._find(text, place if place != header else near)
+            header = place
+            yield near
+
+    def items(self, texts: Iterable[str], near: int) -> Iterator[int]:
+        """Where texts stand that follow each other, the first at or after a place; the last place where one can't be
+        seen."""
+        for text in texts:
+            near = self._find(text, near)
+            yield near
+
+    def _next(self, key: str, index: int, after: int) -> int:
+        """The `index`th `[[key]]` after an offset, or `key = ` in its line or below; -1 where there is none."""
+        headers, keys = self._headers.get(key, ()), self._keys.get(key, ())
+        place = bisect_right(headers, after) + index
+        if place < len(headers):
+            return headers[place]
+        place = bisect_left(keys, self._begins[max(bisect_right(self._begins, after) - 1, 0)])
+        return keys[place] if place < len(keys) else -1
+
+    def _find(self, text: str, after: int) -> int:
+        first, start = text.split("\n", 1)[0][:_SHOWN], max(after, 0)
+        found = self._text.find(first, start, start + _NEAR) if first else -1
+        return found if found >= 0 else after
+
+
+def _offsets(pattern: re.Pattern[str], text: str) -> dict[str, list[int]]:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for one in pattern.finditer(text):
+        found[one[1]].append(one.start())
+    return dict(found)
+
+
+def _steps(location: Location) -> Iterator[tuple[str, int]]:
+    for here, after in zip(location, (*location[1:], ""), strict=True):
+        if isinstance(here, str):
+            yield here, after if isinstance(after, int) else 0
