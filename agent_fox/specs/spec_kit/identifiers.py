@@ -25,6 +25,7 @@ _NAMED = re.compile(
 )
 _KNOWN = re.compile(r"(?:N?FR|SC)(?:-|\d)")
 _PARTS = re.compile(r"\d+|[A-Za-z]+")
+_OPENS_TEXT = re.compile(r"[\s:：](?P<mark>[*_`~]{1,3})$")
 _BEFORE_TEXT = re.compile(r"[\s*_`\]~:：.—–-]+")
 
 
@@ -49,8 +50,9 @@ def declared(text: str, *, is_item: bool) -> Declared | None:
     lead = _BEFORE_TEXT.match(rest)
     said = rest[lead.end() :] if lead else rest
     is_struck = "~~" in found["mark"]
-    if lead and "~~" in lead[0] and not is_struck:
-        said = f"~~{said}"
+    opens = _OPENS_TEXT.search(lead[0]) if lead else None
+    if opens and not (is_struck and "~" in opens[0]):
+        said = opens["mark"] + said
     return Declared(found["id"], said.strip(), is_known(found["id"]), is_struck or is_taken_back(said))
 
 

@@ -102,8 +102,11 @@ def cut(lines: Iterable[Line]) -> Cut:
 
 
 def _without_boxes(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
+    """Tasks that are headings or plain items, else bold words on a line of their own, else rows."""
     tasks = _tasks(placed, _unboxed)
-    return tasks if any(not task.is_aside for task in tasks) else _in_rows(placed) or tasks
+    if any(not task.is_aside for task in tasks):
+        return tasks
+    return _tasks(placed, _bold) or _in_rows(placed) or tasks
 
 
 def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
@@ -235,6 +238,14 @@ def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     return TaskDraft(
         found["number"], found["rest"].lstrip(":. "), box, line.number, indent, chain, is_aside=_is_aside(chain)
     )
+
+
+def _bold(chain: Chain, line: Line) -> TaskDraft | None:
+    """A line such as `**T001** [P] Make it`, with all that stands below it."""
+    found = _T_NUMBER.match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
+    if found is None or _is_aside(chain):
+        return None
+    return TaskDraft(found["number"], found["rest"], "", line.number, -1, chain)
 
 
 def _listed_text(line: Line) -> str:

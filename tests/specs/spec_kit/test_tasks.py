@@ -275,6 +275,16 @@ def test_a_phase_without_tasks_and_boxes_outside_of_phases_are_said(tmp_path: Pa
     ]
 
 
+def test_bold_numbers_on_lines_of_their_own_are_tasks_where_no_others_are(tmp_path: Path) -> None:
+    tasks = "# T\n\n### Phase 1: A\n\n**T001** [P] a\n- **File**: x\n\n**T002** b\n- **Dependencies**: T001完了後\n"
+    found, problems = groups(tmp_path, tasks + "\n## Notes\n\n**T003** is not meant\n")
+    assert [(t.number, t.title, t.parallel, t.after) for t in found[0].subtasks] == [
+        ("T001", "a", True, ()),
+        ("T002", "b", False, ("T001",)),
+    ]
+    assert (found[0].subtasks[0].details, problems) == (("**File**: x",), [])
+
+
 def test_what_is_written_in_another_way_than_the_tasks_is_said(tmp_path: Path) -> None:
     tasks = "# T\n\n## Phase 1: A\n\n- [ ] T001 a\n- T001 is first\n- T002 b\n\n### T003-T005: c\n\nwords\n"
     found, problems = groups(tmp_path, tasks + "\n## Notes\n\n- T008 is another file's\n")
