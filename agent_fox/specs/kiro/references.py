@@ -34,7 +34,7 @@ _CRITERIA_OF = re.compile(
     r"(?<![\w.-])(?P<head>(?:[A-Z]{1,8}-?)?\d{1,6}),?\s?(?P<list>AC[- ]?\d{1,6}(?:,\s?AC[- ]?\d{1,6}){0,99})(?![\w.])"
 )
 _LETTERS_THEN_NUMBER = re.compile(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
-_ID = r"[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
+_ID = r"(?:[A-Z]{1,12}-){0,3}[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
 _RANGE_OF_IDS = re.compile(
     rf"(?<![\w.-])(?P<first>{_ID})(?:\s?[-\u2010-\u2015]\s?|\s(?:to|through)\s)(?P<last>{_ID}|\d{{1,6}}(?:\.\d{{1,6}})?)(?![\w.])"
 )

@@ -12,7 +12,7 @@ from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
 from agent_fox.specs.lines import Line
 from agent_fox.specs.task_groups import Bullet
 
-_BOX = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>[ xX~/>!oO✓✔✅☑-]{0,3})\](?P<rest>.*)$")
+_BOX = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
 _NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
 _STARS = r"(?:\\?\*(?!\*))"
 _SIGN = r"(?:[\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}\s{0,2})?"

@@ -141,6 +141,12 @@ def test_signs_before_a_number_and_dashes_behind_it_are_passed_over() -> None:
     assert [task.title for task in read.groups[0].subtasks] == ["B", "C"]
 
 
+@pytest.mark.parametrize("box", ["?", "🔄", "⏸️", "—", "*"])
+def test_a_box_with_a_strange_mark_is_an_open_task(box: str) -> None:
+    read = tasks_of(f"- [x] 1. A\n- [{box}] 2. B\n- [link](x) 3. C\n")
+    assert [(group.title, group.state) for group in read.groups] == [("A", TaskState.DONE), ("B", TaskState.OPEN)]
+
+
 def test_bold_is_no_star() -> None:
     read = tasks_of("- [ ] 1. **A** and **B**\n  - [ ] **1.1 C**\n")
     assert [read.groups[0].optional, read.groups[0].subtasks[0].optional] == [False, False]
@@ -431,6 +437,11 @@ def test_ranges_of_ids_of_another_make_are_written_out(written: str) -> None:
     references = references_of(requirements_of(text).requirements)
     read = tasks_of(f"- [ ] 1. A\n  - _Requirements: {written}_\n", references)
     assert (read.groups[0].requirements, read.problems) == (("R1.1", "R1.2", "R1.3"), ())
+
+
+def test_a_range_of_ids_may_have_several_words_in_each() -> None:
+    references = references_of(requirements_of("### FR-VOI-001: A\n1. a\n### FR-VOI-002: B\n1. b\n").requirements)
+    assert references.read("FR-VOI-001 through FR-VOI-002").ids == ("FR-VOI-001.1", "FR-VOI-002.1")
 
 
 @pytest.mark.parametrize(
