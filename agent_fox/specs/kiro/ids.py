@@ -117,7 +117,7 @@ def mark_of(text: str) -> Mark | None:
     named = found["id"] or found["dotted"]
     begin = max(found.end(name) for name in ("bullet", "box", "ordinal", "box_after"))
     rest = found["rest"].strip() if named else text[max(begin, 0) :].strip()
-    place = (found["ordinal"] or "").strip("(（)）.．、 ")
+    place = (found["ordinal"] or "").strip().strip("(（)）.．、").strip()
     digits = place.rstrip(LETTERS)
     return Mark(
         rest or text.strip(),

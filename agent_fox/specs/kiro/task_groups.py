@@ -173,7 +173,7 @@ def _unnumbered(markdown: Markdown, boxes: Sequence[Entry]) -> tuple[list[GroupD
     line = -1
     for box in boxes:
         section = box.sections[-1].line if box.sections else 0
-        if section != line if by_heading else box.indent <= base + 1:
+        if section != line if by_heading else (box.indent <= base + 1 or not groups):
             title = titles.get(section, box.title) if by_heading else box.title
             groups.append(GroupDraft("", title, section if by_heading and section else box.line, sections=box.sections))
             groups[-1].entry = None if by_heading else box
