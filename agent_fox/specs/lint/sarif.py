@@ -14,6 +14,7 @@ from agent_fox.specs.lint.values import Edit, Finding, Rule
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
 _FINGERPRINT = "agentFoxFinding/v1"
+_ENDS = (".", "?", "!")
 _PLACES = {rule.id: place for place, rule in enumerate(RULES)}
 
 
@@ -68,7 +69,7 @@ def _result(finding: Finding, seen: Counter[str]) -> Json:
         "ruleId": finding.rule,
         "ruleIndex": _PLACES[finding.rule],
         "level": finding.level.value,
-        "message": {"text": f"{finding.what}. {finding.remedy}"},
+        "message": {"text": f"{finding.what}{'' if finding.what.endswith(_ENDS) else '.'} {finding.remedy}"},
         "locations": [_location(finding)],
         "partialFingerprints": {_FINGERPRINT: f"{finding.fingerprint}:{seen[finding.fingerprint]}"},
     }

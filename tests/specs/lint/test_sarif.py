@@ -42,6 +42,15 @@ def test_a_path_is_escaped_and_counts_from_the_root(tmp_path: Path) -> None:
     ]
 
 
+def test_a_message_is_sentences(tmp_path: Path) -> None:
+    problems = (Problem(Severity.ERROR, "a.md", "wrong. Did you mean b?"), Problem(Severity.ERROR, "b.md", "wrong"))
+    log = Log.model_validate(sarif_document(lint(made(tmp_path, problems=problems)), "1"))
+    assert [result.message.text for result in log.runs[0].results] == [
+        "wrong. Did you mean b? Do what it says.",
+        "wrong. Do what it says.",
+    ]
+
+
 def test_a_repair_is_a_replacement_of_the_line(tmp_path: Path) -> None:
     (result,) = results(tmp_path, EXAMPLES["upper-case-box"][0])
     assert result.fixes is not None
