@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable
-from itertools import pairwise
+from dataclasses import replace
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Subtask, TaskState, Trace
+from agent_fox.core.spec import Criterion, Dependency, Problem, Requirement, Severity, Trace
 from agent_fox.specs.commands import label_of
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
 from agent_fox.specs.id_ranges import PartIndex
+from agent_fox.specs.json_groups import groups_of, ids_in, places_of, troubles_of, unknown_in
 from agent_fox.specs.json_models import (
     JsonCriterion,
     JsonDependency,
@@ -21,29 +21,19 @@ from agent_fox.specs.json_models import (
     JsonRequirement,
     JsonRequirements,
     JsonStory,
-    JsonSubtask,
     JsonTasks,
+    JsonTest,
     JsonTests,
     JsonTrace,
 )
 from agent_fox.specs.json_places import Strings, strings_of
 from agent_fox.specs.markdown import TasksPart
 from agent_fox.specs.requirements import ReadRequirements
-from agent_fox.specs.tasks import rolled_up
-from agent_fox.specs.test_writers import mark_test_writers
 from agent_fox.specs.traceability import tasks_in
 
 Model = TypeVar("Model", bound=BaseModel)
 
-_WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _TAKEN_BACK = frozenset({"withdrawn", "superseded", "archived", "removed", "deprecated"})
-_STATES = {
-    "done": TaskState.DONE,
-    "completed": TaskState.DONE,
-    "in_progress": TaskState.IN_PROGRESS,
-    "dropped": TaskState.SKIPPED,
-    "skipped": TaskState.SKIPPED,
-}
 _CLAUSES = (
     ("feature", "WHERE"),
     ("state", "WHILE"),
@@ -51,8 +41,6 @@ _CLAUSES = (
     ("condition", "AND"),
     ("error_condition", "IF"),
 )
-
-
 _WORDS = {
     "event_driven": "WHEN",
     "complex_event": "WHEN",
@@ -86,18 +74,15 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
     if isinstance(read, Problem):
         return read
     strings = strings_of(file)
-    problems = [p for group in read.task_groups for p in _dangling(group, index, strings)]
-    problems += [*_doubled_groups(file, read.task_groups), *_waits_in_vain(read.task_groups, strings)]
-    beside = _beside_the_one_before(read.task_groups)
-    groups = {group.id: _group(group, index, group.id in beside) for group in reversed(read.task_groups)}
+    listed, troubles = _tests(tests, index)
     traces = [_trace(trace) for trace in read.traceability if trace.requirement_id]
     return TasksPart(
-        mark_test_writers(tuple(groups[n] for n in dict.fromkeys(group.id for group in read.task_groups))),
+        groups_of(read.task_groups, index),
         tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
-        tuple(traces or _traces_of_tests(tests, read.task_groups, index)),
+        tuple(traces or _traces_of_tests(listed, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
-        tuple(problems),
-        _task_places(read.task_groups, strings),
+        (*troubles_of(file, read.task_groups, index, strings), *troubles),
+        places_of(read.task_groups, strings),
     )
 
 
@@ -158,70 +143,6 @@ def _ears_of_pattern(criterion: JsonCriterion) -> str:
     return ", ".join(filter(None, (when, guard, effect))) + observed
 
 
-def _beside_the_one_before(groups: list[JsonGroup]) -> frozenset[int]:
-    """The groups that say what they wait for, and do not wait for the one before them."""
-    return frozenset(
-        one.id
-        for before, one in pairwise(groups)
-        if one.depends_on is not None and str(before.id) not in one.depends_on
-    )
-
-
-def _group(read: JsonGroup, index: PartIndex, is_parallel: bool) -> Group:
-    subtasks = tuple(_subtask(subtask, index) for subtask in read.subtasks)
-    state = _state(read.state) if read.state else rolled_up([subtask.state for subtask in subtasks])
-    if read.verification.id:
-        subtasks += (Subtask(read.verification.id, "Verify", state, details=tuple(read.verification.checks)),)
-    named = dict.fromkeys(_ids(read.requirement_refs, index))
-    for subtask in subtasks:
-        named.update(dict.fromkeys(subtask.requirements))
-    return Group(
-        number=read.id,
-        title=read.title,
-        state=state,
-        optional=read.optional,
-        writes_tests_only=read.kind.lower() == _WRITES_TESTS,
-        archetype=read.archetype.lower() or None,
-        subtasks=subtasks,
-        requirements=tuple(named),
-        text=_group_text(read),
-        parallel=is_parallel,
-        is_checkpoint=read.kind.lower() == _CHECKPOINT,
-    )
-
-
-def _subtask(read: JsonSubtask, index: PartIndex) -> Subtask:
-    ids = tuple(dict.fromkeys(_ids(read.requirement_refs, index)))
-    return Subtask(read.id, read.title, _state(read.state), read.optional, ids, tuple(read.details))
-
-
-def _state(word: str) -> TaskState:
-    return _STATES.get(word.lower(), TaskState.OPEN)
-
-
-def _ids(references: Iterable[str], index: PartIndex) -> Iterable[str]:
-    return (identifier for reference in references for identifier in index.expand(reference)[0])
-
-
-def _group_text(read: JsonGroup) -> str:
-    """The group as a person would write it in Markdown, for the coder's brief."""
-    lines = [f"- [ ] {read.id}. {read.title}"]
-    for subtask in read.subtasks:
-        lines += [f"  - [ ] {subtask.id} {subtask.title}", *(f"    - {detail}" for detail in subtask.details)]
-        if subtask.requirement_refs:
-            lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
-    lines += [f"  - {step}" for step in read.steps]
-    fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
-    for name, said in fields.items():
-        lines += [f"  - {name}: {'; '.join(said)}"] if said else []
-    if read.requirement_refs:
-        lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
-    if read.verification.checks:
-        lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
-        lines += [f"    - [ ] {check}" for check in read.verification.checks]
-    return "\n".join(lines)
-
-
 def _dependency(read: JsonDependency, strings: Strings) -> Dependency:
     from_group = None if read.sentinel else read.from_group or None
     where = strings.place(read.depends_on_spec)
@@ -233,43 +154,28 @@ def _trace(read: JsonTrace) -> Trace:
     return Trace(read.requirement_id, specified, tasks_in(read.task_id), (read.test_path,) if read.test_path else ())
 
 
-def _traces_of_tests(file: TextFile | None, groups: list[JsonGroup], index: PartIndex) -> Iterable[Trace]:
-    """What each test says that it verifies, with the groups that own the test."""
-    read = _parsed(JsonTests, file) if file is not None and file.where.endswith(".json") else JsonTests()
+def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[JsonTest], list[Problem]]:
+    """The tests of a test_spec.json, and what is wrong with them: a plan can do without, but not without a word."""
+    if file is None or not file.where.endswith(".json"):
+        return [], []
+    read = _parsed(JsonTests, file)
     if isinstance(read, Problem):
-        return
+        return [], [replace(read, severity=Severity.WARNING)]
+    wrong = {test.id: unknown for test in read.tests if (unknown := unknown_in(test.verifies, index))}
+    strings = strings_of(file) if wrong else Strings(file.where, {})
+    told = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
+    return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in told]
+
+
+def _traces_of_tests(tests: Iterable[JsonTest], groups: list[JsonGroup], index: PartIndex) -> Iterable[Trace]:
+    """What each test says that it verifies, with the groups that own the test."""
     owners: dict[str, list[str]] = {}
     for group in groups:
         for name in dict.fromkeys(group.tests):
             owners.setdefault(name, []).append(str(group.id))
-    for test in read.tests:
-        for identifier in dict.fromkeys(_ids(test.verifies, index)):
+    for test in tests:
+        for identifier in dict.fromkeys(ids_in(test.verifies, index)):
             yield Trace(identifier, (test.id,), tuple(owners.get(test.id, ())))
-
-
-def _dangling(group: JsonGroup, index: PartIndex, strings: Strings) -> Iterable[Problem]:
-    named = [
-        (f"group {group.id}", group.requirement_refs),
-        *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
-    ]
-    for who, references in named if index.every else ():
-        unknown = [name for reference in references for name in index.expand(reference)[1]]
-        if unknown:
-            what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
-            yield warning(strings.place(unknown[0]), what)
-
-
-def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Problem]:
-    """Groups run in the order of the file, so that one waits for nothing but what stands before it."""
-    before: set[str] = set()
-    for group in groups:
-        late = [number for number in group.depends_on or () if number not in before]
-        if late:
-            what = (
-                f"group {group.id} waits for {', '.join(late)}, which does not stand before it, and groups run in order"
-            )
-            yield warning(strings.place(group.title), f"{what}. Move it, or correct the number")
-        before.add(str(group.id))
 
 
 def _doubled(requirements: Iterable[Requirement], strings: Strings) -> Iterable[Problem]:
@@ -304,19 +210,3 @@ def _new(parts: Iterable[Criterion], seen: set[str]) -> tuple[Criterion, ...]:
             kept.setdefault(part.id, part)
     seen.update(kept)
     return tuple(kept.values())
-
-
-def _doubled_groups(file: TextFile, groups: list[JsonGroup]) -> list[Problem]:
-    twice = sorted(number for number, times in Counter(group.id for group in groups).items() if times > 1)
-    return [error(file.where, f"group {number} stands twice. Give one of them another number") for number in twice]
-
-
-def _task_places(groups: list[JsonGroup], strings: Strings) -> dict[str, str]:
-    """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
-    found: dict[str, str] = {}
-    for group in groups:
-        own = strings.places(subtask.id for subtask in group.subtasks)
-        found |= {f"task {number}": place for number, place in own.items()}
-        if own or group.title in strings.lines:
-            found[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
-    return found

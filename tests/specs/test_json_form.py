@@ -287,7 +287,7 @@ def test_what_a_group_of_the_second_version_waits_for_is_kept_by_the_order_and_t
 
 def test_a_group_that_waits_for_what_does_not_stand_before_it_is_told(tmp_path: Path) -> None:
     _, problems = waiting(tmp_path, [2], [2, 1, 7], ["T1"])
-    assert [problem.partition(", and groups")[0] for problem in problems] == [
+    assert [problem.partition(": groups")[0] for problem in problems] == [
         "group 1 waits for 2, which does not stand before it",
         "group 2 waits for 2, 7, which does not stand before it",
         "group 3 waits for T1, which does not stand before it",
@@ -306,6 +306,23 @@ def test_the_tests_of_the_second_version_say_what_they_verify(tmp_path: Path) ->
         Trace("05-REQ-1.2", ("TS-05-1",), ("1",)),
         Trace("05-REQ-2.1", ("TS-05-2",), ("2",)),
     )
+
+
+@pytest.mark.parametrize(
+    ("tests", "said"),
+    [
+        ("{no json", "is not JSON"),
+        ('<<<<<<< ours\n{}\n=======\n{"tests": []}\n>>>>>>> theirs\n', "merge"),
+        ('{"tests": [{"id": "TS-05-1", "verifies": "05-REQ-1.1"}]}', "tests.0.verifies"),
+        ('{"tests": [{"id": "TS-05-9", "verifies": ["05-REQ-9.9", "05-PATH-1"]}]}', "TS-05-9 verifies 05-REQ-9.9:"),
+    ],
+)
+def test_tests_that_can_not_be_read_are_told_and_the_spec_is_planned(tests: str, said: str, tmp_path: Path) -> None:
+    spec, (*_, problem) = read_one(folder(tmp_path, SECOND_REQUIREMENTS, SECOND_TASKS, test_spec_json=tests))
+    assert (len(spec.groups), spec.traceability) == (3, ())
+    assert problem.severity is Severity.WARNING
+    assert problem.where.startswith("specs/05_app/test_spec.json")
+    assert said in problem.what
 
 
 def test_groups_of_the_second_version_stand_where_their_titles_stand(tmp_path: Path) -> None:
