@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from agent_fox.specs.spec_kit.identifiers import is_known, named_in, same
 from agent_fox.specs.spec_kit.requirements import ReadSpec
-from agent_fox.specs.spec_kit.words import NUMBERED_STORY
 
-_STORY_LABEL = re.compile(r"(?:US|Story|User Story)[\s-]?(?P<number>\d{1,4})(?![\d.])", re.IGNORECASE)
-_RANGE = re.compile(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
-_MORE = re.compile(
-    r"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?(?P<number>\d{1,4})(?![\d.])", re.IGNORECASE
-)
-_STORY_IN_TITLE = re.compile(r"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) )(?P<number>\d{1,4})(?![\d.])", re.IGNORECASE)
-_MOST_STORIES = 99
 MOST_NAMED = 1_000_000
 
 Key = tuple[str, ...]
@@ -24,7 +15,10 @@ Key = tuple[str, ...]
 
 @dataclass
 class References:
-    """The ids of a spec, found by what people write for them. `spare`: how many more its ranges may name."""
+    """The ids of a spec, found by what people write for them; stories by their names in capitals.
+
+    `spare`: how many more its ranges may name.
+    """
 
     order: dict[Key, int] = field(default_factory=dict)
     rows: tuple[tuple[Key, tuple[str, ...]], ...] = ()
@@ -76,45 +70,9 @@ def references_of(read: ReadSpec) -> References:
     for requirement in read.requirements:
         ids = tuple(part.id for part in requirement.parts)
         if requirement.id in read.of_story or requirement.id == "US1":
-            stories[requirement.id] = (*ids, *read.of_story.get(requirement.id, ()))
+            stories[requirement.id.upper()] = (*ids, *read.of_story.get(requirement.id, ()))
         for name, row in ((requirement.id, ids), *((part, (part,)) for part in ids)):
             if same(name) not in order and not name.isdecimal():
                 order[same(name)] = len(rows)
                 rows.append((same(name), row))
     return References(order, tuple(rows), stories, frozenset(map(same, read.withdrawn)))
-
-
-def stories_in_label(label: str) -> Iterator[str]:
-    """The stories of a label such as `US1`, `US1, US3`, `US1-US3`, `Story 2`."""
-    if _STORY_LABEL.match(label) is None:
-        return
-    spans = _RANGE.match(label)
-    if spans is not None:
-        yield from (f"US{n}" for n in range(int(spans[1]), min(int(spans[2]), int(spans[1]) + _MOST_STORIES) + 1))
-        return
-    yield from (f"US{int(found)}" for found in re.findall(r"\d{1,4}", label))
-
-
-def stories_in_title(title: str) -> Iterator[str]:
-    """The stories that a phase's title names, in whatever language it says story."""
-    seen: dict[str, None] = {}
-    for place in _places(title):
-        number: re.Match[str] | None = place
-        while number is not None:
-            seen[f"US{int(number['number'])}"] = None
-            number = _MORE.match(title, number.end("number"))
-    yield from seen
-
-
-def _places(title: str) -> Iterator[re.Match[str]]:
-    from_start = _without_phase(title)
-    if from_start is not None:
-        yield from_start
-    yield from _STORY_IN_TITLE.finditer(title)
-
-
-def _without_phase(title: str) -> re.Match[str] | None:
-    """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
-    starts = (0, *(found.end() for found in re.finditer(r"[:：.–—-]", title[:60])))
-    matches = (NUMBERED_STORY.match(title, start) for start in starts)
-    return next((found for found in matches if found is not None), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from agent_fox.core.spec import Criterion, Problem, Requirement
@@ -11,6 +11,7 @@ from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import declared
+from agent_fox.specs.spec_kit.labels import stories_in_label, story_name
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of, parts_of
 from agent_fox.specs.spec_kit.statements import Statement, declared_once, statements_in, titled
 from agent_fox.specs.spec_kit.stories import (
@@ -31,6 +32,7 @@ _QUESTION_MARKS = "?？؟"
 _ASKS = re.compile(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
 )
+_STORY_LABEL = re.compile(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
 _ENDS = re.compile(r"[.!。！:：→—–;；]|->|=>")
 
 
@@ -108,6 +110,7 @@ def read_requirements(markdown: Markdown) -> ReadSpec:
 
 def _add_statements(collection: _Collection, statements: Iterable[Statement], stories: list[Story]) -> None:
     within: dict[int, list[str]] = {}
+    numbered = {story_name(number): story.line for story, number in stories_counted(stories)}
     for statement in declared_once(statements, collection.markdown):
         if isinstance(statement, Problem):
             collection.problems.append(statement)
@@ -117,10 +120,19 @@ def _add_statements(collection: _Collection, statements: Iterable[Statement], st
         else:
             requirement = Requirement(statement.id, statement.title, statement.text)
             collection.add(requirement, statement.line, is_implied=False)
-            if statement.story is not None:
-                within.setdefault(statement.story.line, []).append(statement.id)
+            for line in _stories_of(statement, numbered):
+                within.setdefault(line, []).append(statement.id)
     for story, number in stories_counted(stories):
         collection.of_story[f"US{number}"] = tuple(within.get(story.line, ()))
+
+
+def _stories_of(statement: Statement, numbered: dict[str, int]) -> Iterator[int]:
+    """The lines of the stories that a statement stands in, or that a label names: `FR-001 [US1]: ...`."""
+    if statement.story is not None:
+        yield statement.story.line
+    label = _STORY_LABEL.match(statement.text)
+    named = stories_in_label(label["label"]) if label else ()
+    yield from (numbered[story] for story in named if story in numbered and statement.story is None)
 
 
 def _add_stories(collection: _Collection, stories: list[Story]) -> None:

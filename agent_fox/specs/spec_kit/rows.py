@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from agent_fox.specs.lines import plain
-from agent_fox.specs.spec_kit.references import stories_in_label
+from agent_fox.specs.spec_kit.labels import stories_in_label
 from agent_fox.specs.tables import Row, Table
 
 _SAID = (

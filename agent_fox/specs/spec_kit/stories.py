@@ -32,9 +32,9 @@ _WHOLE = frozenset({0, 1, 2})
 
 @dataclass(slots=True)
 class Story:
-    """A user story while it is read; `number` as written, 0 where it has none."""
+    """A user story while it is read; `number` as written, `1` or `1a`, nothing where it has none."""
 
-    number: int
+    number: str
     title: str
     line: int
     parts: list[Place] = field(default_factory=list)
@@ -105,18 +105,19 @@ def _kind(titles: list[str]) -> Kind:
     return Kind.ASIDE if Kind.ASIDE in kinds else kinds[0] if kinds else Kind.OTHER
 
 
-def _story(heading: Heading, is_numbered: bool) -> tuple[int, str] | None:
+def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
     """The number and the title of a story's heading. A heading with a number and a priority is one in any language;
-    a number such as `8.1` counts within something else: 0."""
+    a number such as `8.1` counts within something else."""
     title = heading.title
     found = NUMBERED_STORY.match(title)
     if found is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
         found = ANY_NUMBERED.match(title)
     if found is not None:
         dotted = _DOTTED.match(found["rest"])
-        return (0, _title(found["rest"][dotted.end() :])) if dotted else (int(found["number"]), _title(found["rest"]))
+        number = found["number"].lstrip("0")
+        return ("", _title(found["rest"][dotted.end() :])) if dotted else (number, _title(found["rest"]))
     named = None if is_numbered else NAMED_STORY.match(title)
-    return (0, _title(named["rest"])) if named else None
+    return ("", _title(named["rest"])) if named else None
 
 
 def _title(rest: str) -> str:
@@ -137,7 +138,7 @@ def scenarios_of(story: Story) -> list[Scenario]:
     if found:
         return found
     others = [place.part for place in story.parts if place.kind is Kind.OTHER]
-    steps = [item for part in others for item in items_of(part.lines) if _is_step(item)]
+    steps = [item for part in others for item in _steps(items_of(part.lines))]
     numbered = [item for part in others if part.label for item in items_of(part.lines) if item.mark.isdecimal()]
     return _merged(steps or numbered)
 
@@ -166,6 +167,15 @@ def _is_scenario(place: Place) -> bool:
 def _is_step(item: Item) -> bool:
     text = item.text
     return step_at_start(text) in (0, 1) or len(steps_in(text)) > 1 or SCENARIO.match(item.text_of_first) is not None
+
+
+def _steps(items: Iterable[Item]) -> Iterator[Item]:
+    """The items that are scenarios, or that go on with the one right before them: Then, And."""
+    is_after_step = False
+    for item in items:
+        is_after_step = _is_step(item) or (is_after_step and step_at_start(item.text) is not None)
+        if is_after_step:
+            yield item
 
 
 def _merged(items: Iterable[Item]) -> list[Scenario]:
@@ -201,11 +211,11 @@ def _goes_on(before: Scenario, step: int) -> bool:
     return step > 1 and bool(before.steps & {0, 1}) and (before.pieces > 1 or step not in before.steps)
 
 
-def stories_counted(stories: list[Story]) -> Iterator[tuple[Story, int]]:
+def stories_counted(stories: list[Story]) -> Iterator[tuple[Story, str]]:
     """Each story with the number that is its own: as written, or the next free one where that is taken or missing."""
     taken = {story.number for story in stories}
-    free = (number for number in count(1) if number not in taken)
-    used: set[int] = set()
+    free = (str(number) for number in count(1) if str(number) not in taken)
+    used: set[str] = set()
     for story in stories:
         number = story.number if story.number and story.number not in used else next(free)
         used.add(number)

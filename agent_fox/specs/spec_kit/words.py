@@ -15,9 +15,10 @@ _STORY_WORDS = (
     r"|(?:be)?nutzer(?:geschichte|story)|anwendergeschichte|пользовательск\w{1,4} истори\w{1,3}|stori[ae] utente"
     r"|kullanıcı hikayesi|câu chuyện người dùng"
 )
+STORY_NUMBER = r"\d{1,4}(?:[A-Za-z](?![^\W_]))?"
 STORY = re.compile(_STORY_WORDS, re.IGNORECASE)
 NUMBERED_STORY = re.compile(
-    rf"[\W_]{{0,8}}(?:{_STORY_WORDS})[\s#:_–—-]{{0,4}}(?P<number>\d{{1,4}})(?P<rest>.*)", re.IGNORECASE
+    rf"[\W_]{{0,8}}(?:{_STORY_WORDS})[\s#:_–—-]{{0,4}}(?P<number>{STORY_NUMBER})(?P<rest>.*)", re.IGNORECASE
 )
 NAMED_STORY = re.compile(rf"[\W_]{{0,8}}(?:{_STORY_WORDS})\s{{0,3}}[:：–—-]\s{{0,3}}(?P<rest>[^\s].*)", re.IGNORECASE)
 PRIORITY = re.compile(r"[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d")
@@ -47,7 +48,7 @@ _STARTS = [
 _HOLDS = [re.compile(rf"(?:\*\*|\b)(?:{words})(?:\*\*|\b)", re.IGNORECASE) for words in _GHERKIN]
 SCENARIO = re.compile(
     r"\W{0,6}(?:acceptance )?(?:scenario|cen[aá]rio|escenario|scénario|szenario|сценарий|シナリオ|场景|場景|시나리오)"
-    r"\s?(?:\d{1,3}(?:\.\d{1,3})?|[A-Z](?![a-z]))?\s?[:：.–—-]\s?(?P<rest>.*)",
+    r"(?!s\b)\s?(?:\d{1,3}(?:\.\d{1,3})?|[A-Z](?![a-z]))?\s?[:：.–—-]\s?(?P<rest>.*)",
     re.IGNORECASE,
 )
 AND = 3

@@ -81,6 +81,36 @@ def test_steps_on_lines_of_their_own_are_one_scenario(tmp_path: Path) -> None:
     ]
 
 
+def test_steps_below_headings_of_their_own_are_whole_scenarios(tmp_path: Path) -> None:
+    steps = (
+        "#### One\n\n- **GIVEN** a\n- **WHEN** b\n- **THEN** c\n\n#### Two\n\n- **WHEN** d\n- **THEN** e\n- **AND** f\n"
+    )
+    story = "### User Story 1 - T\n\nBut it is told.\n\n**Acceptance Scenarios**:\n\n"
+    spec, _ = read(tmp_path, spec=f"# S\n\n{story}{steps}")
+    assert [part.text for part in spec.parts] == [
+        "**GIVEN** a\n**WHEN** b\n**THEN** c",
+        "**WHEN** d\n**THEN** e\n**AND** f",
+    ]
+
+
+def test_a_plain_label_for_scenarios_is_none_itself(tmp_path: Path) -> None:
+    spec, _ = read(tmp_path, spec="# S\n\n### User Story 1 - T\n\nAcceptance Scenarios:\n\nGiven a, when b, then c.\n")
+    assert [part.text for part in spec.parts] == ["Given a, when b, then c."]
+
+
+def test_a_story_with_a_letter_is_known_by_it(tmp_path: Path) -> None:
+    text = (
+        "# S\n\n### User Story 1 - A\n\na\n\n### User Story 1a - B (Priority: P1)\n\nb\n\n### User Story 2A: C\n\nc\n"
+    )
+    spec, problems = read(tmp_path, spec=text)
+    assert [(part.id, requirement.title) for requirement in spec.requirements for part in requirement.parts] == [
+        ("US1", "A"),
+        ("US1a", "B"),
+        ("US2A", "C"),
+    ]
+    assert problems == []
+
+
 def test_the_older_form_is_one_story(tmp_path: Path) -> None:
     text = "# S\n\n## User Scenarios & Testing\n\n### Primary User Story\n\nAs a buyer I pay.\n\n"
     scenarios = "### Acceptance Scenarios\n\n1. **Given** a, **When** b, **Then** c\n"

@@ -315,6 +315,21 @@ def test_statements_within_a_story_belong_to_its_tasks(tmp_path: Path) -> None:
     assert found[0].requirements == ("US1", "FR-001")
 
 
+def test_a_statement_says_by_a_label_whose_it_is(tmp_path: Path) -> None:
+    spec = "# S\n\n### User Story 1a - A\n\na\n\n### User Story 2 - B\n\nb\n\n## Requirements\n\n"
+    spec += "- **FR-001** [US1a]: sell\n- **FR-002** [US1a, US2]: buy\n- **FR-003** [US9]: rent\n"
+    tasks = (
+        "# T\n\n## Phase 1: User Story 1a\n\n- [ ] T001 a\n\n## Phase 2: B\n\n- [ ] T002 [US2] b\n- [ ] T003 [US1A] c\n"
+    )
+    found, problems = groups(tmp_path, tasks, spec)
+    assert [task.requirements for group in found for task in group.subtasks] == [
+        ("US1a", "FR-001", "FR-002"),
+        ("US2", "FR-002"),
+        ("US1a", "FR-001", "FR-002"),
+    ]
+    assert problems == []
+
+
 def test_one_story_in_many_tasks_is_kept_once(tmp_path: Path) -> None:
     found, _ = groups(tmp_path, "# T\n\n## Phase 1: A\n\n- [ ] T001 [US1] a\n- [ ] T002 [US1] b\n")
     first, second = found[0].subtasks
