@@ -20,7 +20,7 @@ _TOKEN = re.compile(
     r"(?<![\w./`-])[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}(?:\.[Ee]?\d{1,9}){0,2}(?![A-Za-z0-9/`-]|\.\w)"
 )
 _DIGITS = re.compile(r"\d+")
-_DOUBLED = re.compile(r"(?<=[\w*\]]),(?:[ \t]*,)+[ \t]*")
+_DOUBLED = re.compile(r"(?<=[\w*\]])[ \t]*,(?:[ \t]*,)+[ \t]*")
 _SCENARIO = re.compile(r"([ ]{0,3})(#{1,6})([ \t]+Scenario[ \t]*[:\uff1a].*)", re.IGNORECASE)
 _PIPE = re.compile(r"(?<!\\)\|")
 _NUMBER = re.compile(r"(\s*`?)(\d{1,9})(`?\s*)")

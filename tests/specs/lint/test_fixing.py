@@ -61,7 +61,7 @@ def test_nothing_is_written_while_repairs_are_tried(tmp_path: Path) -> None:
 
 
 def test_two_repairs_of_one_line_are_made_one_after_the_other(tmp_path: Path) -> None:
-    line = "  - [X] 1.1 Write tests _Requirements: 1-req-1.1,, 01-REQ-1.E1_"
+    line = "  - [X] 1.1 Write tests _Requirements: 1-req-1.1 , , 01-REQ-1.E1_"
     tasks = TASKS.replace("  - [ ] 1.1 Write tests of the sum\n    - _Requirements: 01-REQ-1.1, 01-REQ-1.E1_", line, 1)
     found = tried(write(tmp_path, {"01_sum/tasks.md": tasks}))
     assert {finding.rule for finding in found.made} == {"upper-case-box", "reference-spelling", "doubled-separator"}
