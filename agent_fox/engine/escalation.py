@@ -9,7 +9,7 @@ from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fing
 from agent_fox.core.decision import Cause
 from agent_fox.core.filing import Says
 from agent_fox.core.judgement import Judged
-from agent_fox.core.markdown import cut_middle
+from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.verdict import Word
 from agent_fox.engine.docket import Docket, Transition
@@ -24,6 +24,9 @@ from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, 
 
 LONGEST_TOLD = 40_000
 """Characters of evidence about one requirement that go to a tracker; all of it is in the state."""
+
+LONGEST_LINE = 400
+"""Characters about one requirement where many stand together."""
 
 
 def file_issues(
@@ -104,11 +107,20 @@ def facts_of(
         unknown=judged.unknown,
         attempts=attempt_rows(docket, planned),
         blocked=blocked,
+        reason="" if failing else unclear_words(docket, spec_name, judged),
         exhibits=exhibits(docket, spec_name, (*members, *judged.unknown)),
         ledger=ledger_end(docket),
         waivers=docket.waiver_lines(spec_name),
         places=places_in("\n".join(part.evidence for part in failing)),
     )
+
+
+def unclear_words(docket: Docket, spec_name: str, judged: Judged) -> str:
+    """What each requirement without a clear verdict asks for, and what was said of it: an id tells nobody why."""
+    texts = docket.file_of(spec_name).texts
+    pairs = ((f"{part}: {texts.get(part, '')}", judged.counted[part].verdict.evidence) for part in judged.unknown)
+    lines = (f"{one_line(what, LONGEST_LINE)}\n    {one_line(said, LONGEST_LINE)}".rstrip() for what, said in pairs)
+    return "\n".join(lines)
 
 
 def exhibits(docket: Docket, spec_name: str, parts: Iterable[str]) -> tuple[Exhibit, ...]:

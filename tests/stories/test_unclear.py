@@ -58,6 +58,16 @@ def test_a_verifier_that_never_speaks_is_not_a_pass(tmp_path: Path) -> None:
     assert len(issue_files(root)) == 1
 
 
+def test_the_issue_says_of_each_requirement_what_it_asks_for_and_why_nothing_is_clear(tmp_path: Path) -> None:
+    said = report({"01-REQ-1.1": "PASS", "01-REQ-1.2": "UNKNOWN"}, evidence="no module named pytest")
+    root = World({"01_calc": REQS}, verifier_says={f"01_calc/1/{n}": said for n in (1, 2)}).build(tmp_path)
+    run(root, ends=NOT_PROVEN)
+    (issue,) = (path.read_text() for path in issue_files(root))
+    asked = (root / ".agent-fox" / "specs" / "01_calc" / "requirements.md").read_text()
+    (sentence,) = (line.partition("] ")[2] for line in asked.splitlines() if "[01-REQ-1.2]" in line)
+    assert f"\n01-REQ-1.2: {sentence}\n    no module named pytest\n" in issue
+
+
 def test_a_verifier_that_hangs_spends_a_reading(tmp_path: Path) -> None:
     root = World({"01_calc": REQS}, verifier_says={"01_calc/1/1": "hang"}).build(tmp_path)
     run(root, ends=PROVEN, AGENT_FOX__AGENTS__VERIFIER__TIMEOUT="2")
