@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -9,7 +10,7 @@ from enum import IntEnum
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.kiro.blocks import Block, heading_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
-from agent_fox.specs.kiro.requirements import Collection
+from agent_fox.specs.kiro.requirements import Collection, restarts
 from agent_fox.specs.kiro.rows import contents_with_rows
 from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
@@ -33,37 +34,47 @@ class ReadBugfix:
 
 
 def read_bugfix(markdown: Markdown) -> ReadBugfix:
-    """The expected and the unchanged behaviour, as requirements `2` and `3` with criteria such as `2.1`."""
+    """The expected and the unchanged behaviour, as requirements `2` and `3` with criteria such as `2.1`.
+
+    A file about several bugs has each part several times: their lists go on where they have no numbers.
+    """
     collection = Collection(markdown)
     defects: list[str] = []
+    counted = dict.fromkeys(_Part, 0)
     for part, block in _blocks(markdown.lines):
         contents = contents_with_rows(block)
-        own = None
-        if part is not _Part.DEFECT and contents.items:
-            title = block.head.title if block.head else ""
-            own = collection.begin(str(part.value), title, contents.text, block.line, is_implied=True)
+        offset = counted[part]
         for item in contents.items:
-            identifier = item.mark.id or item.mark.dotted or f"{part.value}.{item.number}"
-            if own is None:
+            identifier = item.mark.id or item.mark.dotted or f"{part.value}.{item.number + offset}"
+            counted[part] = max(counted[part], item.number + offset)
+            if offset and item is contents.items[0] and item.mark.ordinal is not None:
+                collection.say(item.line, restarts(item, identifier))
+            if part is _Part.DEFECT:
                 defects.append(identifier)
-            else:
+                continue
+            head = item.mark.dotted.partition(".")[0] or str(part.value)
+            own = collection.drafts.get(head)
+            if own is None:
+                title = block.head.title if block.head else ""
+                own = collection.begin(head, title, contents.text, block.line, is_implied=True)
+            if own is not None:
                 is_implied = not (item.mark.id or item.mark.dotted)
                 collection.add(own, identifier, item, is_implied=is_implied)
     return ReadBugfix(collection.value(), tuple(defects))
 
 
 def _blocks(lines: Sequence[Line]) -> Iterator[tuple[_Part, Block]]:
-    """A block for each part, told from its title; the first of each counts."""
-    seen: set[_Part] = set()
+    """A block for each part, told from its title; the first title of each counts, as often as it stands there."""
+    names: dict[_Part, list[str]] = {}
     block: Block | None = None
     found: _Part | None = None
     for line in lines:
         heading = heading_of(line)
         part = _part_of(heading.title) if heading else None
-        if heading is not None and part is not None and part not in seen:
+        name = _name_of(heading.title) if heading else []
+        if heading is not None and part is not None and names.setdefault(part, name) == name:
             if block is not None and found is not None:
                 yield found, block
-            seen.add(part)
             found, title = part, plain(heading.title)
             block = Block(Numbered(Kind.BARE, str(part.value), title), line.number, heading.level)
         elif block is not None and line.heading is not None and line.heading.level <= block.level:
@@ -76,10 +87,19 @@ def _blocks(lines: Sequence[Line]) -> Iterator[tuple[_Part, Block]]:
         yield found, block
 
 
+def _name_of(title: str) -> list[str]:
+    """The first words of a title: `Expected Behavior (Correct)` is that of another bug's `Expected Behavior`."""
+    return re.split(r"[(（:：—–]", _words_of(title), maxsplit=1)[0].casefold().split()[:2]
+
+
+def _words_of(title: str) -> str:
+    head = numbered(title)
+    return head.title if head and head.kind is Kind.BARE and head.title else title
+
+
 def _part_of(title: str) -> _Part | None:
     """UNCHANGED first: its titles say *current* or *correct* too."""
-    head = numbered(title)
-    words = head.title if head and head.kind is Kind.BARE and head.title else title
+    words = _words_of(title)
     if len(words) > 80:
         return None
     known = ((UNCHANGED, _Part.UNCHANGED), (EXPECTED, _Part.EXPECTED), (DEFECT, _Part.DEFECT))

@@ -181,11 +181,12 @@ def _add_item(collection: Collection, own: _Draft, item: Item, place: int) -> No
         number = place if mark.id else item.number
         identifier = f"{own.id}.{'E' if item.is_edge else ''}{number}{mark.letter}"
         if item.restarts:
-            collection.say(item.line, _restarts(item, identifier))
+            collection.say(item.line, restarts(item, identifier))
         collection.add(own, identifier, item, is_implied=True)
 
 
-def _restarts(item: Item, identifier: str) -> str:
+def restarts(item: Item, identifier: str) -> str:
+    """What is said of a list that goes on with another one's numbers."""
     return f"this list begins at {item.mark.ordinal} again: counted on, it is {identifier}. Number it so, in tasks too"
 
 
@@ -226,7 +227,7 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
     offset = collection.counted if any(str(item.number) in collection.lines for item in counted) else 0
     collection.counted = max([collection.counted, *(item.number + offset for item in counted)])
     if offset and counted[0].mark.ordinal is not None:
-        collection.say(counted[0].line, _restarts(counted[0], str(counted[0].number + offset)))
+        collection.say(counted[0].line, restarts(counted[0], str(counted[0].number + offset)))
     for item in contents.items:
         if item.mark.id:
             _add_alone(collection, item.mark.id, item, is_implied=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.specs.kiro.references import references_of
+from agent_fox.specs.kiro.references import Named, references_of
 from tests.specs.kiro.samples import bugfix_of, shape, tasks_of
 
 BUGFIX = """
@@ -79,3 +79,29 @@ def test_tasks_may_name_the_defect_and_are_given_what_is_expected() -> None:
     tasks = tasks_of("- [ ] 1. A\n  - _Requirements: 1.1, 2.1_\n- [ ] 2. B\n  - _Requirements: all_\n", references)
     assert [group.requirements for group in tasks.groups] == [("2.1",), ("2.1", "2.2", "3.1")]
     assert tasks.problems == ()
+
+
+def test_each_part_may_stand_there_for_each_bug() -> None:
+    bug = "## Bug {n}\n#### Current\n1.{n} A\n#### Expected Behavior{more}\n2.{n} B\n#### Unchanged\n3.{n} C\n"
+    read = bugfix_of("# Bugs\n" + bug.format(n=1, more=" (Correct)") + bug.format(n=2, more=""))
+    assert shape(read.requirements) == {"2": (["2.1", "2.2"], []), "3": (["3.1", "3.2"], [])}
+    assert (read.defects, read.requirements.problems) == (("1.1", "1.2"), ())
+
+
+def test_another_bug_may_have_numbers_or_letters_of_its_own() -> None:
+    read = bugfix_of(
+        "### Bug A\n#### Current\nA.1 A\n\nA.2 B\n#### Expected\nA.3 C\nA.4 D\n"
+        "### Bug 2\n#### Current\n4.1 A\n#### Expected\n5.1 B\n#### Unchanged\n6.1 C\n"
+    )
+    assert shape(read.requirements) == {"A": (["A.3", "A.4"], []), "5": (["5.1"], []), "6": (["6.1"], [])}
+    assert read.defects == ("A.1", "A.2", "4.1")
+    references = references_of(read.requirements.requirements, read.defects)
+    assert references.read("A.2, A.3, 5.1") == Named(("A.3", "5.1"))
+
+
+def test_lists_of_another_bug_go_on_and_that_is_said() -> None:
+    bug = "### Bug\n#### Current\n1. A\n#### Expected\n1. B\n2. C\n#### Unchanged\n- D\n"
+    read = bugfix_of(bug + bug)
+    assert shape(read.requirements) == {"2": (["2.1", "2.2", "2.3", "2.4"], []), "3": (["3.1", "3.2"], [])}
+    assert read.defects == ("1.1", "1.2")
+    assert [p.where for p in read.requirements.problems] == ["s/bugfix.md:11", "s/bugfix.md:13"]
