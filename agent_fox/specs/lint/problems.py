@@ -9,7 +9,7 @@ from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.lint.closing import closing_edit
 from agent_fox.specs.lint.values import Finding, Found, Level, ProblemRule, Rule
 from agent_fox.specs.lint.wording import NEEDS_CLARIFICATION
-from agent_fox.specs.lint.world import World
+from agent_fox.specs.lint.world import OPEN_QUESTION, World
 
 _E, _W, _N = Level.ERROR, Level.WARNING, Level.NOTE
 _NAMED = re.compile(r"(?<![\w-])(\d{1,9})-REQ-")
@@ -197,7 +197,7 @@ def problem_findings(world: World) -> Iterator[Finding]:
 
 def rule_of(problem: Problem) -> Rule:
     """The rule that a problem's sentence belongs to. The words of a spec that it quotes do not count."""
-    if problem.what.startswith("needs clarification: "):
+    if problem.what.startswith(OPEN_QUESTION):
         return NEEDS_CLARIFICATION
     said = _QUOTED.sub('""', problem.what)
     found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, said)), None)

@@ -15,6 +15,9 @@ from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.pages import Page, read_pages
 from agent_fox.specs.lint.test_entries import TestEntries, entries_of
 
+OPEN_QUESTION = "needs clarification: "
+"""How the sentence of a problem begins that is an open question."""
+
 
 @dataclass(frozen=True)
 class World:
@@ -26,9 +29,9 @@ class World:
     is_repository: bool
 
     @cached_property
-    def told(self) -> frozenset[str]:
-        """The places that reading or planning says something about."""
-        return frozenset(problem.where for problem in self.plan.problems)
+    def questions(self) -> frozenset[str]:
+        """The places of open questions that reading tells itself."""
+        return frozenset(one.where for one in self.plan.problems if one.what.startswith(OPEN_QUESTION))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pytest
 
 from agent_fox.core.spec import Criterion, Requirement, Spec
 from agent_fox.specs.lint.rules import lint
-from tests.specs.lint.worlds import found, made, of_rule
+from tests.specs.lint.worlds import REQUIREMENTS, found, made, of_rule
 
 OBLIGES = Criterion("FR-001", "The system MUST let a user see each of the albums that are shared.")
 WITHOUT = "When a user opens an album that is shared then each of its pictures is shown."
@@ -50,3 +50,9 @@ def test_a_question_that_reading_tells_is_told_once(tmp_path: Path) -> None:
     assert told[0] == "001-albums/spec.md:7"
     assert "which way?" in told[1]
     assert of_rule("plan-warning", findings) == []
+
+
+def test_a_question_is_told_where_something_else_is_said_of_its_line(tmp_path: Path) -> None:
+    text = REQUIREMENTS + "\n<<<<<<< [NEEDS CLARIFICATION: which?]\n"
+    findings = found(tmp_path, {"01_sum/requirements.md": text})
+    assert [rule.rule for rule in findings if rule.line] == ["merge-conflict", "needs-clarification"]
