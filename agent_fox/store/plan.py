@@ -193,7 +193,8 @@ def save_specs(
     _keep_snapshots(db, specs)
     db.conn.executemany(
         "INSERT INTO plan_specs (name, position, dialect, path, snapshot, problem) VALUES (?, ?, '', ?, ?, ?) "
-        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, snapshot = CASE WHEN "
+        "ON CONFLICT (name) DO UPDATE SET problem = excluded.problem, is_withdrawn = 0, "
+        "path = iif(excluded.path = '', path, excluded.path), snapshot = CASE WHEN "
         "excluded.snapshot = '' OR EXISTS (SELECT 1 FROM plan_nodes WHERE spec_name = name) THEN snapshot "
         "ELSE excluded.snapshot END",
         [(name, LAST, lies.get(name, ""), read.get(name, ""), storable(what)) for name, what in broken.items()],

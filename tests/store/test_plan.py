@@ -110,6 +110,16 @@ def test_a_broken_spec_keeps_the_text_it_had_until_it_can_be_read_again(tmp_path
         assert plan.broken_specs(db) == {}
 
 
+def test_a_broken_spec_lies_where_it_was_found_last(tmp_path: Path) -> None:
+    with state(tmp_path) as db:
+        plan.save_specs(db, [FULL], {})
+        assert plan.spec_paths(db) == (FULL.path,)
+        plan.save_specs(db, [], {"01_bell": "no", "09_new": "no"}, places={"01_bell": "moved/01_bell"})
+        assert plan.spec_paths(db) == ("moved/01_bell",)
+        plan.save_specs(db, [], {"01_bell": "no", "09_new": "no"}, places={"09_new": "moved/09_new"})
+        assert plan.spec_paths(db) == ("moved/01_bell", "moved/09_new")
+
+
 def test_nodes_come_back_in_plan_order_with_where_they_stand(tmp_path: Path) -> None:
     ticked = replace(CODER, uid="bell:9", id="01_bell:9", is_ticked=True, is_optional=True, retry_predecessor=False)
     nodes = [
