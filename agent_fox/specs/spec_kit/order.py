@@ -71,6 +71,8 @@ _IN_DOUBT = re.compile(
     r"|optional(?:ly)?|ideally|preferably|prefer|recommended)\b|n['’]t\b",
     re.IGNORECASE,
 )
+_PHASE_WAITS = re.compile(r"\W{0,8}(?:depends on|dependenc(?:y|ies)|depends)\s?:?\s?(?:tasks?\s)?", re.IGNORECASE)
+_NOTHING_ELSE = re.compile(r"\s?(?:[.;—–]|$|(?:must be |is |are )?(?:complete|done|finished))", re.IGNORECASE)
 _BRACKETS = re.compile(r"\((?P<inside>[^()]{0,300})\)")
 _SENTENCE = re.compile(r"[.;!?]\s|[。；！？]|\n")
 _MARKS = re.compile(r"\*\*|__|`|\[[^\[\]]{0,40}\]")
@@ -135,6 +137,17 @@ def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str,
 def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
     return _named_at(text, [found.end() for found in _BLOCKS.finditer(text)], numbers)
+
+
+def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
+    """The tasks that a line at the head of a phase says all of it depends on: `**Depends on**: T013 (the file)`."""
+    plain_text = " ".join(_BRACKETS.sub("", _MARKS.sub("", text)).split())
+    begins = _PHASE_WAITS.match(plain_text)
+    lists = list(_lists(plain_text)) if begins else []
+    if begins is None or len(lists) != 1 or lists[0][0].start() != begins.end():
+        return ()
+    is_all = _NOTHING_ELSE.match(plain_text, lists[0][-1].end()) is not None
+    return tuple(name for name in _names(plain_text, lists[0], numbers) if name in numbers) if is_all else ()
 
 
 def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:

@@ -12,7 +12,7 @@ from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
-from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, stated_in, waited_for
+from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
 from agent_fox.specs.spec_kit.references import References
@@ -93,7 +93,7 @@ class _Reading:
         self.tasks = {id(task.draft): task for task in self._labelled(found.phases)}
         self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks.values())})
         self.traced = self._traced()
-        self.stated = self._stated()
+        self.stated = self._stated(found.phases)
         self._warn_of_lost(found.lost)
         self._warn_of_unread(found.unread)
         for line, title in found.empty:
@@ -192,7 +192,16 @@ class _Reading:
             number for number in dict.fromkeys((*waits, *self.stated.get(task.number, ()))) if number != task.number
         )
 
-    def _stated(self) -> dict[str, list[str]]:
+    def _of_phase(self, phase: PhaseDraft) -> Iterator[tuple[str, list[str]]]:
+        """Each task of a phase with those that the words before its first task say it depends on."""
+        own = [self.tasks[id(draft)].number for draft in phase.tasks]
+        head = [line.text for line in phase.intro if line.number < phase.tasks[0].line]
+        named = (name for text in head for name in phase_waits(text, self.numbers))
+        earlier = [name for name in dict.fromkeys(named) if name not in own]
+        if earlier and self.numbers.has_room(len(own) * len(earlier)):
+            yield from ((number, earlier) for number in own)
+
+    def _stated(self, phases: Iterable[PhaseDraft]) -> dict[str, list[str]]:
         """What each task comes after, as others say it: tasks that block it, prose about their order, tables."""
         found: dict[str, list[str]] = {}
         for task in self.tasks.values():
@@ -200,6 +209,9 @@ class _Reading:
             self._warn_of_unknown(task.draft.line, f"{task.number} blocks", unknown)
             for later in blocked:
                 found.setdefault(later, []).append(task.number)
+        for phase in phases:
+            for later, earlier in self._of_phase(phase):
+                found.setdefault(later, []).extend(earlier)
         for said in stated_in(self.markdown, self.numbers):
             self._warn_of_unknown(said.line, "the order of tasks names", said.unknown)
             for later in said.later:

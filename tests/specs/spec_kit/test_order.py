@@ -76,6 +76,25 @@ def test_a_label_says_that_what_follows_is_about_the_order(tmp_path: Path) -> No
     assert order(tmp_path, words) == ({"T004": "T002"}, [])
 
 
+@pytest.mark.parametrize(
+    ("words", "after"),
+    [
+        ("**Depends on**: T001 (the file). Beside all else (T005).", "T001"),
+        ("**⚠️ Depends on T001** (what was found) and more", ""),
+        ("**⚠️ Depends on T001** (what was found)", "T001"),
+        ("**Dependencies**: T001–T003 must be complete", "T001 T002 T003"),
+        ("**Dependencies**: T001 and T002 are parallel", ""),
+        ("**Dependencies**: T010 comes first", ""),
+        ("**Dependencies**: T010", ""),
+        ("It depends on T001.", ""),
+    ],
+)
+def test_the_head_of_a_phase_says_what_all_of_it_depends_on(tmp_path: Path, words: str, after: str) -> None:
+    phase = f"\n## Phase 2: B\n\n{words}\n\n- [ ] T010 a\n- [ ] T011 b\n\n**Dependencies**: T009.\n"
+    found, problems = order(tmp_path, phase)
+    assert (found, problems) == ({"T010": after, "T011": after} if after else {}, [])
+
+
 def test_a_task_says_itself_what_it_blocks(tmp_path: Path) -> None:
     more = "- [ ] T010 a. **Depends on**: T001. **Blocks**: T002, T003-T004.\n"
     more += "- [ ] T011 b\n  - Must complete before T005\n"
