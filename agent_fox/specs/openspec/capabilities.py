@@ -9,7 +9,8 @@ from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
-from agent_fox.specs.openspec.words import Operation, ids_in, same
+from agent_fox.specs.openspec.unfinished import half_written
+from agent_fox.specs.openspec.words import Operation, has_only_steps, ids_in, is_unfilled, same
 
 _SHOWN = 3
 
@@ -113,6 +114,7 @@ def _part_text(draft: Draft, scenario: Scenario) -> str:
 def _problems(one: Capability) -> Iterator[Problem]:
     yield from _doubled(one)
     if not one.is_baseline:
+        yield from half_written(one.markdown, _unfilled(one))
         yield from _odd_drafts(one)
         yield from _odd_renames(one)
     for line in one.delta.struck:
@@ -138,6 +140,14 @@ def _doubled(one: Capability) -> Iterator[Problem]:
         if (other := seen.get(same(draft.title))) is not None:
             what = f'"{draft.title}" is taken back here and {other.operation} in line {other.line}. Keep one of them'
             yield warning(one.markdown.at(draft.line), what)
+
+
+def _unfilled(one: Capability) -> Iterator[int]:
+    for draft in one.expected:
+        yield from [draft.line] if is_unfilled(draft.title) else ()
+        for scenario in draft.scenarios:
+            if has_only_steps(scenario.steps) or (scenario.title and is_unfilled(scenario.title)):
+                yield scenario.line
 
 
 def _odd_drafts(one: Capability) -> Iterator[Problem]:

@@ -25,6 +25,8 @@ from agent_fox.specs.openspec.task_sections import (
     sections_of,
     units_of,
 )
+from agent_fox.specs.openspec.unfinished import half_written
+from agent_fox.specs.openspec.words import is_unfilled
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
@@ -112,6 +114,9 @@ class _Reading:
         numbers = _group_numbers(units)
         drafts = [list(self._drafts(unit)) for unit in units]
         self._say_doubled(drafts)
+        tasks = (draft.line for of_group in drafts for draft in of_group if is_unfilled(draft.title))
+        titles = (unit.line for unit in units if unit.title and is_unfilled(_bare(unit.title)))
+        self.problems += half_written(self.markdown, [*tasks, *titles])
         known = _count(drafts, numbers)
         found = []
         for unit, number, of_group in zip(units, numbers, drafts, strict=True):

@@ -43,6 +43,8 @@ _ID = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}
 _STRUCK = re.compile(
     r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$"
 )
+_UNFILLED = re.compile(r"(?:requirement|scenario|[\d.\s]{0,12})$|[\[<{][^\[\]<>{}\d]{1,200}[\]>}]$", re.IGNORECASE)
+_STEP_WORDS = frozenset({"given", "when", "then", "and"})
 _ASIDE = re.compile(
     r"(?:notes?|rationale|reason|migration|examples?|background|context|impact|references?|see also|previously"
     r"|备注|说明|示例|理由|備考)\b",
@@ -139,6 +141,17 @@ def unstruck(text: str) -> str | None:
     """What stands in a text that is struck out as a whole, with a note in brackets behind it or none; else None."""
     found = _STRUCK.match(text)
     return found["text"].strip() if found else None
+
+
+def is_unfilled(title: str) -> bool:
+    """Whether a title is none yet: only its number or kind, or a template's words in brackets."""
+    return _UNFILLED.match(title.strip("*_`# ")) is not None
+
+
+def has_only_steps(text: str) -> bool:
+    """Whether a scenario says WHEN and THEN, and nothing of what."""
+    words = re.findall(r"\w+", text[:_LONGEST].casefold())
+    return bool(words) and _STEP_WORDS.issuperset(words)
 
 
 def is_aside(title: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent_fox.core.spec import Criterion, Requirement, Severity
 from agent_fox.specs.openspec.capabilities import capability, read_capabilities
 from tests.specs.openspec.worlds import ADDED, LOGIN, of_text, told
@@ -92,3 +94,20 @@ def test_empty_scenarios_lost_scenarios_and_headings_that_are_none_are_said() ->
 
 def test_a_file_without_requirements_is_said() -> None:
     assert problems_of("## ADDED Requirements\n\nNone.\n")[0][0] == "a.md"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "### Requirement: <!-- name -->\n<!-- text -->\n#### Scenario: <!-- name -->\n- **WHEN** <!-- x -->\n",
+            "3, 5",
+        ),
+        ("### Requirement: [Name]\nIt SHALL\n#### Scenario: <Name>\n- **WHEN** a\n", "3, 5"),
+        ("### Requirement 1\nIt SHALL\n#### Scenario: when\n- when a [b]\n", ""),
+        ("### Requirement: [REQ-1]\nIt SHALL\n#### Scenario: x [y]\n- a\n", ""),
+    ],
+)
+def test_a_template_that_nobody_filled_in_is_said(text: str, lines: str) -> None:
+    found = [what for _, what in problems_of(f"## ADDED Requirements\n\n{text}") if "half-written" in what]
+    assert found == ([f"half-written: no more than a template says, in lines {lines}. Fill it in"] if lines else [])

@@ -361,3 +361,10 @@ def test_a_counted_task_takes_no_number_that_is_written(tmp_path: Path) -> None:
     assert warnings(tmp_path, text) == [
         ("tasks.md:4", "the groups are numbered -, 1: counted as 1, 2. Number them upwards")
     ]
+
+
+def test_tasks_that_nobody_filled_in_are_said(tmp_path: Path) -> None:
+    text = "## 1. <!-- Name -->\n- [ ] 1.1 <!-- Task -->\n- [ ] 1.2 [Task]\n## 2. B\n- [ ] 2.1 b\n"
+    assert warnings(tmp_path, text) == [
+        ("tasks.md:1", "half-written: no more than a template says, in lines 1, 2, 3. Fill it in")
+    ]

@@ -1,0 +1,19 @@
+"""Words of a template that nobody replaced. Where they stand is not found here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from agent_fox.core.spec import Problem
+from agent_fox.specs.document import Markdown
+from agent_fox.specs.files import warning
+
+_SHOWN = 5
+
+
+def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
+    """One warning for all lines of a document that still say what its template says, or nothing."""
+    if found := sorted(set(lines)):
+        shown = ", ".join(map(str, found[:_SHOWN])) + (" and others" if len(found) > _SHOWN else "")
+        what = f"half-written: no more than a template says, in {'line' if len(found) == 1 else 'lines'} {shown}"
+        yield warning(markdown.at(found[0]), f"{what}. Fill it in")
