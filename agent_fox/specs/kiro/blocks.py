@@ -53,6 +53,13 @@ def blocks_of(lines: Sequence[Line]) -> list[Block]:
     return _cut(lines, titles, chosen)
 
 
+def left_out(lines: Sequence[Line]) -> list[tuple[int, str]]:
+    """Lines and titles of the requirements that stand below what is out of scope."""
+    titles = [title for title in _titles(lines) if title.is_out and title.head is not None]
+    named = [title for title in titles if title.head is not None and title.head.kind in (Kind.WORD, Kind.ID)]
+    return [(lines[title.place].number, plain(title.title)) for title in named]
+
+
 def heading_of(line: Line) -> Heading | None:
     """A heading, or a line in bold that stands for one."""
     if line.heading is not None:
@@ -80,7 +87,10 @@ def _title(place: int, heading: Heading, above: _Title | None) -> _Title:
     while above is not None and above.level >= heading.level:
         above = above.above
     head = numbered(heading.title)
-    is_out = (above is not None and above.is_out) or (head is None and OUT.search(heading.title) is not None)
+    is_of_file = above is None and heading.level == 1
+    is_out = (above is not None and above.is_out) or (
+        head is None and not is_of_file and OUT.search(heading.title) is not None
+    )
     return _Title(place, heading.level, head, heading.title, is_out, above)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
-from agent_fox.specs.kiro.blocks import Block, blocks_of
+from agent_fox.specs.kiro.blocks import Block, blocks_of, left_out
 from agent_fox.specs.kiro.criteria import Contents, Item
 from agent_fox.specs.kiro.ids import Kind, Numbered
 from agent_fox.specs.kiro.rows import contents_with_rows, rows_with_ids
@@ -117,6 +117,8 @@ def read_requirements(markdown: Markdown) -> ReadRequirements:
             _add_listed(collection, block, contents)
     for block, _ in read:
         _add_rows(collection, block)
+    for line, title in left_out(markdown.lines):
+        collection.say(line, f"{title!r} stands below what is out of scope: it is not expected. Move it if it is")
     return collection.value()
 
 

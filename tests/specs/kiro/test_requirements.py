@@ -245,6 +245,17 @@ def test_glossary_introduction_and_what_is_out_of_scope_are_no_requirements() ->
     assert ids(text) == ["1.1"]
 
 
+def test_a_requirement_below_what_is_out_of_scope_is_said() -> None:
+    read = requirements_of("# R\n## Code Examples\n### Requirement 1: A\n1. a\n## Core\n### Requirement 2: B\n1. b\n")
+    what = "'Requirement 1: A' stands below what is out of scope: it is not expected. Move it if it is"
+    assert (shape(read), said(read.problems)) == ({"2": (["2.1"], [])}, [("s/requirements.md:3", what)])
+
+
+def test_the_title_of_the_file_puts_nothing_out_of_scope() -> None:
+    read = requirements_of("# Example Browser: Requirements\n### Requirement 1: A\n1. a\n")
+    assert (shape(read), read.problems) == ({"1": (["1.1"], [])}, ())
+
+
 def test_section_numbers_are_not_requirements_where_deeper_ones_hold_the_lists() -> None:
     text = """
     ## 1. Introduction
