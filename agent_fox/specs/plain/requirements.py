@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
-from agent_fox.specs.lines import Line, joined, plain
+from agent_fox.specs.lines import Heading, Line, joined, plain
 
 _ITEM = re.compile(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
 _RULE = re.compile(r" *(?:-{3,}|\*{3,}|_{3,})$")
@@ -69,7 +69,7 @@ def read_plain_requirements(markdown: Markdown, lines: Iterable[Line]) -> ReadPl
     for line in lines:
         cut.line(line)
     naming = _Naming(markdown)
-    what = "what this line asks for stands in no item: not read. Begin it with `- `"
+    what = "what this line asks for is not read: it stands in no item, or below notes. Make it an item"
     naming.problems += [warning(markdown.at(number), what) for number in cut.lost]
     return naming.read(cut.found)
 
@@ -84,6 +84,7 @@ class _Cut:
         self.lost: list[int] = []
         self.is_aside = False
         self.headed: _Part | None = None
+        self.level = 0
         self.item: _Part | None = None
         self.is_edge = False
         self.after_blank = False
@@ -91,9 +92,9 @@ class _Cut:
     def line(self, line: Line) -> None:
         mark = _ITEM.match(line.text) if not line.is_code and line.heading is None else None
         if line.heading is not None:
-            self._heading(line, line.heading.title)
+            self._heading(line, line.heading)
         elif self.is_aside and not self._ends_aside(line):
-            pass
+            self._lose(line)
         elif line.is_code:
             self._text(line)
         elif _RULE.match(line.text):
@@ -104,14 +105,16 @@ class _Cut:
             self._text(line)
         self.after_blank = line.is_blank
 
-    def _heading(self, line: Line, title: str) -> None:
-        self.is_aside = is_aside(title)
+    def _heading(self, line: Line, heading: Heading) -> None:
+        """One of the rank of requirements is one, whatever its words: notes may be what a program keeps."""
+        is_inside = heading.level > self.level if self.headed is not None else bool(self.found)
+        self.is_aside = is_inside and is_aside(heading.title)
         if self.is_aside:
             return
-        self.is_edge, self.item = _EDGE.match(title) is not None, None
-        is_part = self.is_edge or _CRITERIA.match(title)
+        self.is_edge, self.item = _EDGE.match(heading.title) is not None, None
+        is_part = self.is_edge or _CRITERIA.match(heading.title)
         if self.headed is None or not is_part:
-            self.headed = _Part(line.number, 0, heading=title)
+            self.headed, self.level = _Part(line.number, 0, heading=heading.title), heading.level
             self.found.append(self.headed)
 
     def _ends_aside(self, line: Line) -> bool:
@@ -155,7 +158,11 @@ class _Cut:
             self.item.lines.append(line)
         elif self.headed is not None:
             self.headed.lines.append(line)
-        elif _OBLIGES.search(line.text) and not line.is_code:
+        else:
+            self._lose(line)
+
+    def _lose(self, line: Line) -> None:
+        if _OBLIGES.search(line.text) and not line.is_code:
             self.lost.append(line.number)
 
 

@@ -269,6 +269,15 @@ def test_notes_ask_for_nothing(tmp_path: Path) -> None:
     assert [part.text for one in (first, second) for part in one.parts] == ["a", "e", "b"]
 
 
+def test_notes_may_be_what_a_program_keeps_and_what_they_ask_for_is_said(tmp_path: Path) -> None:
+    kept = "### Notes\n- It SHALL keep notes.\n\n#### Notes\n- It MUST not lose any."
+    text = f"# Spec: Lock\n\n## Requirements\n\n{kept}\n\n{TASKS}"
+    spec, problems = read(tmp_path, text)
+    assert [one.title for one in spec.requirements] == ["Notes"]
+    assert [part.text for one in spec.requirements for part in one.parts] == ["It SHALL keep notes."]
+    assert said(problems) == [("lock.md:9", "what this line asks for is not read")]
+
+
 def test_boxes_below_questions_are_no_tasks_and_said(tmp_path: Path) -> None:
     text = f"# Spec: Lock\n\n## Requirements\n- a\n\n{TASKS}\n## Open questions\n- [ ] Who?\n"
     spec, problems = read(tmp_path, text)
@@ -279,7 +288,7 @@ def test_boxes_below_questions_are_no_tasks_and_said(tmp_path: Path) -> None:
 def test_what_is_asked_for_in_no_item_is_said(tmp_path: Path) -> None:
     text = f"# Spec: Lock\n\n## Requirements\n\nAll of this:\n\n- a\n\nThe lock MUST close.\n\n{TASKS}"
     _, problems = read(tmp_path, text)
-    assert said(problems) == [("lock.md:9", "what this line asks for stands in no item")]
+    assert said(problems) == [("lock.md:9", "what this line asks for is not read")]
 
 
 def test_empty_items_are_said_and_nobody_s(tmp_path: Path) -> None:
