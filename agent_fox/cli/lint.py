@@ -54,9 +54,11 @@ class Scope:
         found = lint(world)
         return below(found, self.paths, world.plan.specs) if self.paths else found
 
-    def repairs(self) -> Repairs:
+    def repairs(self, report: Report) -> Repairs:
         """Repairs of what the report tells, and of nothing else."""
-        told = {(finding.rule, finding.path) for finding in self.report().findings if finding.edits}
+        told = {(finding.rule, finding.path) for finding in report.findings if finding.edits}
+        if not told:
+            return Repairs()
         places = find_places(self.root, self.places or self.settings.plan.places)
         return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in told)
 
@@ -128,7 +130,7 @@ def _is_along(path: Path, place: Path) -> bool:
 
 def _repaired(scope: Scope) -> tuple[Repairs, tuple[str, ...]]:
     """Write what is certain; what was written, and what could not be."""
-    made = scope.repairs()
+    made = scope.repairs(scope.report())
     troubles: dict[str, str] = {}
     for path, (before, after) in made.files.items():
         try:
@@ -141,7 +143,8 @@ def _repaired(scope: Scope) -> tuple[Repairs, tuple[str, ...]]:
 
 
 def _show_difference(scope: Scope, form: Form, strict: bool) -> Exit:
-    found, report = scope.repairs(), scope.report()
+    report = scope.report()
+    found = scope.repairs(report)
     text = "".join(difference(path, *change) for path, change in found.files.items())
     match form:
         case "json":

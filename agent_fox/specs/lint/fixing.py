@@ -11,11 +11,12 @@ from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.specs.lint.edits import EditRefused, edited
 from agent_fox.specs.lint.mirror import is_inside, mirror
-from agent_fox.specs.lint.rules import lint
+from agent_fox.specs.lint.rules import RULES, lint
 from agent_fox.specs.lint.values import Edit, Finding
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import SpecsMissing
 
+_FIXABLE = tuple(rule for rule in RULES if rule.is_fixable)
 _MOST_ROUNDS = 6
 """A line may need one repair after the other; each round repairs every line at most once."""
 _MOST_READINGS = 100
@@ -50,7 +51,7 @@ class _Trial:
     def fixable(self) -> list[Finding]:
         return [
             finding
-            for finding in lint(self.world).findings
+            for finding in lint(self.world, _FIXABLE).findings
             if finding.edits and all(edit.path in self.copied for edit in finding.edits)
         ]
 

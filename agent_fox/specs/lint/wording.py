@@ -41,7 +41,8 @@ def no_obligation(case: Case) -> Iterator[Found]:
         return
     obliges = _shall if case.spec.dialect in _EARS_ALONE else _shall_or_given
     for part in case.spec.parts:
-        if is_english(part.text) and not (obliges(part.text[:_LOOK]) or part.id.startswith(_OTHERWISE_WORDED)):
+        is_fine = obliges(part.text[:_LOOK]) or part.id.startswith(_OTHERWISE_WORDED)
+        if not is_fine and is_english(part.text):
             yield Found(case.spec.place(part.id), f"{part.id} says neither SHALL nor MUST: {_shown(part)}")
 
 
@@ -60,11 +61,11 @@ def _shall_or_given(text: str) -> bool:
 
 def no_condition(case: Case) -> Iterator[Found]:
     """A scenario without WHEN or THEN, and an IF without THEN: EARS names both."""
-    if not case.is_english:
+    if case.spec.dialect == SPEC_KIT or not case.is_english:
         return
     for part in case.spec.parts:
         text = part.text[:_LOOK]
-        if is_english(part.text) and case.spec.dialect != SPEC_KIT and _IF.match(text) and not _THEN.search(text):
+        if _IF.match(text) and not _THEN.search(text) and is_english(part.text):
             yield Found(case.spec.place(part.id), f"{part.id} says IF without THEN: {_shown(part)}")
 
 
