@@ -165,8 +165,8 @@ def stated_in(markdown: Markdown, numbers: Numbers) -> Iterator[Stated]:
 def _sentences(text: str) -> Iterator[str]:
     """Sentences without marks; what stands in brackets is a sentence of its own, unless it is but task numbers."""
     inside: list[str] = []
-    plain = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
-    for sentence in (*_SENTENCE.split(plain), *inside):
+    outside = _BRACKETS.sub(lambda found: _kept(found, inside), _MARKS.sub("", text))
+    for sentence in (*_SENTENCE.split(outside), *inside):
         if "T" in sentence and _IN_DOUBT.search(sentence) is None:
             yield " ".join(sentence.split())
 

@@ -42,4 +42,6 @@ def unfinished(markdown: Markdown) -> Iterator[Problem]:
 
 def _asks(question: str) -> str:
     asked = " ".join(question.lstrip(":： ").split())[:_LONGEST]
-    return f"needs clarification: {asked or 'no question is written'}. Planned as it stands; answer it in the text"
+    asked = asked or "no question is written"
+    end = "" if asked.endswith(("?", "？", ".", "。")) else "."
+    return f"needs clarification: {asked}{end} Planned as it stands; answer it in the text"

@@ -275,7 +275,7 @@ def test_success_criteria_are_expected_with_and_without_ids(tmp_path: Path) -> N
 def test_open_questions_are_said_and_planned_all_the_same(tmp_path: Path) -> None:
     spec, problems = read(tmp_path, spec=requirements("- **FR-001**: sell to [NEEDS CLARIFICATION: whom?]\n"))
     assert spec.expected == ("FR-001",)
-    assert problems == ["spec.md:7 needs clarification: whom?. Planned as it stands; answer it in the text"]
+    assert problems == ["spec.md:7 needs clarification: whom? Planned as it stands; answer it in the text"]
 
 
 def test_a_template_that_is_not_filled_in_is_half_written(tmp_path: Path) -> None:
