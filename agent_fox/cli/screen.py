@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TypeVar
@@ -18,7 +19,9 @@ def json_option(command: _Command) -> _Command:
 
 
 def print_json(document: object) -> None:
-    click.echo(json.dumps(document, ensure_ascii=False, indent=2))
+    """Letters as they are, where standard output can carry every one of them."""
+    is_unicode = (sys.stdout.encoding or "").lower().replace("-", "") in ("utf8", "utf8sig")
+    click.echo(json.dumps(document, ensure_ascii=not is_unicode, indent=2))
 
 
 def plain(text: str) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.spec import Dependency, Problem, Spec
+from agent_fox.core.spec import Dependency, Problem, Severity, Spec
 from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
+from agent_fox.specs.document import conflict_in
 from agent_fox.specs.documents import Documents, about, is_there, read_documents
 from agent_fox.specs.files import TextFile, place_of, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
@@ -51,10 +53,18 @@ class AgentFoxDialect:
         tasks = _tasks(documents, folder.name, index, prd)
         if requirements.problems or tasks.problems:
             documents.problems += [*requirements.problems, *tasks.problems]
+        documents.problems += _conflicts(documents)
         if _is_lost(documents, folder):
             return None, about(folder.name, documents.problems)
         spec = _as_withdrawn(_spec(folder, root, documents, requirements, tasks), documents)
         return replace(spec, source=prd.source), about(folder.name, documents.problems)
+
+
+def _conflicts(documents: Documents) -> Iterator[Problem]:
+    """What a merge left in Markdown that is not read further: nothing of the plan hangs on it."""
+    unread = [file for name, file in documents.files.items() if name in _CAN_DO_WITHOUT and name.endswith(".md")]
+    for problem in filter(None, map(conflict_in, unread)):
+        yield replace(problem, severity=Severity.WARNING)
 
 
 def _requirements(documents: Documents, number: str) -> ReadRequirements:

@@ -16,6 +16,8 @@ _BARE_NAME = re.compile(r"[A-Za-z][\w-]*[_-][\w-]+")
 _NO_SPEC = re.compile(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
 _NAMED_GROUP = re.compile(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
 _LEADING_GROUP = re.compile(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
+_DEPENDENTS = re.compile(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
+"""A heading above a table of the specs that wait for this one."""
 _ARCHIVED = re.compile(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
 
 _OTHER = (
@@ -78,7 +80,10 @@ def _columns(table: Table) -> _Columns | None:
     if other is None:
         return None
     from_group, to_group = table.column(*_FROM), table.column(*_TO)
-    says_so = this is not None or table.header[other].startswith("depends on") or None not in (from_group, to_group)
+    says_so = this is not None or table.header[other].startswith("depends on")
+    if not says_so and _DEPENDENTS.match(table.section.rpartition(" / ")[2]):
+        return None
+    says_so = says_so or None not in (from_group, to_group)
     if not says_so and "dependenc" not in table.section:
         return None
     if from_group is None and "dependenc" in table.section:

@@ -40,6 +40,12 @@ def read_head(file: TextFile, lines: int = 60) -> Markdown:
     return read_markdown(TextFile(file.where, "\n".join(file.text.split("\n", lines)[:lines])))
 
 
+def conflict_in(file: TextFile) -> Problem | None:
+    """What a merge left in a Markdown file that is not read further; marks in code are samples."""
+    found = _conflicts(file.where, scan(file.text).lines) if left_by_a_merge(file) is not None else []
+    return found[0] if found else None
+
+
 def _left_open(where: str, found: Scan) -> Iterator[Problem]:
     for number in found.open_fences:
         yield warning(f"{where}:{number}", "this code fence is never closed; close it")

@@ -25,7 +25,7 @@ _ITEM = re.compile(
 )
 _ELSEWHERE = re.compile(
     r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
-    r"|out of scope|amendments?|change ?log|revision|appendix|examples?|depend|open questions"
+    r"|out of scope|amendments?|change(?:s?$|[ -]?log)|revision|appendix|examples?|depend|open questions"
     r"|assumptions|summary|test )"
 )
 

@@ -63,6 +63,8 @@ def test_a_dependency_cell_may_name_the_group() -> None:
     [
         table("| Spec | Status | Notes |", "| 01_a | done | x |", heading="Progress"),
         table("| Dependency | Version | Purpose |", "| click | 8.1 | x |"),
+        table("| Spec | From Group | To Group |", "| 09_later | 1 | 2 |", heading="Dependents"),
+        table("| Spec | What It Needs |", "| 09_later | types |", heading="Downstream dependencies"),
         table("| Spec | From Group | To Group | R |", "| None | - | - | - |"),
         "```\n" + table("| Spec | From Group | To Group | R |", "| 01_a | 1 | 1 | x |") + "\n```",
     ],

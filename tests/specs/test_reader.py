@@ -141,6 +141,15 @@ def test_a_merge_conflict_is_an_error_of_its_spec(specs: Path) -> None:
     assert [(p.where, p.spec) for p in problems] == [("specs/01_bad/tasks.md:2", "01_bad")]
 
 
+def test_a_merge_conflict_in_what_is_not_read_further_is_a_warning(specs: Path) -> None:
+    folder = write_spec(specs, "01_a", requirements=requirements("01"), tasks=TASKS)
+    (folder / "design.md").write_text("# D\n\n```\n<<<<<<< a sample\n```\n\n<<<<<<< HEAD\n=======\n>>>>>>> b\n")
+    (folder / "test_spec.md").write_text("# T\n\n```\n<<<<<<< a sample\n```\n")
+    spec, (problem,) = read_one(specs)
+    assert spec.groups
+    assert (problem.severity, problem.where, problem.spec) == (Severity.WARNING, "specs/01_a/design.md:7", "01_a")
+
+
 @pytest.mark.parametrize("document", ["prd", "requirements", "tasks"])
 def test_a_superseded_spec_expects_nothing(specs: Path, document: str) -> None:
     texts = {"prd": "# P\n", "requirements": requirements("01"), "tasks": TASKS}

@@ -125,7 +125,7 @@ def test_ids_in_prose_glossaries_and_code_are_not_requirements() -> None:
         "   [03-REQ-2.1] and 07-REQ-1.2).\n"
         "2. [07-REQ-1.2] THE c.\n\n#### Edge Cases\n\n1. [07-REQ-1.E1] IF d.\n\n```\n1. [07-REQ-8.1] THE e.\n```\n"
         "<!--\n1. [07-REQ-8.2] THE f.\n-->\n\n- [03-REQ-4.1] of another spec.\n\n## Out of Scope\n\n"
-        "- [07-REQ-7.1] THE g.\n"
+        "- [07-REQ-7.1] THE g.\n\n## Changes\n\n- [07-REQ-1.1] was reworded.\n"
     )
     assert ids(read(text)) == ONE
 

@@ -64,7 +64,7 @@ PROBLEM_RULES = (
     ProblemRule(
         "dependency-cycle",
         _E,
-        "Specs or tasks wait for each other in a circle.",
+        "Specs or groups wait for each other in a circle.",
         "Take one of the rows out.",
         says=r"a cycle\b|would wait for each other",
     ),

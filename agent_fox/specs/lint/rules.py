@@ -10,12 +10,13 @@ from agent_fox.specs.lint.problems import PROBLEM_RULES, problem_findings
 from agent_fox.specs.lint.repairs import REPAIRS
 from agent_fox.specs.lint.shape import SHAPE
 from agent_fox.specs.lint.stale import STALE
+from agent_fox.specs.lint.task_order import TASK_ORDER
 from agent_fox.specs.lint.tracing import TRACING
 from agent_fox.specs.lint.values import Finding, Level, PlanRule, Rule, SpecRule
 from agent_fox.specs.lint.wording import WORDING
 from agent_fox.specs.lint.world import Case, World
 
-RULES: tuple[Rule, ...] = (*PROBLEM_RULES, *TRACING, *SHAPE, *WORDING, *STALE, *REPAIRS)
+RULES: tuple[Rule, ...] = (*PROBLEM_RULES, *TRACING, *TASK_ORDER, *SHAPE, *WORDING, *STALE, *REPAIRS)
 
 _NO_REPOSITORY = "the files of the repository are not here"
 

@@ -18,6 +18,8 @@ TRACES = (
     "\n## Traceability\n\n"
     "| Requirement | Test Spec Entry | Implemented By Task | Verified By Test |\n|---|---|---|---|\n"
 )
+KIT = "# Feature Specification: New\n\n## Requirements\n\n- **FR-001**: System MUST add.\n"
+LATER = "\n## Phase 2: B\n\n- [ ] T002 Ask first\n"
 CIRCLE = {**OTHER, "01_sum/prd.md": ROWS + "| 02_other | 2 | 1 | a |\n"}
 
 EXAMPLES: dict[str, tuple[dict[str, str], str]] = {
@@ -66,6 +68,20 @@ EXAMPLES: dict[str, tuple[dict[str, str], str]] = {
     "stale-task": (
         {"01_sum/tasks.md": TASKS + TRACES + "| 01-REQ-1.1 | TS-01-1 | 7.1 | `test_a` |\n"},
         "01_sum/tasks.md:15",
+    ),
+    "task-order": (
+        {
+            "003-new/spec.md": KIT,
+            "003-new/tasks.md": "## Phase 1: A\n\n- [ ] T001 Do FR-001 (depends on T002)\n" + LATER,
+        },
+        "003-new/tasks.md:3",
+    ),
+    "task-circle": (
+        {
+            "003-new/spec.md": KIT,
+            "003-new/tasks.md": LATER + "- [ ] T003 Do FR-001 (depends on T004)\n- [ ] T004 Ask (depends on T003)\n",
+        },
+        "003-new/tasks.md:5",
     ),
     "large-group": (
         {"01_sum/tasks.md": TASKS + "".join(f"  - [ ] 2.{n} Do more\n" for n in range(2, 12))},
