@@ -37,7 +37,7 @@ def large_requirement(case: Case) -> Iterator[Found]:
     most = case.world.settings.requirement_parts
     for requirement in case.spec.requirements:
         if len(requirement.parts) > most:
-            what = f"{requirement.id} has {len(requirement.parts)} criteria and edge cases; more than {most}"
+            what = f"requirement {requirement.id} has {len(requirement.parts)} criteria and edge cases; more than {most}"
             yield Found(case.spec.place(requirement.id), what)
 
 
@@ -69,7 +69,7 @@ def no_edge_case(case: Case) -> Iterator[Found]:
         return
     for name, has in unwanted.items():
         if not has:
-            yield Found(spec.place(name), f"{name} says nothing of what goes wrong")
+            yield Found(spec.place(name), f"requirement {name} says nothing of what goes wrong")
 
 
 def _is_unwanted(text: str) -> bool:
