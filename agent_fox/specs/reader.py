@@ -33,6 +33,7 @@ _BY_TABLE = tuple(one for one in BUILT_IN if not isinstance(one, Collection))
 _ARCHIVE = "archive"
 _NOT_SPECS = frozenset({_ARCHIVE, "node_modules", "__pycache__"})
 _DEEPEST = 3
+_KEEP_NOTHING_ELSE = (".agent-fox/specs/", ".kiro/specs/", "openspec/changes/")
 
 
 @dataclass(slots=True)
@@ -114,7 +115,10 @@ def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], fo
         if _read_one(path, root, dialects, found) or not path.is_dir():
             continue
         if depth < _DEEPEST and os.access(path, os.R_OK | os.X_OK):
+            told = len(found.specs) + len(found.problems)
             _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
+            if depth == 1 and told == len(found.specs) + len(found.problems):
+                found.problems += _of_no_dialect(path, root)
 
 
 def _is_read_elsewhere(link: Path, places: Iterable[Path]) -> bool:
@@ -131,6 +135,17 @@ def _candidates(folder: Path, *, is_place: bool) -> list[Path]:
             return []
         raise SpecsMissing(f"no specs in {folder}: {refused.strerror}. Name the folder with --specs DIR") from refused
     return sorted((path for path in paths if path.suffix in SPEC_FILES or path.is_dir()), key=_rank)
+
+
+def _of_no_dialect(path: Path, root: Path) -> list[Problem]:
+    """A folder of documents that no dialect reads, where nothing but specs is kept."""
+    documents = sorted(child.name for child in _children(path) if child.suffix == ".md")
+    where = place_of(path, root)
+    is_meant = where.startswith(_KEEP_NOTHING_ELSE) and not path.name.startswith("_")
+    if not (documents and is_meant) or NUMBERED.fullmatch(path.name):
+        return []
+    what = f"holds {documents[0]}, but neither requirements nor tasks that are read: not planned (docs/dialects.md)"
+    return [replace(warning(where, f"{what}. Write them, or move the folder away"), spec=path.name)]
 
 
 def _rank(path: Path) -> tuple[int, int, str]:

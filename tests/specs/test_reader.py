@@ -150,6 +150,32 @@ def test_a_merge_conflict_in_what_is_not_read_further_is_a_warning(specs: Path) 
     assert (problem.severity, problem.where, problem.spec) == (Severity.WARNING, "specs/01_a/design.md:7", "01_a")
 
 
+@pytest.mark.parametrize(
+    ("place", "name", "is_told"),
+    [
+        (".kiro/specs", "door", True),
+        ("openspec/changes", "add-door", True),
+        ("specs", "door", False),  # other things may be kept there
+        ("openspec/changes", "_template", False),
+    ],
+)
+def test_a_folder_of_documents_that_no_dialect_reads_is_named(
+    place: str, name: str, is_told: bool, tmp_path: Path
+) -> None:
+    (tmp_path / place / name / "parts").mkdir(parents=True)
+    (tmp_path / place / name / "notes.md").write_text("# N\n")
+    (tmp_path / place / name / "parts" / "a.md").write_text("# A\n")
+    (tmp_path / place / "group" / "good").mkdir(parents=True)
+    (tmp_path / place / "group" / "README.md").write_text("# What these have in common\n")
+    (tmp_path / place / "group" / "good" / "tasks.md").write_text("- [ ] 1. A\n")
+    (tmp_path / place / "group" / "good" / "proposal.md" if "open" in place else tmp_path / "x").write_text("# Why\n")
+    _, problems = read_specs(tmp_path / place, tmp_path)
+    told = [problem for problem in problems if "not planned (docs/dialects.md)" in problem.what]
+    assert [(p.severity, p.where, p.spec) for p in told] == (
+        [(Severity.WARNING, f"{place}/{name}", name)] if is_told else []
+    )
+
+
 @pytest.mark.parametrize("document", ["prd", "requirements", "tasks"])
 def test_a_superseded_spec_expects_nothing(specs: Path, document: str) -> None:
     texts = {"prd": "# P\n", "requirements": requirements("01"), "tasks": TASKS}

@@ -37,8 +37,8 @@ def large_requirement(case: Case) -> Iterator[Found]:
     most = case.world.settings.requirement_parts
     for requirement in case.spec.requirements:
         if len(requirement.parts) > most:
-            what = f"requirement {requirement.id} has {len(requirement.parts)} criteria and edge cases; more than {most}"
-            yield Found(case.spec.place(requirement.id), what)
+            what = f"requirement {requirement.id} has {len(requirement.parts)} criteria and edge cases"
+            yield Found(case.spec.place(requirement.id), f"{what}; more than {most}")
 
 
 def empty_group(case: Case) -> Iterator[Found]:
