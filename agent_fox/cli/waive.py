@@ -56,7 +56,7 @@ class Wanted:
     is_finding: bool
 
 
-@click.command("waive", short_help="Accept what is not proven, signed by a person, for a time; list, revoke, ask.")
+@click.command("waive", short_help="Accept what is not proven, signed, for a time; --list, --revoke, --ask.")
 @click.argument("words", nargs=-1, metavar="[REQ | TASK CHECK [DETAIL_HASH]]")
 @click.option("--spec", metavar="SPEC", shell_complete=specs, help="The spec of REQ, where several have it.")
 @click.option("--reason", default="", metavar="TEXT", help="Why. It stands in every report while the waiver holds.")
