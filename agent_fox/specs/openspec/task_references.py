@@ -74,10 +74,10 @@ class Names:
         self._capabilities = capabilities
         self._phrases = _Phrases(self._titles)
 
-    def headed(self, heading: str) -> tuple[str, ...]:
-        """The parts that a heading is about: it is a capability's name or a requirement's title, and nothing else."""
-        name = same(heading)
-        return tuple(self._headings.get(name) or self._capabilities.get(name.replace(" ", "-"), ()))
+    def headed(self, headings: Iterable[str]) -> Iterator[str]:
+        """The parts that headings are about: those that are a capability's name or a requirement's title, no more."""
+        for name in dict.fromkeys(map(same, headings)):
+            yield from self._headings.get(name) or self._capabilities.get(name.replace(" ", "-"), ())
 
     def parts_in(self, lines: Iterable[str], wrapped: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The parts that lines name, in their order, and what a field names that is not there. In wrapped texts, fields

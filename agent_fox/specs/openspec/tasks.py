@@ -164,7 +164,7 @@ class _Reading:
         titles = [unit.title, *(section.title for section in unit.sections[1:])]
         lines = [line for section in unit.sections for line in section.lines]
         texts = [line.text.strip() for line in lines if not (line.is_code or line.is_blank)]
-        about = [part for title in titles for part in self.names.headed(_plain(_bare(title)))]
+        about = self.names.headed(_plain(_bare(title)) for title in titles)
         named, unknown = self.names.parts_in([*titles, *texts], wrapped(lines))
         if unknown and self.names.index.every:
             what = f"names {', '.join(unknown)}: no such requirement in this change. Correct the title"
