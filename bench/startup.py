@@ -17,7 +17,7 @@ from bench.worlds import plan_with, planned, temporary_folder
 
 PROGRAM = (sys.executable, "-m", "agent_fox.cli.main")
 PACKAGE_PARENT = Path(__file__).resolve().parents[1]
-HELP, STATUS, HOOK = Aim(limit=0.150), Aim(limit=0.400), Aim(ratio=2.5)
+HELP, STATUS, PLAN, HOOK = Aim(limit=0.150), Aim(limit=0.400), Aim(limit=0.600), Aim(ratio=2.5)
 DOOR = (sys.executable, "-c", "from agent_fox.cli.door import main; main()", "hook", "stop")
 """The stop hook as the console script starts it."""
 
@@ -40,11 +40,27 @@ def measure(rounds: int, nodes: int) -> Iterator[Figure]:
             asking(root, nothing, 0),
             asking(root, open_, 2),
         )
+    yield from measure_plan(rounds)
     yield Figure("python -c pass", bare, bare, "itself")
     yield Figure("the stop hook, nothing was registered", idle, bare, "python -c pass", HOOK)
     yield Figure("the stop hook, a task is open", held, bare, "python -c pass", HOOK)
     yield Figure("agent-fox --help", help_, click, "importing click", HELP)
     yield Figure(f"agent-fox status, {nodes:,} nodes", status, database, "importing click, sqlite_utils", STATUS)
+
+
+def measure_plan(rounds: int) -> Iterator[Figure]:
+    """The same for reading one spec, where nothing was run yet."""
+    with temporary_folder() as root:
+        spec = root / "specs" / "01_one"
+        spec.mkdir(parents=True)
+        (spec / "requirements.md").write_text("### Requirement 1: T\n\n1. [01-REQ-1.1] It SHALL add.\n")
+        (spec / "tasks.md").write_text("- [ ] 1. Build it\n  - [ ] 1.1 Add\n    - _Requirements: 01-REQ-1.1_\n")
+        libraries, plan = best(
+            rounds,
+            starting(root, [sys.executable, "-c", "import click, pydantic, sqlite_utils"]),
+            starting(root, [*PROGRAM, "plan"]),
+        )
+    yield Figure("agent-fox plan, one spec", plan, libraries, "importing click, pydantic, sqlite_utils", PLAN)
 
 
 def make_repository(root: Path, nodes: int) -> None:
