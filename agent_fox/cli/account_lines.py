@@ -9,7 +9,7 @@ from pathlib import Path
 from agent_fox.cli.issues_lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
-from agent_fox.cli.words import counted, listed
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.account import RunAccount, SpecAccount
 from agent_fox.store.waivers import Asked
 

@@ -12,8 +12,8 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.cli.words import counted
 from agent_fox.core.close_out import Finding, Severity, Verification
+from agent_fox.core.words import counted
 from agent_fox.engine.gating import Answer, Asked, close
 from agent_fox.review.close_out_report import document_of, summary
 from agent_fox.review.push_hook import install_hook

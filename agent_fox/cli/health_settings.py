@@ -9,11 +9,11 @@ from pathlib import Path
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.health_agents import agents_apart
 from agent_fox.cli.health_tracker import tracker_check
-from agent_fox.cli.words import counted
 from agent_fox.config import FILE, AgentSettings, ConfigError, Settings, load
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Severity
+from agent_fox.core.words import counted
 from agent_fox.engine.agents import choice_trouble, role_trouble
 from agent_fox.engine.extensions import backends_of
 from agent_fox.engine.plan_reading import read_plan

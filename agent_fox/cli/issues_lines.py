@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, shown_time
-from agent_fox.cli.words import counted, listed
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.issue_view import EffectView, IssueStanding, IssueView, Overview, Waiting, Waits
 
 SYNC = "agent-fox issues sync"

@@ -21,8 +21,8 @@ from agent_fox.cli.ledger_lines import checked_document, checked_lines, entry_li
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.cli.words import counted
 from agent_fox.core.evidence import Kind
+from agent_fox.core.words import counted
 from agent_fox.evidence import export as exporting
 from agent_fox.evidence import keys, trust, witness
 from agent_fox.evidence.about import UnknownRequirement, parts_named

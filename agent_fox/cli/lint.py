@@ -17,6 +17,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
+from agent_fox.core.words import counted
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
@@ -196,11 +197,7 @@ def _told(finding: Finding) -> str:
 def _totals(report: Report, is_repaired: bool) -> str:
     """How many findings of each kind; what --fix could do is not told where it just did what it can."""
     counts = [(report.count(level), level) for level in Level]
-    said = ", ".join(_number_of(number, level) for number, level in counts)
-    said += f" in {_number_of(report.specs, 'spec')}"
+    said = ", ".join(counted(number, level) for number, level in counts)
+    said += f" in {counted(report.specs, 'spec')}"
     fixable = sum(bool(finding.edits) for finding in report.findings)
     return said + (f"; {fixable} can be repaired with --fix" if fixable and not is_repaired else "")
-
-
-def _number_of(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"

@@ -15,7 +15,7 @@ from rich.text import Text
 from agent_fox.cli.opening import reading, state_file, waivers_of
 from agent_fox.cli.screen import ago, duration, plain, shown_time
 from agent_fox.cli.story import Story
-from agent_fox.cli.words import counted, listed
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.account import RunAccount, RunningSession, SpecAccount, read_account
 from agent_fox.engine.watch import RunEvent
 from agent_fox.store.state import NoState, StateError

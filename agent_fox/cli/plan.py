@@ -17,6 +17,7 @@ from agent_fox.config import Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.core.words import counted
 from agent_fox.engine.earlier import STATE
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
@@ -121,7 +122,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
     waits = ", ".join(dict.fromkeys(plain(row.spec) for row in spec.dependencies))
-    counts = f"{_counted(len(spec.requirements), 'requirement')}, {_to_prove(spec, bool(nodes))}"
+    counts = f"{counted(len(spec.requirements), 'requirement')}, {_to_prove(spec, bool(nodes))}"
     title = click.style(plain(spec.name), bold=True)
     yield f"{title} ({plain(spec.dialect)}): {counts}" + (f"; after {waits}" if waits else "")
     width = max((len(node.id) for node in nodes), default=0)
@@ -155,10 +156,6 @@ def _problem(problem: Problem) -> str:
 def _totals(plan: Plan) -> str:
     planned = {node.spec_name for node in plan.nodes}
     parts = sum(len(spec.expected) for spec in plan.specs if spec.name in planned)
-    sizes = (_counted(len(plan.specs), "spec"), _counted(len(plan.nodes), "node"), f"{parts} to prove")
+    sizes = (counted(len(plan.specs), "spec"), counted(len(plan.nodes), "node"), f"{parts} to prove")
     errors, warnings = _count(plan, Severity.ERROR), _count(plan, Severity.WARNING)
-    return f"{', '.join(sizes)}; {_counted(errors, 'error')}, {_counted(warnings, 'warning')}"
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+    return f"{', '.join(sizes)}; {counted(errors, 'error')}, {counted(warnings, 'warning')}"

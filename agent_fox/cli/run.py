@@ -22,10 +22,10 @@ from agent_fox.cli.screens import JsonLines, Lines, Screen, is_live, print_line
 from agent_fox.cli.signals import listening
 from agent_fox.cli.story import Story
 from agent_fox.cli.summary import Summary, takeover
-from agent_fox.cli.words import counted
 from agent_fox.config import Settings, load
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
+from agent_fox.core.words import counted
 from agent_fox.engine.account import read_account
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.forecast import Forecast, forecast

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.cli.place import near
-from agent_fox.cli.words import listed
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
+from agent_fox.core.words import listed
 from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.history import Ruling, ruling
 from agent_fox.engine.run import STATE

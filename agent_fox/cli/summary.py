@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
-from agent_fox.cli.words import counted
+from agent_fox.core.words import counted
 from agent_fox.engine.account import RunAccount
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.system import git

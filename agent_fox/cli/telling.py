@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent_fox.cli.words import listed
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
+from agent_fox.core.words import listed
 from agent_fox.engine.history import Agent, PastSession, Ruling
 
 

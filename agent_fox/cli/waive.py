@@ -22,9 +22,9 @@ from agent_fox.cli.review_desk import prepare_state
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.cli.waiver_signing import signing_of
-from agent_fox.cli.words import counted
 from agent_fox.config import Settings, load
 from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
+from agent_fox.core.words import counted
 from agent_fox.engine import waiving
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.run import LOCK, STATE, policy_of

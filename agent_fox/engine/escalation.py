@@ -12,6 +12,7 @@ from agent_fox.core.judgement import Judged
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.verdict import Word
+from agent_fox.core.words import counted
 from agent_fox.engine.docket import Docket, Transition
 from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
@@ -149,8 +150,8 @@ def ledger_end(docket: Docket) -> LedgerEnd:
 
 def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> str:
     if not judged.failing:
-        what = f"{len(judged.unknown)} requirement(s) without a clear verdict" if judged.unknown else "nothing to prove"
-        return f"{spec_name}: {what}"
+        unclear = f"{counted(len(judged.unknown), 'requirement')} without a clear verdict"
+        return f"{spec_name}: {unclear if judged.unknown else 'nothing to prove'}"
     named = ", ".join(cluster.members[:3]) + (" and more" if len(cluster.members) > 3 else "")
     verb = "is" if len(cluster.members) == 1 else "are"
     return f"{spec_name}: {named} {verb} not met ({cause})"

@@ -30,6 +30,7 @@ from agent_fox.core.judgement import Judged
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
+from agent_fox.core.words import counted
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
@@ -228,9 +229,10 @@ def escalate(
 
 def reason_of(cause: Cause, judged: Judged, record: dict[str, object]) -> str:
     """One sentence for the history: the whole reason, not cut."""
-    failing = f"{len(judged.failing)} requirement(s) fail: {', '.join(judged.failing)}" if judged.failing else ""
+    verb = "fails" if len(judged.failing) == 1 else "fail"
+    failing = f"{counted(len(judged.failing), 'requirement')} {verb}: {', '.join(judged.failing)}"
     unclear = f"{len(judged.unknown)} have no clear verdict: {', '.join(judged.unknown)}" if judged.unknown else ""
     notes = record["notes"]
     said = "; ".join(notes) if isinstance(notes, list) else ""
     ceiling = f"ceiling: {record['ceiling']}" if cause is Cause.CEILING else ""
-    return "; ".join(part for part in (cause.value, ceiling, failing, unclear, said) if part)
+    return "; ".join(part for part in (cause.value, ceiling, failing if judged.failing else "", unclear, said) if part)

@@ -11,6 +11,7 @@ from agent_fox.core.filing import Says
 from agent_fox.core.judgement import Judged
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.verdict import Word
+from agent_fox.core.words import counted
 from agent_fox.engine.docket import Docket
 from agent_fox.store import outbox
 from agent_fox.store.plan import PlannedNode
@@ -220,7 +221,8 @@ def passed_words(spec_name: str, commit: str | None, parts: tuple[str, ...]) -> 
 def closing_words(spec_name: str, commit: str | None, count: int, waived: tuple[str, ...]) -> str:
     """What passes on which commit; and what only a person's signature stands for, with all that was signed."""
     if not waived:
-        return f"Proven: all {count} requirement(s) of {spec_name} pass on commit `{commit}`."
+        one, several = f"the only requirement of {spec_name} passes", f"all {count} requirements of {spec_name} pass"
+        return f"Proven: {one if count == 1 else several} on commit `{commit}`."
     listed = "\n".join(f"- {one_line(line, LONGEST_WAIVER)}" for line in waived)
-    passed = f"{count - len(waived)} of {count} requirement(s) of {spec_name} pass on commit `{commit}`"
+    passed = f"{count - len(waived)} of {counted(count, 'requirement')} of {spec_name} pass on commit `{commit}`"
     return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}"

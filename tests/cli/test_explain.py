@@ -37,7 +37,7 @@ def test_a_coders_screen_tells_why_it_was_sent_back_and_by_whom(finished: Finish
 
 def test_an_escalated_verifiers_screen_tells_what_fails_and_what_would_change_it(finished: Finished) -> None:
     told = finished.tell("explain", "02_top")
-    assert "completed, escalated: not proven: no progress; 1 requirement(s) fail: 02-REQ-1.1" in told
+    assert "completed, escalated: not proven: no progress; 1 requirement fails: 02-REQ-1.1" in told
     assert "issue: .agent-fox/issues/0001-" in told
     assert "FAIL    02-REQ-1.1  WHEN its proof is read" in told
     assert "proof/02-REQ-1.1.txt: wrong at attempt 2" in told

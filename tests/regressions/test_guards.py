@@ -62,7 +62,7 @@ def test_the_whole_reason_of_a_block_is_kept(ended: Path) -> None:
     """Elsewhere reasons were cut at 60 characters, and the history was empty although nodes were blocked."""
     with closing(sqlite3.connect(ended / ".agent-fox" / "state.db")) as db:
         (reason,) = db.execute("SELECT reason FROM blocking_history WHERE node_id = '01_base:2'").fetchone()
-    assert reason == "attempts spent; 1 requirement(s) fail: 01-REQ-1.1"
+    assert reason == "attempts spent; 1 requirement fails: 01-REQ-1.1"
 
 
 @pytest.mark.parametrize("said", ["fail something broke", "no idea", '{"findings": 3}'])

@@ -24,7 +24,7 @@ def test_an_issue_is_filed_commented_repaired_in_part_and_closed_with_proof(
     again, repaired, proven = (comment.body for comment in issue.comments)
     assert ("**Failing again**" in again, "Repaired" in again) == (True, False)
     assert "Repaired since this was last told: 03-REQ-1.E1" in repaired
-    assert "Proven: all 5 requirement(s) of 03_split pass on commit" in proven
+    assert "Proven: all 5 requirements of 03_split pass on commit" in proven
     assert (issue.face.reason, fake.violations, fake.notices) == ("completed", (), ())
     assert "issue closed: 03_split is proven" in capfd.readouterr().out
 

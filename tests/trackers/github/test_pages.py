@@ -217,7 +217,7 @@ def test_failing_again_says_first_what_changed() -> None:
 
 @pytest.mark.parametrize("says", [Says.PROGRESS, Says.PROOF])
 def test_what_was_decided_elsewhere_is_told_in_its_own_words_first(says: Says) -> None:
-    told = f"Proven: all 3 requirement(s) of 04_gate pass on commit `{SHA}`.\n"
+    told = f"Proven: all 3 requirements of 04_gate pass on commit `{SHA}`.\n"
     body = written(effect(FACTS, kind=EffectKind.CLOSE, says=says, body=told), STYLE).body
     assert body.splitlines()[0] == told.strip()
     assert f"commit [`0123456789ab`](https://github.com/o/r/commit/{SHA})" in body

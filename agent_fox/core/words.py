@@ -1,4 +1,4 @@
-"""Numbers and lists in words, the same on every screen."""
+"""Numbers and lists in words, the same on every screen and in every record."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ def listed(ids: Iterable[str]) -> str:
 
 
 def counted(number: int, word: str) -> str:
+    """`1 spec`, `2 specs`, `2 entries`."""
     if number == 1:
         return f"1 {word}"
     return f"{number} {word[:-1]}ies" if word.endswith("y") else f"{number} {word}s"
