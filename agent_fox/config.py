@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 import tomllib
 from collections.abc import Mapping
@@ -13,6 +12,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 
 from agent_fox.core.close_out_scope import why_no_pattern
 from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.core.regex import regex
 from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table
 
 FILE = Path(".agent-fox") / "config.toml"
@@ -38,7 +38,7 @@ ToolName = Literal[
 ]
 NodeKey = Annotated[str, AfterValidator(lambda name: str(parse_node_name(name)))]
 
-_NO_BRANCH = re.compile(
+_NO_BRANCH = regex(
     r"^(?:-|/|\.|HEAD$|@$|refs/)"  # what cannot stand in front, or alone
     r"|[/.]$|\.lock$"  # or at the end
     r"|\.\.|//|@\{|/\.|\.lock/"  # or anywhere

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
@@ -16,6 +15,7 @@ from agent_fox.cli.screen import json_option, print_json
 from agent_fox.cli.settings_tables import Row, tables
 from agent_fox.cli.skills import KINDS, install
 from agent_fox.config import FILE
+from agent_fox.core.regex import regex
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
@@ -34,7 +34,7 @@ INTRO = """# Settings of agent-fox for this repository. A line such as `# attemp
 """
 SPECS = Path(OWN) / "specs"
 FIRST_SPEC = "example"
-_SPEC_NAME = re.compile(r"(?P<stem>[A-Za-z0-9][A-Za-z0-9_-]{0,99})(?P<suffix>\.md|\.toml)?")
+_SPEC_NAME = regex(r"(?P<stem>[A-Za-z0-9][A-Za-z0-9_-]{0,99})(?P<suffix>\.md|\.toml)?")
 _COLUMN = 40  # where the comment behind a setting starts
 Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and values
 

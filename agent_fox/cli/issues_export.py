@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.issues_lines import detail_lines, effect_document, issue_document
 from agent_fox.cli.place import near
 from agent_fox.core.markdown import cell, fenced, one_line, printable
+from agent_fox.core.regex import regex
 from agent_fox.engine.issue_view import EffectView, IssueView
 
 Sheet = tuple[IssueView, tuple[EffectView, ...], str]
@@ -23,7 +23,7 @@ LONGEST_SLUG = 50
 LONGEST_TITLE = 200
 SHORT = 8
 
-_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_NOT_WORD = regex(r"[^a-z0-9]+")
 
 
 def export(root: Path, sheets: Iterable[Sheet], form: str, folder: Path, *, force: bool) -> list[Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -12,6 +11,7 @@ from click.shell_completion import CompletionItem
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.core.regex import regex
 from agent_fox.engine.extensions import parsers_of
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.logs.document import outcome_document
@@ -23,7 +23,7 @@ from agent_fox.verifier.results import Failure, Status
 
 COLOURS = {Status.PASSED: "green", Status.SKIPPED: "yellow"}
 UNSEEN = -1
-_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
+_WINDOWS = regex(r"[A-Za-z]:[\\/]|\\\\")
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from agent_fox.core.answer_rows import Row, is_answer, is_bare_row, plain, rows_of
 from agent_fox.core.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledObject, Whole, scan
+from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.verdict import Disposition, Report, Signal, Verdict, Word
 
@@ -24,8 +25,8 @@ CUT_OFF = "an answer is broken or cut off, and no complete one follows it"
 BARE_ROW = "a verdict stands outside the answer, after it"
 OVERALL_FAILS = "the answer as a whole says FAIL, but no expected id does"
 
-_SAYS_FAIL = re.compile(r"\W*fail", re.IGNORECASE)
-_MEANS_FAIL = re.compile(r"fail|false", re.IGNORECASE)
+_SAYS_FAIL = regex(r"\W*fail", re.IGNORECASE)
+_MEANS_FAIL = regex(r"fail|false", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
+
 WRAPPER_KEYS = ("verdicts", "verdict", "results", "verifications", "requirements")
 ID_KEYS = ("requirement_id", "requirement", "req_id", "id", "req")
 WORD_KEYS = ("verdict", "status", "result")
@@ -48,14 +50,14 @@ def _key(words: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?=[{first}])(?<![\w-])(?i:{'|'.join(words)})[\"']?\s*:")
 
 
-_START = re.compile(rf"\{{\s*(?:\"|\Z|'?(?i:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
-_TOKEN = re.compile(r'"(?>(?:[^"\\]++|\\(?:.|\Z))*)(?:"|\Z)|[\[\]{}]', re.DOTALL)
-_FENCE = re.compile(r"\n[ \t]*(?:```|~~~)")
-_STUB = re.compile(r"[\[{\s]*(?:[\"']?(?P<word>\w*))?[\"']?\s*:?\s*")
+_START = regex(rf"\{{\s*(?:\"|\Z|'?(?i:{'|'.join(KNOWN_KEYS)})'?\s*:)|\[\s*(?:\{{|\Z)")
+_TOKEN = regex(r'"(?>(?:[^"\\]++|\\(?:.|\Z))*)(?:"|\Z)|[\[\]{}]', re.DOTALL)
+_FENCE = regex(r"\n[ \t]*(?:```|~~~)")
+_STUB = regex(r"[\[{\s]*(?:[\"']?(?P<word>\w*))?[\"']?\s*:?\s*")
 _QUOTES = ('"', "'", "”", "’")
-_BEFORE = re.compile(rf"[\w{''.join(_QUOTES)}]+[ \t]*:[ \t]*\Z")
+_BEFORE = regex(rf"[\w{''.join(_QUOTES)}]+[ \t]*:[ \t]*\Z")
 _LONGEST_KEY = 40
-_GOES_ON = re.compile(r"[ \t]*,|\s*[}\]]")
+_GOES_ON = regex(r"[ \t]*,|\s*[}\]]")
 _A_WRAPPER = _key((*WRAPPER_KEYS, FINDINGS_KEY))
 _A_WORD = _key(WORD_KEYS)
 _AN_ID = _key(ID_KEYS)

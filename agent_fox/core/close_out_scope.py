@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from agent_fox.core.regex import regex
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Touched:
@@ -50,7 +52,7 @@ class ScopeReport:
     touched_outside: tuple[str, ...] = ()
 
 
-_SPECIAL = re.compile(r"\*\*/|\*\*|\*|\?|[^*?]+")
+_SPECIAL = regex(r"\*\*/|\*\*|\*|\?|[^*?]+")
 _WORDS = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -136,10 +138,10 @@ def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
     return ScopeReport(allowed, tuple(forbidden), tuple(off), tuple(beside))
 
 
-_SPAN = re.compile(r"`([^`\n]+)`")
-_FENCE = re.compile(r"^ *(```|~~~)[^\n]*\n(.*?)^ *\1", re.MULTILINE | re.DOTALL)
-_PATH = re.compile(r"(?<![\w@:/.-])(?:\./)?[\w@.*-]+(?:/[\w@.*{}\[\]-]+)*/?")
-_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
+_SPAN = regex(r"`([^`\n]+)`")
+_FENCE = regex(r"^ *(```|~~~)[^\n]*\n(.*?)^ *\1", re.MULTILINE | re.DOTALL)
+_PATH = regex(r"(?<![\w@:/.-])(?:\./)?[\w@.*-]+(?:/[\w@.*{}\[\]-]+)*/?")
+_SUFFIX = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 
 
 def paths_named(text: str) -> tuple[str, ...]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
+
+from agent_fox.core.regex import regex
 
 
 class Archetype(StrEnum):
@@ -53,7 +54,7 @@ class NodeName:
         return ":".join(part for part in parts if part)
 
 
-_NAME = re.compile(r"^(?P<spec>[^:]+):(?P<group>\d+)(?::(?P<role>[a-z_-]+))?(?::(?P<mode>[a-z_-]+))?$")
+_NAME = regex(r"^(?P<spec>[^:]+):(?P<group>\d+)(?::(?P<role>[a-z_-]+))?(?::(?P<mode>[a-z_-]+))?$")
 
 
 def parse_node_name(text: str) -> NodeName:

@@ -6,15 +6,15 @@ here, and ids that the source writes are never touched.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from agent_fox.core.likeness import Pairs
 from agent_fox.core.recognition import Earlier, Match, all_ids, listed, recognised
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Group, Problem, Severity, Spec
 
-_LAST_NUMBER = re.compile(r"\d{1,9}$")
+_LAST_NUMBER = regex(r"\d{1,9}$")
 _LONGEST_LIST = 12
 
 

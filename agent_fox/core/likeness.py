@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
+
+from agent_fox.core.regex import regex
 
 Words = frozenset[str]
 Pairs = dict[str, str]
@@ -15,7 +16,7 @@ MARGIN = 0.05
 """How much likelier the nearest text must be than the next one."""
 
 _NO_SPACES = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"  # scripts in which a sentence may be one word
-_WORD = re.compile(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
+_WORD = regex(rf"[{_NO_SPACES}]|[^\W{_NO_SPACES}]+")
 _MOST_PAIRS = 1_000_000
 """Thousands of texts that were all rewritten at once would be compared for minutes."""
 _FEWEST_TEXTS = 6

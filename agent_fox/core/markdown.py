@@ -5,17 +5,18 @@ Which text goes where is not here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import accumulate
 
+from agent_fox.core.regex import regex
+
 SHORTEST_FENCE = 3
 
-_UNPRINTABLE = re.compile(
+_UNPRINTABLE = regex(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060\ufeff\U000e0000-\U000e007f\ud800-\udfff]"
 )
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
-_BACKTICKS = re.compile(r"`+")
+_ANSI = regex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
+_BACKTICKS = regex(r"`+")
 
 
 def printable(text: str) -> str:

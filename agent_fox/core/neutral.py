@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 
 from agent_fox.core.markdown import cut, in_span, one_line, printable
+from agent_fox.core.regex import regex
 
 BREAK = "\u200b"
 """What parts `@` from a name: seen by no person, and by every reader of mentions."""
@@ -20,8 +21,8 @@ HEX = 6
 LONGEST_WORD = 100
 """More than the word on what was left out needs."""
 
-_INVISIBLE = re.compile("[\u00ad\u061c\u180e\u2061-\u2064\u206a-\u206f\ufff9-\ufffb]")
-_HEX = re.compile(r"(?<![A-Za-z0-9])[0-9a-f]{7,}(?![A-Za-z0-9])", re.IGNORECASE)
+_INVISIBLE = regex("[\u00ad\u061c\u180e\u2061-\u2064\u206a-\u206f\ufff9-\ufffb]")
+_HEX = regex(r"(?<![A-Za-z0-9])[0-9a-f]{7,}(?![A-Za-z0-9])", re.IGNORECASE)
 _ACTS = (
     r"@"
     r"|\#(?=\d|\Z)"
@@ -32,8 +33,8 @@ _ACTS = (
     r"|:(?=[a-z+-][a-z0-9_+-]{0,40}:)"
     r"|\[(?=[!^]|[ x]\]|\Z)"
 )
-_CALMED = re.compile(_ACTS, re.IGNORECASE)
-_TAMED = re.compile(
+_CALMED = regex(_ACTS, re.IGNORECASE)
+_TAMED = regex(
     _ACTS + r"|\["
     r"|\](?=[(:\[])"
     r"|<(?=[a-z/!?])"
@@ -43,11 +44,11 @@ _TAMED = re.compile(
     r"|\$",
     re.IGNORECASE | re.MULTILINE,
 )
-_SPANS = re.compile(r"(`[^`\n|]+`)(?!`)")
-_MARKUP = re.compile(r"[\\`*\[\]|~]|<(?=[a-z/!?]|\Z)|(?<![a-z0-9])_|_(?![a-z0-9])|&(?=\#?\w+;|\#?\w*\Z)", re.IGNORECASE)
-_START = re.compile(r"^(?:[-+=:>\#]|\d{1,9}(?=[.)]))")
-_RUN = re.compile(r"`{20}(?=`)")
-_MENTION = re.compile(r"@(?=[A-Za-z0-9])")
+_SPANS = regex(r"(`[^`\n|]+`)(?!`)")
+_MARKUP = regex(r"[\\`*\[\]|~]|<(?=[a-z/!?]|\Z)|(?<![a-z0-9])_|_(?![a-z0-9])|&(?=\#?\w+;|\#?\w*\Z)", re.IGNORECASE)
+_START = regex(r"^(?:[-+=:>\#]|\d{1,9}(?=[.)]))")
+_RUN = regex(r"`{20}(?=`)")
+_MENTION = regex(r"@(?=[A-Za-z0-9])")
 
 
 def clean(text: str) -> str:

@@ -5,19 +5,19 @@ What they are called then is not here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 from agent_fox.core.likeness import Near, Pairs, Words, by_place, common_words, exactly, words_of
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement, Spec, text_version
 
 LEAST_LIKENESS = 0.5
 LEAST_ABROAD = 0.65
 """For a criterion that may have moved to another requirement."""
 
-_DIGITS = re.compile(r"\d{1,9}")
+_DIGITS = regex(r"\d{1,9}")
 
 T = TypeVar("T")
 

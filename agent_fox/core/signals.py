@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from agent_fox.core.regex import regex
 
 LONGEST_LINE = 200
 ESCAPE = "\x1b"
 
-_ANSI = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
-_UUID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_PATH = re.compile(r"(?:\b[A-Za-z]:)?(?:[\w.~+@-]+)?(?:[/\\][\w.~+@-]+)+[/\\]?(?::\d+)*")
-_ADDRESS = re.compile(r"\b0[xX][0-9a-fA-F]+\b")
-_HASH = re.compile(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b")
-_TIME = re.compile(
+_ANSI = regex(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+_UUID = regex(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
+_PATH = regex(r"(?:\b[A-Za-z]:)?(?:[\w.~+@-]+)?(?:[/\\][\w.~+@-]+)+[/\\]?(?::\d+)*")
+_ADDRESS = regex(r"\b0[xX][0-9a-fA-F]+\b")
+_HASH = regex(r"\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b")
+_TIME = regex(
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
     r"|\b\d\d?:\d\d:\d\d(?:[.,]\d+)?"
 )
-_NUMBER = re.compile(r"\d+(?:[.,_]\d+)*")
+_NUMBER = regex(r"\d+(?:[.,_]\d+)*")
 
 _REPLACEMENTS = (
     (_UUID, "<hex>"),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.core.specification import TheoremStatement
 
 ALLOWED = frozenset(
     {"assert", "declare-const", "declare-fun", "declare-sort", "declare-datatype", "declare-datatypes"}
     | {"define-const", "define-fun", "define-fun-rec", "define-funs-rec", "define-sort"}
 )
-_TOKENS = re.compile(
+_TOKENS = regex(
     r"""(?P<space>\s+|;[^\n]*)|(?P<open>\()|(?P<close>\))|(?P<atom>"(?:[^"]|"")*"|\|[^|\\]*\||[^\s()";|]+)"""
 )
 MILLISECONDS = 1000

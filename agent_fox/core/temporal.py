@@ -12,6 +12,8 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import assert_never
 
+from agent_fox.core.regex import regex
+
 LONGEST_FORMULA = 2000
 DEEPEST = 40
 
@@ -141,7 +143,7 @@ class Word:
     position: int
 
 
-_WORDS = re.compile(
+_WORDS = regex(
     r"""\s*(?:(?P<arrow>->)|(?P<sign>[(),!&|])|(?P<string>"(?:[^"\\]|\\.)*")|(?P<name>[A-Za-z_]+)|(?P<odd>\S))"""
 )
 

@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from agent_fox.core.evidence import Json, SpecRef
+from agent_fox.core.regex import regex
 
 FORMAT = 1
 PAYLOAD_TYPE = "application/vnd.agent-fox.waiver+json"
 NAMESPACE = "agent-fox-waiver"
-TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
-ID = re.compile(r"[0-9a-f]{20}")
+TIME = regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ID = regex(r"[0-9a-f]{20}")
 LONGEST_REASON = 2000
 SHOWN_ID = 12
 
@@ -246,10 +247,8 @@ def told(statement: Statement) -> str:
 
 
 _WORD = r"(?:waive|waives|waived|waiving|waiver|waivers)"
-_NOT = re.compile(
-    rf"\b(?:no|not|never|without|nor|isn't|don't|doesn't|didn't|cannot)\b[^.!?;,\n]{{0,40}}\b{_WORD}\b", re.I
-)
-_ASKS = re.compile(
+_NOT = regex(rf"\b(?:no|not|never|without|nor|isn't|don't|doesn't|didn't|cannot)\b[^.!?;,\n]{{0,40}}\b{_WORD}\b", re.I)
+_ASKS = regex(
     rf"\b(?:please|ask(?:s|ed|ing)?|request(?:s|ed|ing)?|petition(?:s|ed|ing)?|need(?:s|ed)?|require(?:s|d)?|suggest"
     rf"(?:s|ed|ing)?|recommend(?:s|ed|ing)?|propos(?:e|es|ed|ing)|grant|want(?:s|ed)?|should|could|must|would)\b"
     rf"[^.!?\n]{{0,60}}\b{_WORD}\b"

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 from sqlite_utils import Database
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec
 from agent_fox.store import plan as stored
 from agent_fox.verifier.order import CheckOrder, order_of
 
-_NAMES_ITS_SPEC = re.compile(r"\d+-REQ-", re.IGNORECASE)
+_NAMES_ITS_SPEC = regex(r"\d+-REQ-", re.IGNORECASE)
 
 
 def order_among(db: Database, spec: Spec) -> CheckOrder:

@@ -5,7 +5,6 @@ Functions with `db` write in the caller's open transaction, to the ledger too. W
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
 from agent_fox.core.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
+from agent_fox.core.regex import regex
 from agent_fox.core.waivers import (
     LONGEST_REASON,
     NAMESPACE,
@@ -46,7 +46,7 @@ from agent_fox.store.plan import load_spec
 from agent_fox.store.waivers import WaiverRow
 
 LONGEST_DAYS = 366
-_SPAN = re.compile(r"([1-9][0-9]{0,3})([hdw])")
+_SPAN = regex(r"([1-9][0-9]{0,3})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 
 

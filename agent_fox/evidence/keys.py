@@ -10,7 +10,6 @@ import base64
 import binascii
 import hashlib
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -28,14 +27,16 @@ from cryptography.hazmat.primitives.serialization import (
     load_ssh_public_key,
 )
 
+from agent_fox.core.regex import regex
+
 SIGNERS = "allowed_signers"
 KEY_SUFFIX, PUBLIC_SUFFIX = ".pem", ".pub"
 WAIVERS, LEDGER = "agent-fox-waiver", "agent-fox-ledger"
 """The namespaces that a signer can be trusted for."""
 
-PRINCIPAL = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@+-]*")
-TYPES = re.compile(r"(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+")
-LINE = re.compile(r'(\S+)\s+(?:namespaces="([^"]*)"\s+)?((?:sk-|ssh-|ecdsa-)\S+\s.+)')
+PRINCIPAL = regex(r"[A-Za-z0-9][A-Za-z0-9_.@+-]*")
+TYPES = regex(r"(sk-)?(ssh|ecdsa)-[a-z0-9@.-]+")
+LINE = regex(r'(\S+)\s+(?:namespaces="([^"]*)"\s+)?((?:sk-|ssh-|ecdsa-)\S+\s.+)')
 FOR_OTHERS = 0o077
 
 

@@ -5,7 +5,6 @@ Nothing is kept or run here. What stands in a file is only a text until a spec o
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Annotated, Literal, assert_never
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from agent_fox.core import contract_text, smt_text, temporal
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.specification import (
     ALL,
@@ -38,7 +38,7 @@ MOST = 1000
 MOST_BYTES = 1024 * 1024
 MOST_EXAMPLES = 100_000
 MOST_SECONDS = 3600.0
-_REQUIREMENT = re.compile(r"(?i:(?:\d+-)?REQ-\d)|(?:[A-Z]{1,4}[-.]?)?\d+(?:\.E?\d+)*$")
+_REQUIREMENT = regex(r"(?i:(?:\d+-)?REQ-\d)|(?:[A-Z]{1,4}[-.]?)?\d+(?:\.E?\d+)*$")
 
 Text = Annotated[str, Field(min_length=1, max_length=4000)]
 Words = Annotated[list[Text], Field(min_length=1, max_length=100)]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterator
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from agent_fox.core.evidence import Evidence, Json, Kind, Link, canonical
+from agent_fox.core.regex import regex
 from agent_fox.evidence.documents import at_path, evidence_of
 from agent_fox.evidence.walk import Entry
 
@@ -35,7 +35,7 @@ RESULTS = {
 """Words of checks (in small letters) that in-toto has a word for; whatever else they say is no test-result."""
 
 LISTS = {"PASSED": "passedTests", "WARNED": "warnedTests", "FAILED": "failedTests"}
-OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+OBJECT_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
 def statement_of(entry: Entry, record: Evidence) -> dict[str, Json]:

@@ -7,13 +7,15 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
+
 LONGEST_FEEDBACK = 8000
 
-_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>\S*)[^\n]*$", re.MULTILINE)
-_LONE_FENCE = re.compile(r"\A(?:`{3,}|~{3,})(?:json|JSON)?[ \t]*\n(?P<body>.*)\n[ \t]*(?:`{3,}|~{3,})\Z", re.DOTALL)
-_CLOSING_FENCE = re.compile(r"`{3,}|~{3,}")
-_STATUS = re.compile(r"\"status\"\s*:", re.IGNORECASE)
-_SAYS_OK = re.compile(r"\\?\"status\\?\"\s*:\s*\\?\"\s*ok\s*\\?\"", re.IGNORECASE)
+_FENCE = regex(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>\S*)[^\n]*$", re.MULTILINE)
+_LONE_FENCE = regex(r"\A(?:`{3,}|~{3,})(?:json|JSON)?[ \t]*\n(?P<body>.*)\n[ \t]*(?:`{3,}|~{3,})\Z", re.DOTALL)
+_CLOSING_FENCE = regex(r"`{3,}|~{3,}")
+_STATUS = regex(r"\"status\"\s*:", re.IGNORECASE)
+_SAYS_OK = regex(r"\\?\"status\\?\"\s*:\s*\\?\"\s*ok\s*\\?\"", re.IGNORECASE)
 _DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _Pairs(pairs))
 
 

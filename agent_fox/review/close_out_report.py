@@ -6,7 +6,6 @@ import fcntl
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -15,13 +14,14 @@ from pathlib import Path
 from agent_fox.core.close_out import Finding, Verification
 from agent_fox.core.evidence import Json
 from agent_fox.core.markdown import cell, code
+from agent_fox.core.regex import regex
 from agent_fox.session.regular_files import read_regular
 
 VERSION = 1
 LARGEST_REPORT = 64 * 1024**2
 LONGEST_NAME = 180
 LONGEST_CELL = 300
-_PLAIN = re.compile(r"[A-Za-z0-9_:@+,=.-]")
+_PLAIN = regex(r"[A-Za-z0-9_:@+,=.-]")
 
 
 class ReportTrouble(Exception):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from agent_fox.core.regex import regex
 
 LONGEST = 32_000
 """Characters. A longer description is refused, never cut: the reviewer has to see all of it."""
@@ -15,9 +16,9 @@ WORDS_IN_A_LINE = 5
 
 HEADINGS = ("acceptance", "criteria", "requirement", "definition of done", "done when")
 
-_ITEM = re.compile(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<box>\[[ xX]\]\s+)?(?P<text>.*)")
-_HEADING = re.compile(r"\s*(?:#{1,6}\s+(?P<marked>.*)|(?P<bold>\*\*.+\*\*|__.+__):?\s*|(?P<colon>[^-*+\d].*):\s*)\Z")
-_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
+_ITEM = regex(r"\s*(?:[-*+•]|\d{1,3}[.)])\s+(?P<box>\[[ xX]\]\s+)?(?P<text>.*)")
+_HEADING = regex(r"\s*(?:#{1,6}\s+(?P<marked>.*)|(?P<bold>\*\*.+\*\*|__.+__):?\s*|(?P<colon>[^-*+\d].*):\s*)\Z")
+_WORD = regex(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|\w+")
 
 ACCEPTED = (
     "write the description as Markdown with a list under a heading such as `## Acceptance Criteria` (a heading that "

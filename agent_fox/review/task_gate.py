@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from sqlite_utils import Database
 
 from agent_fox.core.close_out import Check, Finding, Severity
+from agent_fox.core.regex import regex
 from agent_fox.review.changes import Limits
 from agent_fox.review.recheck import changed_since
 from agent_fox.review.repositories import read_registered
@@ -20,7 +20,7 @@ from agent_fox.system.git import GitError
 
 MOST_PATHS = 5
 
-_TASK = re.compile(rf"{PREFIX}[0-9a-f]{{{DIGITS}}}")
+_TASK = regex(rf"{PREFIX}[0-9a-f]{{{DIGITS}}}")
 
 CHECKS = {
     Word.UNKNOWN: Check.REVIEW_UNKNOWN,

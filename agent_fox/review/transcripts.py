@@ -10,11 +10,12 @@ message that is not there yet, says that more is to come. `read_on` continues wh
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from io import BufferedReader
 
-ID = re.compile(rb"afx-[0-9a-f]{12}(?![0-9a-f])")
+from agent_fox.core.regex import regex
+
+ID = regex(rb"afx-[0-9a-f]{12}(?![0-9a-f])")
 TOOLS = frozenset({"todoWrite", "todo_write"})
 """The tool that gives out ids, by both of its names."""
 
@@ -25,7 +26,7 @@ LONGEST_LINE = 32 * 1024 * 1024
 """Bytes. A longer line is not parsed; ids that it names are found."""
 
 OVERLAP = 16
-WITNESS = re.compile(r"[\w ]+")
+WITNESS = regex(r"[\w ]+")
 LONGEST_WITNESS = 80
 
 

@@ -11,17 +11,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.session.regular_files import pieces
 from agent_fox.system import git
 
 HASHED = 64 * 1024 * 1024
 """Bytes: of a larger file that is not shown, size and time of change stand for what it holds."""
 
-OWN_STATE = re.compile(r"\.agent-fox/(?:state\.db.*|logs/.*|issues/.*|verification/.*|crash\.log|run\.lock)", re.DOTALL)
+OWN_STATE = regex(r"\.agent-fox/(?:state\.db.*|logs/.*|issues/.*|verification/.*|crash\.log|run\.lock)", re.DOTALL)
 """What we write ourselves while we look."""
 
-_EXAMPLE = re.compile(r"\.(?:example|sample|template|dist)\Z", re.IGNORECASE)
-_SECRET_NAME = re.compile(
+_EXAMPLE = regex(r"\.(?:example|sample|template|dist)\Z", re.IGNORECASE)
+_SECRET_NAME = regex(
     r"\.env(?:\..*|-.*|rc)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"
     r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?|.*_(?:rsa|ed25519)|\.netrc|_netrc|\.pgpass|\.htpasswd|\.npmrc|\.pypirc"
     r"|\.git-credentials|\.dockercfg|.*\.tfstate(?:\..*)?|.*\.tfvars|kubeconfig"

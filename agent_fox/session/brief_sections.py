@@ -5,11 +5,11 @@ What stands in the sections is not here. The order of loss is the sections' `ran
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from agent_fox.core.markdown import fenced, how_many_fit
+from agent_fox.core.regex import regex
 
 LEAST_ROOM = 120
 """A section that gets less room than this is left out, and named in the last line."""
@@ -19,7 +19,7 @@ LONGEST_TICKS = 16
 SHARE_OF_HEAD = 2 / 3
 BETWEEN = "\n\n"
 
-_TICKS = re.compile(rf"`{{{LONGEST_TICKS},}}")
+_TICKS = regex(rf"`{{{LONGEST_TICKS},}}")
 
 
 @dataclass(frozen=True, slots=True)

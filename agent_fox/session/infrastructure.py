@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from agent_fox.core.regex import regex
+
 
 class Infrastructure(StrEnum):
     """What in the world outside was broken."""
@@ -70,7 +72,7 @@ _HOSTLESS = (
 """Python's exceptions that don't say which host: the lines around them do."""
 
 _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile("|".join(patterns), re.IGNORECASE))
+    (kind, regex("|".join(patterns), re.IGNORECASE))
     for kind, patterns in (
         (
             Infrastructure.AUTHENTICATION,
@@ -145,8 +147,8 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
         ),
     )
 )
-_NAMES_LOCAL = re.compile(_LOCAL, re.IGNORECASE)
-_NAMES_NO_HOST = re.compile(_HOSTLESS, re.IGNORECASE)
+_NAMES_LOCAL = regex(_LOCAL, re.IGNORECASE)
+_NAMES_NO_HOST = regex(_HOSTLESS, re.IGNORECASE)
 
 
 def recognise(exit_status: int | None, *streams: str) -> Infrastructure | None:

@@ -7,11 +7,11 @@ or run.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.session.order import LaunchOrder, Paths, Work
 from agent_fox.session.sizes import too_large
 from agent_fox.session.unfinished_merge import unresolved
@@ -22,7 +22,7 @@ from agent_fox.system.git_objects import ABSENT, GITLINK, Change, Store
 STATE_FOLDER = ".agent-fox"
 """The person's folder of ours in the repository: nothing that a session changes in it is ever landed."""
 
-_BOX = re.compile(rb"^(\s*(?:[-*+]|\d+[.)])\s+)\[[ xX~-]\]")
+_BOX = regex(rb"^(\s*(?:[-*+]|\d+[.)])\s+)\[[ xX~-]\]")
 
 
 @dataclass(frozen=True, slots=True)

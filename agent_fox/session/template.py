@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_fox.core.ids import Mode
+from agent_fox.core.regex import regex
 
 BRIEF = "brief"
 NAMES = (BRIEF, "node", "spec", "archetype", "mode", "attempt", "reading", "tools", "steering")
@@ -17,11 +18,11 @@ CONDITIONS = ("tools", "steering", "retry", *(mode.value for mode in Mode))
 
 LONGEST_TEMPLATE = 32_000
 
-_PLACE = re.compile(r"\$(?P<escaped>\$\{)|\$\{(?P<name>[^}\n]*)(?P<closed>\})?")
-_WHEN = re.compile(r"\$\{when (?P<name>[^}]*)\}\s*")
-_END = re.compile(r"\$\{end\}\s*")
-_ONLY_BRIEF = re.compile(r"^[ \t]*\$\{brief\}[ \t]*$", re.MULTILINE)
-_GAP = re.compile(r"\n{3,}")
+_PLACE = regex(r"\$(?P<escaped>\$\{)|\$\{(?P<name>[^}\n]*)(?P<closed>\})?")
+_WHEN = regex(r"\$\{when (?P<name>[^}]*)\}\s*")
+_END = regex(r"\$\{end\}\s*")
+_ONLY_BRIEF = regex(r"^[ \t]*\$\{brief\}[ \t]*$", re.MULTILINE)
+_GAP = regex(r"\n{3,}")
 
 
 class TemplateError(ValueError):

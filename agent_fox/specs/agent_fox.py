@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Severity, Spec
 from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
@@ -30,7 +30,7 @@ _TASKS = ("tasks.json", "tasks.md")
 _REQUIREMENTS = ("requirements.json", "requirements.md")
 _OTHERS = ("prd.md", "design.md", "test_spec.md", "test_spec.json")
 _CAN_DO_WITHOUT = frozenset({"design.md", "test_spec.md", "test_spec.json"})
-_ENDED = re.compile(r"status:\s*['\"]?(superseded|archived)\b")
+_ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
 
 
 class AgentFoxDialect:

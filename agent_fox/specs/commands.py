@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line, plain, with_sections
 from agent_fox.specs.tables import Table
 
 _SECTION = "command"
-_LISTED = re.compile(r"\s*[-*+] +[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
+_LISTED = regex(r"\s*[-*+] +[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")
 _LABELS = {
     "spec tests": "spec_tests",
     "spec test": "spec_tests",

@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.tables import Row, Table
 
-_FOLDER = re.compile(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
-_NUMBER = re.compile(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)
-_BARE_NAME = re.compile(r"[A-Za-z][\w-]*[_-][\w-]+")
-_NO_SPEC = re.compile(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
-_NAMED_GROUP = re.compile(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
-_LEADING_GROUP = re.compile(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
-_DEPENDENTS = re.compile(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
+_FOLDER = regex(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
+_NUMBER = regex(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)
+_BARE_NAME = regex(r"[A-Za-z][\w-]*[_-][\w-]+")
+_NO_SPEC = regex(r"\W*(?:none|n/?a|nothing|no dependenc\w*|tbd)?\W*$", re.IGNORECASE)
+_NAMED_GROUP = regex(r"\b(?:task )?groups?\s+(\d{1,6})", re.IGNORECASE)
+_LEADING_GROUP = regex(r"\W{0,3}(?:TG\s?)?(\d{1,6})\b", re.IGNORECASE)
+_DEPENDENTS = regex(r"(?!.*upstream).*\b(?:dependents|downstream)\b")
 """A heading above a table of the specs that wait for this one."""
-_ARCHIVED = re.compile(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
+_ARCHIVED = regex(r"\W{0,3}(?:n/a\b|archived\b)|.{0,80}\barchived\b", re.IGNORECASE)
 
 _OTHER = (
     "depends on",

@@ -11,21 +11,22 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.files import head_of
 
 AGENT_FOX, KIRO, SPEC_KIT, OPENSPEC = "agent-fox", "kiro", "spec-kit", "openspec"
-NUMBERED = re.compile(r"(\d{1,9})_(.+)", re.DOTALL)
+NUMBERED = regex(r"(\d{1,9})_(.+)", re.DOTALL)
 
-_OWN_IDS = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
-_OPENSPEC_HEADING = re.compile(
+_OWN_IDS = regex(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d")
+_OPENSPEC_HEADING = regex(
     r"^#{2,5}[ \t]*(?:Requirement|Scenario)[ \t]*[:\uff1a]"
     r"|^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements",
     re.MULTILINE | re.IGNORECASE,
 )
-_DELTA_HEADING = re.compile(
+_DELTA_HEADING = regex(
     r"^#{1,3}[ \t]*(?:ADDED|MODIFIED|REMOVED|RENAMED)[ \t]+Requirements", re.MULTILINE | re.IGNORECASE
 )
-_NUMBERED_TASK = re.compile(
+_NUMBERED_TASK = regex(
     r"^(?:#{2,6}[ \t]+|[ \t]*[-*+][ \t]+)(?:\[[^\[\]]?\][ \t]*)?\*{0,2}\[?T-?\d{1,5}\b", re.MULTILINE
 )
 _REQUIREMENTS = frozenset({"requirements.md", "requirements.json"})

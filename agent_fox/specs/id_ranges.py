@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Requirement
 
 Key = tuple[tuple[bool, int], ...]
 
-_DASHES = re.compile(r"\s*(?:[‐-―−]|--+)\s*|\s+(?:through|thru|to|until)\s+|\s+-\s+", re.IGNORECASE)
-_ASIDE = re.compile(r"\([^()]*\)")
-_ALL = re.compile(r"\ball\b(?!\s+\d)", re.IGNORECASE)
+_DASHES = regex(r"\s*(?:[‐-―−]|--+)\s*|\s+(?:through|thru|to|until)\s+|\s+-\s+", re.IGNORECASE)
+_ASIDE = regex(r"\([^()]*\)")
+_ALL = regex(r"\ball\b(?!\s+\d)", re.IGNORECASE)
 _N = r"\d{1,9}"
 _END = r"(?:(?:\d{1,9}-)?REQ-)?[A-Z]*\d{1,9}(?:\.(?:E?\d{1,9}))*"
-_REFERENCE = re.compile(
+_REFERENCE = regex(
     rf"""(?<![\w.-])
     (?:(?P<spec>{_N})-(?=REQ-))?(?P<req>REQ-)?
     (?P<tail>{_N}(?:\.E?{_N})*)
@@ -24,10 +25,10 @@ _REFERENCE = re.compile(
     (?![\w*])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BETWEEN = re.compile(r"[,;\s]+")
-_REGULAR = re.compile(r"\d{1,9}(?:\.E?\d{1,9})*")
-_LOOKS_LIKE_AN_ID = re.compile(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
-_TAIL_END = re.compile(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
+_BETWEEN = regex(r"[,;\s]+")
+_REGULAR = regex(r"\d{1,9}(?:\.E?\d{1,9})*")
+_LOOKS_LIKE_AN_ID = regex(r"(?:.*REQ-.+|E\d{1,9}|[A-Z]{1,4}-\d{1,9})$")
+_TAIL_END = regex(r"(?:(\d{1,9})-)?(?:REQ-)?(E?\d{1,9}(?:\.E?\d{1,9})*)$", re.IGNORECASE)
 
 
 def key_of(tail: str) -> Key:

@@ -6,16 +6,18 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import NamedTuple
 
+from agent_fox.core.regex import regex
+
 _TAB = 4
-_FENCE = re.compile(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
+_FENCE = regex(r" *(?:[-*+] +)?(`{3,}|~{3,})([^`]*)$")
 _BEGINS = "<!--"
-_END = re.compile(r"--!?>")  # as browsers end it
-_EMPTY = re.compile(r"-?>")  # `<!-->` is a whole comment
-_WORD = re.compile(r"\S")
-_NEW_BLOCK = re.compile(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
-_TICKS = re.compile(r"`+")
+_END = regex(r"--!?>")  # as browsers end it
+_EMPTY = regex(r"-?>")  # `<!-->` is a whole comment
+_WORD = regex(r"\S")
+_NEW_BLOCK = regex(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
+_TICKS = regex(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
+_HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 
 
 class Heading(NamedTuple):

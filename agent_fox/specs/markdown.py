@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import read_dependencies
@@ -17,8 +18,8 @@ from agent_fox.specs.source import source_in
 from agent_fox.specs.tasks import read_tasks
 from agent_fox.specs.traceability import read_traceability
 
-_SUPERSEDED = re.compile(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
-_MAY_NAME_A_SOURCE = re.compile(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
+_SUPERSEDED = regex(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
+_MAY_NAME_A_SOURCE = regex(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)
 _HEAD = 8_000
 _FRONT_MATTER = "---"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.files import error
 
-_NUMBER = re.compile(r"\d{1,9}(?=[_-]|$)")
+_NUMBER = regex(r"\d{1,9}(?=[_-]|$)")
 _MOST_NAMES = 500
 
 

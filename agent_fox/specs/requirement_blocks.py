@@ -7,23 +7,24 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,9}"
 _TAIL = rf"{_N}(?:\.[Ee]?{_N})*"
-_TITLE = re.compile(
+_TITLE = regex(
     rf"""[\[*`_~ ]{{0,6}}(?:Requirement\s{{1,3}})?
     (?:(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})|(?<=\s)(?P<plain>{_TAIL}))(?![\w.-]*\w)
     [\]*`_~]{{0,6}}\s*[:.—–-]?\s*(?P<title>.*)$""",
     re.VERBOSE | re.IGNORECASE,
 )
-_ITEM = re.compile(
+_ITEM = regex(
     rf"""\ *+(?P<mark>[-*+]\ |\d{{1,3}}[.)](?:\ |$))?\ *+(?:\[[ xX~-]\]\ *+)?
     (?P<open>[\[`*_~(]{{0,6}})(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})(?P<close>[\]`*_~:).]{{0,6}})
     (?![\w-])\s*(?P<rest>.*)$""",
     re.VERBOSE,
 )
-_ELSEWHERE = re.compile(
+_ELSEWHERE = regex(
     r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
     r"|out of scope|amendments?|change(?:s?$|[ -]?log)|revision|appendix|examples?|depend|open questions"
     r"|assumptions|summary|test )"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Line, joined, plain
 from agent_fox.specs.requirement_blocks import Block, Declared, declared, requirement_title
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
-_LABEL = re.compile(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
-_MARKED = re.compile(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+_LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
+_MARKED = regex(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
+_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 
 
 @dataclass(slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
@@ -14,7 +15,7 @@ from agent_fox.specs.requirement_blocks import Block, blocks_of, own_prefix
 from agent_fox.specs.requirement_items import Contents, Item, contents_of
 from agent_fox.specs.tables import Row, Table
 
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = regex(
     r"""[\W_]{0,6}(?:fully\ |entire(?:\ requirement)?\ )?
     (?:withdrawn|superseded|suspended|removed|deleted|dropped|retired|revoked|obsolete|deprecated|replaced)\b
     (?=[\W_]*$|[\W_]*\b(?:by|in|as\ of|entirely|with|since|from\ (?:the\ )?(?:spec|scope))\b
@@ -23,8 +24,8 @@ _TAKEN_BACK = re.compile(
 )
 _AMENDS = ("amend", "supersed", "withdraw", "deprecat", "errat", "revis", "retire", "change")
 _SAYS_SO = ("status", "action", "change", "amendment", "disposition", "state", "now", "result")
-_TAKEN_BACK_INLINE = re.compile(r"~~|[*_\[(]{1,3}(?:WITHDRAWN|SUPERSEDED|REMOVED|DEPRECATED)[*_\]):]")
-_ID = re.compile(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
+_TAKEN_BACK_INLINE = regex(r"~~|[*_\[(]{1,3}(?:WITHDRAWN|SUPERSEDED|REMOVED|DEPRECATED)[*_\]):]")
+_ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 
 
 @dataclass(frozen=True, slots=True)

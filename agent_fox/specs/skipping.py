@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agent_fox.core.graph import Plan
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity, Spec
 
-_LINE = re.compile(r":\d+$")
+_LINE = regex(r":\d+$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.specs.files import error
 
@@ -14,7 +14,7 @@ _LONGEST_NAME = 160
 """Bytes: log files are called by node ids, and a file's name ends at 255."""
 _GREATEST_NUMBER = 999_999_999
 # A colon divides the parts of a node's id; the others are read as lines of a commit message, or steer a terminal.
-_NOT_IN_A_NAME = re.compile("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_NOT_IN_A_NAME = regex("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:

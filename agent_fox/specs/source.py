@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import SourceIssue
 from agent_fox.specs.document import Markdown
 
-_SAYS = re.compile(r"source(?:\s+issue)?\s*[*_]{0,3}\s*:\s*[*_]{0,3}\s*", re.IGNORECASE)
-_BEFORE = re.compile(r"[>*_\s-]{0,12}")
-_WORDS = re.compile(r"(?:(?:github|gitea|issue)\b\s*:?\s*){0,3}", re.IGNORECASE)
-_LINK = re.compile(r"\[[^]\n]{0,300}\]\(\s*<?")
+_SAYS = regex(r"source(?:\s+issue)?\s*[*_]{0,3}\s*:\s*[*_]{0,3}\s*", re.IGNORECASE)
+_BEFORE = regex(r"[>*_\s-]{0,12}")
+_WORDS = regex(r"(?:(?:github|gitea|issue)\b\s*:?\s*){0,3}", re.IGNORECASE)
+_LINK = regex(r"\[[^]\n]{0,300}\]\(\s*<?")
 _MARKS = "`<([*_'\" "
 
 _NAME = r"[A-Za-z0-9_.-]{1,100}"
-_ADDRESS = re.compile(
+_ADDRESS = regex(
     rf"https?://(?P<host>[A-Za-z0-9.-]{{1,200}}(?::\d{{1,5}})?)/(?P<repository>{_NAME}/{_NAME})/issues/"
     r"(?P<number>[1-9]\d{0,8})(?![\w-])"
 )
-_SHORT = re.compile(rf"(?P<repository>{_NAME}/{_NAME})?(?:#|GH-)(?P<number>[1-9]\d{{0,8}})(?![\w-])")
+_SHORT = regex(rf"(?P<repository>{_NAME}/{_NAME})?(?:#|GH-)(?P<number>[1-9]\d{{0,8}})(?![\w-])")
 
 _CODE_INDENT = 4
 

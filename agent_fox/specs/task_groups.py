@@ -6,24 +6,23 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
 from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
-_BOX = re.compile(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
-_RULE = re.compile(r"-{3,}$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +")
-_FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+_BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
+_RULE = regex(r"-{3,}$")
+_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +")
+_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 """What begins a bullet of its own, though it has no mark of one."""
-_GROUP = re.compile(
-    rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE
-)
-_SUBTASK = re.compile(rf"\*{{0,2}}(?P<number>{_N}\.(?:{_N}[a-z]?|V\d?))[.:)]?\*{{0,2}}(?:\s+(?P<title>\S.*))?$")
-_GROUP_HEADING = re.compile(
+_GROUP = regex(rf"\*{{0,2}}(?:Task )?(?:Group )?(?P<number>{_N})[.):](?!\d) *\**\s*(?P<title>\S.*)$", re.IGNORECASE)
+_SUBTASK = regex(rf"\*{{0,2}}(?P<number>{_N}\.(?:{_N}[a-z]?|V\d?))[.:)]?\*{{0,2}}(?:\s+(?P<title>\S.*))?$")
+_GROUP_HEADING = regex(
     rf"(?:\[(?P<box>.)\]\s*)?(?:Task\s+)?Group\s+(?P<number>{_N})\s*[:.—–-]?\s*(?P<title>.*)$", re.IGNORECASE
 )
-_TASK_HEADING = re.compile(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
-_NOT_TASKS = re.compile(
+_TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
+_NOT_TASKS = regex(
     r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?(?:legend\b|checkbox)"
     r"|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
 )

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
@@ -14,15 +15,15 @@ from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of
 from agent_fox.specs.test_writers import mark_test_writers
 
-_ARCHETYPE = re.compile(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
-_FIELD_BEGINS = re.compile(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
-_REQUIREMENTS = re.compile(
+_ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
+_FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")
+_REQUIREMENTS = regex(
     r"(?:^|(?<=[\s(]))[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}\s*(?P<marked>[^_]*)"
     r"|^(?:Requirements?|Traces to):(?P<plain>.*)$"
 )
-_IS_FIELD = re.compile(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
-_CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
-_MINUS_IS_SKIPPED = re.compile(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
+_IS_FIELD = regex(r"[_*]{0,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
+_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
+_MINUS_IS_SKIPPED = regex(r"\[-\]`?\s{0,20}[|=:–—-]{0,3}\s{0,20}skip", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

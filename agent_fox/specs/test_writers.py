@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group
 
 _LONGEST_TITLE = 200
 _WRITES = r"(?:write|create|add|author|draft|define|prepare|set ?up|scaffold|develop)"
-_FAILING = re.compile(
+_FAILING = regex(
     rf"(?:.*\b)?{_WRITES}\b.*\bfailing\b.*\btests?\b|(?:red\b.*\b)?failing (?:spec )?tests?\b", re.IGNORECASE
 )
-_TESTS = re.compile(
-    rf"(?:.{{0,40}}[:—–-]\s*)?{_WRITES}\b.*\btests?\b|(?:spec|test)[ -]first\b.*\btests?\b", re.IGNORECASE
-)
-_DOES_MORE = re.compile(
+_TESTS = regex(rf"(?:.{{0,40}}[:—–-]\s*)?{_WRITES}\b.*\btests?\b|(?:spec|test)[ -]first\b.*\btests?\b", re.IGNORECASE)
+_DOES_MORE = regex(
     r"\b(?:run|runs|execute|fix|implement|implementation|integrate|wire|verify|validate|refactor|pass|code)\b",
     re.IGNORECASE,
 )
-_ONLY_CHECKS = re.compile(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
+_ONLY_CHECKS = regex(r"(?:\W*)(?:checkpoint|final|wiring|verif)", re.IGNORECASE)
 
 
 def mark_test_writers(groups: tuple[Group, ...]) -> tuple[Group, ...]:

@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.tables import Table
 
-_ID = re.compile(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
-_TASKS = re.compile(
+_ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
+_TASKS = regex(
     r"(\d{1,6}\.\d{1,6})\s?[–—-]\s?(?:\d{1,6}\.)?(\d{1,6})(?![\d.])|\d{1,6}\.(?:\d{1,6}|V)|(?<![\w.])\d{1,6}(?![\w.])"
 )
-_TEST_SPEC = re.compile(r"TS-[\w-]+")
-_SEPARATOR = re.compile(r",|;|<br\s?/?>", re.IGNORECASE)
+_TEST_SPEC = regex(r"TS-[\w-]+")
+_SEPARATOR = regex(r",|;|<br\s?/?>", re.IGNORECASE)
 _NOTHING = frozenset({"", "-", "–", "—", "n/a", "none", "tbd", "null"})
 
 

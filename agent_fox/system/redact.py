@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.system.redact_keys import LONGEST_KEY, KeyMask, key_begin
 from agent_fox.system.redact_shapes import shaped_secrets
 from agent_fox.system.redact_values import forms_of
@@ -22,7 +23,7 @@ _MASK = MASK.encode()
 _MARGIN = 2048
 """Bytes that are looked at beyond a cut, so that a secret behind it is seen whole."""
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = regex(
     r"api[_-]?key|access[_-]?key|secret|token|passw(?:or)?d|passwd|passphrase|credential|private[_-]?key|auth",
     re.IGNORECASE,
 )

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from agent_fox.core.regex import regex
 
 LONGEST_KEY = 400
 """Lines after which a private key without an end is over."""
 
 _MASK = b"[redacted]"
-_MARK = re.compile(rb"KEY(?: BLOCK)?-----")  # quick to find; both of those below end in it
+_MARK = regex(rb"KEY(?: BLOCK)?-----")  # quick to find; both of those below end in it
 _LONGEST_MARK = 80
-_BEGIN = re.compile(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END = re.compile(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_REST = re.compile(rb"[^\"'<>\n]*")
+_BEGIN = regex(rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END = regex(rb"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_REST = regex(rb"[^\"'<>\n]*")
 """What of the first line belongs to a key that does not end there: a report goes on behind a quote or bracket."""
 
-_BODY = re.compile(rb"[A-Za-z0-9+/=]{16,}+")
-_SHORT_OR_HEADER = re.compile(rb"\s*[A-Za-z0-9+/=]{0,15}\s*\Z|[A-Z][A-Za-z-]{2,20}: ")
+_BODY = regex(rb"[A-Za-z0-9+/=]{16,}+")
+_SHORT_OR_HEADER = regex(rb"\s*[A-Za-z0-9+/=]{0,15}\s*\Z|[A-Z][A-Za-z-]{2,20}: ")
 
 
 @dataclass

@@ -6,8 +6,9 @@ number would not say: an internal host counts in an address, with a port, or whe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from agent_fox.core.regex import regex
 
 # `re` skips to the one letter that a pattern begins with, so that a pattern costs one quick pass over the text. To ask
 # whether a text holds that letter at all costs next to nothing, and many texts do not. The letters before it that
@@ -15,16 +16,16 @@ from collections.abc import Iterator
 _TOKENS = (
     (  # JSON web token
         b"J",
-        re.compile(rb"J(?<=eyJ)(?<![A-Za-z0-9_-]eyJ)[\w-]{10,8192}+\.[\w-]{10,8192}+\.[\w-]{10,8192}+"),
+        regex(rb"J(?<=eyJ)(?<![A-Za-z0-9_-]eyJ)[\w-]{10,8192}+\.[\w-]{10,8192}+\.[\w-]{10,8192}+"),
     ),
     (  # AWS, Google
         b"A",
-        re.compile(rb"A(?:(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])|Iza[A-Za-z0-9_-]{35}(?![A-Za-z0-9]))"),
+        regex(rb"A(?:(?:KI|SI)A[A-Z0-9]{16}(?![A-Za-z0-9])|Iza[A-Za-z0-9_-]{35}(?![A-Za-z0-9]))"),
     ),
-    (b"x", re.compile(rb"x(?:ox[abeprs]-[A-Za-z0-9-]{10,255}+)")),  # Slack
-    (b"_", re.compile(rb"g(?:h[pousr]_[A-Za-z0-9]{20,255}+)")),  # GitHub
+    (b"x", regex(rb"x(?:ox[abeprs]-[A-Za-z0-9-]{10,255}+)")),  # Slack
+    (b"_", regex(rb"g(?:h[pousr]_[A-Za-z0-9]{20,255}+)")),  # GitHub
 )
-_MARKED = re.compile(
+_MARKED = regex(
     # model services, Stripe
     rb"k(?:-(?<=sk-)(?<![A-Za-z0-9_]sk-)(?=[a-z-]{0,12}[A-Z0-9])(?=[A-Za-z_-]{0,60}\d)[A-Za-z0-9_-]{20,255}+"
     rb"|_(?<=[sr]k_)(?:live|test)_[A-Za-z0-9]{16,255}+)"
@@ -32,18 +33,18 @@ _MARKED = re.compile(
     rb"|p(?:at[_-](?:(?<=github_pat_)|(?<=glpat-))[A-Za-z0-9_-]{16,255}+|m_(?<=npm_)[A-Za-z0-9]{30,255}+"
     rb"|ypi-AgE[A-Za-z0-9_-]{30,255}+)"
 )
-_AT = re.compile(rb"@(?<=[^\s/@\"'`<>\\]@)")
-_USER = re.compile(rb"://(?:[^\s/@:\"'`<>\\]{0,256}:[^\s/@\"'`<>\\]{1,512}@|[A-Za-z0-9_-]{20,512}@)")
+_AT = regex(rb"@(?<=[^\s/@\"'`<>\\]@)")
+_USER = regex(rb"://(?:[^\s/@:\"'`<>\\]{0,256}:[^\s/@\"'`<>\\]{1,512}@|[A-Za-z0-9_-]{20,512}@)")
 _LONGEST_USER = len(b"://") + 256 + len(b":") + 512
 _PRIVATE = rb"1(?:0|92\.168|72\.(?:1[6-9]|2\d|3[01]))\.[0-9.]{3,11}(?![\w.-])"
-_PRIVATE_HOST = re.compile(_PRIVATE)
-_PRIVATE_URL = re.compile(rb"://" + _PRIVATE)
-_HOST = re.compile(rb"\.(?:in(?:ternal|tranet)|corp|l(?:ocal|an))(?![a-z0-9_.(-]|\.[a-z])")
+_PRIVATE_HOST = regex(_PRIVATE)
+_PRIVATE_URL = regex(rb"://" + _PRIVATE)
+_HOST = regex(rb"\.(?:in(?:ternal|tranet)|corp|l(?:ocal|an))(?![a-z0-9_.(-]|\.[a-z])")
 _HOST_LETTERS = b"abcdefghijklmnopqrstuvwxyz0123456789.-"
 _LONGEST_HOST = 253
 _NEARBY = 80
-_PORT = re.compile(rb":\d{2,5}(?!\d|:)")
-_CONNECTING = re.compile(
+_PORT = regex(rb":\d{2,5}(?!\d|:)")
+_CONNECTING = regex(
     rb"(?://|@|host|lookup|resolv|connect|dial|getaddrinfo|enotfound|proxy|server|dns|ping|ssh|registry|mirror)[^\n]*\Z"
 )
 Span = tuple[int, int]

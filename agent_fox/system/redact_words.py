@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.system.redact_shapes import Span, marked_token
 
 MASKED = b"[redacted]"
@@ -17,36 +18,34 @@ MASKED = b"[redacted]"
 # letter is found on the way. What counts as a name stands in a group, and has a chance of a value behind it.
 _CHANCE = rb"(?=[a-z0-9_-]{0,40}+[ \t=:\"'`\\&%])"
 _MARKS = (
-    re.compile(
+    regex(
         rb"k(?:(?P<name>e(?:n(?<=token)|y(?:(?<=api.key)|(?<=apikey)|(?<=ccess.key)|(?<=ccesskey)|(?<=ivate.key)"
         rb"|(?<=ivatekey)|(?<=ccountkey)|(?<=ccount.key)|(?<=cret.key)|(?<=cretkey)|(?<=gning.key)|(?<=ption.key)"
         rb"|(?<=aster.key))))" + _CHANCE + rb"|-(?<=sk-)|_(?<=[sr]k_)(?:live|test)_)"
     ),
-    re.compile(rb"c(?P<name>re(?:d(?=ential)|t(?<=secret)))" + _CHANCE),
-    re.compile(
-        rb"p(?:a(?:(?P<name>ss(?:=|(?:w|phrase)" + _CHANCE + rb"))|t[_-](?<=b_pat_|glpat-))|m_(?<=npm_)|ypi-age)"
-    ),
-    re.compile(rb"u(?P<name>th(?<=auth)(?=[\"'&\\]?[a-z]{0,5};?[ \t]{0,4}[=:]|oriz|[-_]))" + _CHANCE),
+    regex(rb"c(?P<name>re(?:d(?=ential)|t(?<=secret)))" + _CHANCE),
+    regex(rb"p(?:a(?:(?P<name>ss(?:=|(?:w|phrase)" + _CHANCE + rb"))|t[_-](?<=b_pat_|glpat-))|m_(?<=npm_)|ypi-age)"),
+    regex(rb"u(?P<name>th(?<=auth)(?=[\"'&\\]?[a-z]{0,5};?[ \t]{0,4}[=:]|oriz|[-_]))" + _CHANCE),
 )
 
 _QUOTE = rb"(?:\\{0,2}[\"'`]|&quot;|&#34;|&#39;|&apos;|%22)"
 _SEPARATOR = rb"(?P<separator>[ \t]{0,4}(?:=>|:=|={1,2}|:(?!:))[ \t]{0,4})"
 _LETTERS = rb"(?:[^\s\"'`,;()\[\]{}<>&\\|]{1,128}|\\[^\s\"'`nrt<>&]|&(?:amp|lt|gt|#\d{1,6});)"
 
-_FOLLOWING = re.compile(
+_FOLLOWING = regex(
     rb"(?P<tail>[A-Za-z0-9_-]{0,40}+)" + _QUOTE + rb"?" + _SEPARATOR + rb"(?P<quote>" + _QUOTE + rb")?"
     rb"(?P<scheme>(?i:bearer|basic|token|digest)[ \t]{1,4})?"
     rb"(?P<value>" + _LETTERS + rb"{1,4}+)(?P<after>[(\[{]?)"
 )  # fmt: skip
-_FURTHER = re.compile(_LETTERS + rb"*+")
-_FLAG = re.compile(
+_FURTHER = regex(_LETTERS + rb"*+")
+_FLAG = regex(
     rb"(?P<tail>[A-Za-z0-9_-]{0,40}+)[ \t]{1,4}"
     rb"(?:(?P<quote>[\"'])(?P<inner>[^\"'<>&\\\n]{6,512})(?P=quote)|(?P<value>[^\s\"'<>&\\-][^\s\"'<>&\\]{5,512}))"
 )
 
-_FLAG_BEFORE = re.compile(rb"--[a-z0-9-]{0,40}\Z")
+_FLAG_BEFORE = regex(rb"--[a-z0-9-]{0,40}\Z")
 
-_HARMLESS_TAIL = re.compile(
+_HARMLESS_TAIL = regex(
     rb"(?:file|path|url|uri|type|name|length|count|limit|usage|expiry|expires|expiration|ttl|provider|class|field|header"
     rb"|policy|size|index|version|endpoint|manager|service|store|repository|format|algorithm|kind|prefix|suffix|format"
     rb"|strategy|validator|factory|config|timeout|level|mode|rule|rules|module|plugin|dir|folder)s?\Z"
@@ -55,14 +54,14 @@ _WORDS = frozenset(
     b"none null true false str string optional required boolean number integer object undefined password username "
     b"secret token example changeit redacted hidden missing invalid expired default disabled enabled".split()
 )
-_IDENTIFIER = re.compile(rb"[A-Za-z_$][A-Za-z_$]*(?:\.[A-Za-z_$]+)*[.!?:]?\Z")
-_DOTTED = re.compile(rb"[A-Za-z_]+(?:\.[A-Za-z_]+)+\Z")
-_VERSION = re.compile(rb"[\^~<>=v]{0,3}\d+(?:\.[\dx*]+)+[\w.+-]{0,40}\Z")
-_PLACE = re.compile(
+_IDENTIFIER = regex(rb"[A-Za-z_$][A-Za-z_$]*(?:\.[A-Za-z_$]+)*[.!?:]?\Z")
+_DOTTED = regex(rb"[A-Za-z_]+(?:\.[A-Za-z_]+)+\Z")
+_VERSION = regex(rb"[\^~<>=v]{0,3}\d+(?:\.[\dx*]+)+[\w.+-]{0,40}\Z")
+_PLACE = regex(
     rb"(?:[~.]{0,2}/|[A-Za-z]:\\)[\w.@-]+(?:[/\\][\w.@-]+)+/?\Z|\S+\.(?:py|js|ts|java|go|rs|c|h|txt|json|ya?ml|pem):?\d*\Z"
 )
-_PLACEHOLDER = re.compile(rb"[$%*#@]|(.)\1+\Z|\[redacted|(?:your|my|the|some)[-_]", re.IGNORECASE)
-_NAMED_IN_CODE = re.compile(rb"[a-z_]*(?:token|passw|secret|key|cred|auth)[a-z_]*\Z", re.IGNORECASE)
+_PLACEHOLDER = regex(rb"[$%*#@]|(.)\1+\Z|\[redacted|(?:your|my|the|some)[-_]", re.IGNORECASE)
+_NAMED_IN_CODE = regex(rb"[a-z_]*(?:token|passw|secret|key|cred|auth)[a-z_]*\Z", re.IGNORECASE)
 _LONGEST_WORD = 16
 """Letters alone, up to here, are a word of some language rather than a token."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.system import toolchains
 
 TEMPORARY_BYTES = 1 << 30
@@ -26,8 +26,8 @@ OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "
 
 ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
 
-_SECRET_SETTING = re.compile(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
-_SECRET_IN_URL = re.compile(r"://[^/@\s]+@")
+_SECRET_SETTING = regex(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
+_SECRET_IN_URL = regex(r"://[^/@\s]+@")
 
 
 @dataclass(frozen=True, slots=True)

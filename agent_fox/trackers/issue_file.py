@@ -6,18 +6,18 @@ Where files lie and what is written when is not here.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_fox.core.markdown import one_line, printable
+from agent_fox.core.regex import regex
 
 FENCE = "---"
 LONGEST_VALUE = 300
 
 Value = str | Sequence[str]
 
-_ENTRY = re.compile(r"^(?P<key>[a-z_]+):[ \t]*(?P<value>.*)$")
+_ENTRY = regex(r"^(?P<key>[a-z_]+):[ \t]*(?P<value>.*)$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ effect delivered again changes nothing.
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.trackers.issue_file import IssueFile, Value, new_issue_file, parse_issue_file
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, StateReason
 
@@ -29,8 +29,8 @@ HEADINGS = {
     EffectKind.REOPEN: "Reopened",
 }
 
-_NAME = re.compile(r"^(?P<number>\d{4,})-.*\.md$")
-_NOT_WORD = re.compile(r"[^a-z0-9]+")
+_NAME = regex(r"^(?P<number>\d{4,})-.*\.md$")
+_NOT_WORD = regex(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
+from agent_fox.core.regex import regex
 
 LONGEST_TITLE = 200
 LONGEST_BODY = 60_000
@@ -26,7 +27,7 @@ LONGEST_IDS = 2_000
 MOST_PLACES = 20
 
 _PARENT = ".."
-_PLACE = re.compile(
+_PLACE = regex(
     r'File "(?P<quoted>(?:\./)?[^"/\\\n:<][^"\\\n:]{0,300})", line (?P<row>\d{1,7})'
     r"|(?<![\w./\\@+:~-])(?P<path>(?:\./)?\.?\w[\w./@+-]{0,300}\.[A-Za-z]\w{0,9})(?::|\()(?P<line>\d{1,7})(?![\d/])"
 )

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,16 +16,15 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.results import Artifact
 
 UNFINISHED = "unfinished"
 
 LONGEST_NAME = 120  # characters
 
-_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
-_ADDRESS = re.compile(
-    r"artifact://(?P<run>[A-Za-z0-9_-][A-Za-z0-9._-]*)/(?P<attempt>\d{1,9})/(?P<name>[A-Za-z0-9._-]+)"
-)
+_UNSAFE = regex(r"[^A-Za-z0-9._-]+")
+_ADDRESS = regex(r"artifact://(?P<run>[A-Za-z0-9_-][A-Za-z0-9._-]*)/(?P<attempt>\d{1,9})/(?P<name>[A-Za-z0-9._-]+)")
 
 
 class ArtifactError(RuntimeError):

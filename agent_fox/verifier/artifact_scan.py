@@ -6,12 +6,12 @@ A suspicion is a flag for a person, never a mask. Hashes, UUIDs, images and lock
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.system.redact_values import forms_of
 
 _PIECE = 1 << 20
@@ -22,7 +22,7 @@ _BINARY_SUFFIXES = (".coverage", ".db", ".exec", ".gcda", ".gcno", ".jpg", ".png
 _TEXT_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 _KNOWN = tuple(
-    re.compile(pattern)
+    regex(pattern)
     for pattern in (
         rb"gh[pousr]_[A-Za-z0-9]{30}",
         rb"pat[_-](?:(?<=hub_pat_)|(?<=glpat-))[A-Za-z0-9_]{16}",
@@ -36,12 +36,12 @@ _KNOWN = tuple(
         rb"PRIVATE KEY(?: BLOCK)?-----\s{0,4}(?:\\[nr]){0,2}[A-Za-z0-9+/]{20}",
     )
 )
-_TALK = re.compile(rb"ke(?:y|(?<=toke)n)|cre(?:d|(?<=secre)t)|passw|uth(?<=auth)|bearer")
-_LETTERS = re.compile(rb"(?<![\w+/=.-])[A-Za-z0-9+/_=-]{20,128}(?![\w+/=.-])")
+_TALK = regex(rb"ke(?:y|(?<=toke)n)|cre(?:d|(?<=secre)t)|passw|uth(?<=auth)|bearer")
+_LETTERS = regex(rb"(?<![\w+/=.-])[A-Za-z0-9+/_=-]{20,128}(?![\w+/=.-])")
 _REACH = 96
 """Bytes after a word like `token` in which a random word is its value."""
 
-_HASH = re.compile(rb"(?:sha\d+-|[A-Z]+_)?[0-9a-fA-F-]+=*\Z|sha\d{1,3}[-_].*")
+_HASH = regex(rb"(?:sha\d+-|[A-Z]+_)?[0-9a-fA-F-]+=*\Z|sha\d{1,3}[-_].*")
 _ENTROPY = 3.7
 """Bits per letter: words and names of things stay below it, random base64 of 20 letters is above."""
 

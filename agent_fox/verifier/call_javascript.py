@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.calls import Call
 from agent_fox.verifier.cases import Case
 
 _NODE_REPORTER = Path(__file__).parent / "reporters" / "node_junit.mjs"
-_SPECIAL = re.compile(r"[.*+?^${}()|\[\]\\/-]")
+_SPECIAL = regex(r"[.*+?^${}()|\[\]\\/-]")
 
 
 def node_report(call: Call, report: Path) -> Call:

@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePath
 
-_ASSIGNMENT = re.compile(r"^[A-Za-z_]\w*=")
-_PYTHON = re.compile(r"^(?:python|pypy)[\d.]*$")
-_VERSION = re.compile(r"(?<=.)@[\w.^~-]+$")
+from agent_fox.core.regex import regex
+
+_ASSIGNMENT = regex(r"^[A-Za-z_]\w*=")
+_PYTHON = regex(r"^(?:python|pypy)[\d.]*$")
+_VERSION = regex(r"(?<=.)@[\w.^~-]+$")
 _PYTHON_RUNNERS = frozenset({"uv", "poetry", "pdm", "pipenv", "hatch", "rye", "pixi"})
 _PACKAGE_MANAGERS = frozenset({"npm", "pnpm", "yarn", "bun"})
 _EXECUTORS = frozenset({"npx", "bunx", "pnpx"})
@@ -48,7 +50,7 @@ _TOOLS = frozenset(
     | {"ruff", "black", "flake8", "isort", "compileall", "gofmt", "golangci-lint", "rustfmt", "prove", "bats"}
 )
 _SCRIPTS = {"t": "test", "tst": "test", "test": "test"}
-_SEGMENTS = re.compile(r"\s*(?:&&|;)\s*")
+_SEGMENTS = regex(r"\s*(?:&&|;)\s*")
 
 
 @dataclass(frozen=True, slots=True)

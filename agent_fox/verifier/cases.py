@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
-_ARGUMENTS = re.compile(r"\([\w\s,.$<>]*\)$")
+from agent_fox.core.regex import regex
+
+_ARGUMENTS = regex(r"\([\w\s,.$<>]*\)$")
 
 
 class Outcome(StrEnum):

@@ -7,8 +7,10 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
+
 _SHELL_SIGNS = frozenset("();<>|&")
-_ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)
+_ASSIGNMENT = regex(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)
 _NOT_A_SUITE = frozenset({"single_test", "linter", "lint", "type_check", "build"})
 
 

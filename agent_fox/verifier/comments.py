@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
-_JAVASCRIPT = re.compile(r"""\s*(?:it|test|specify)(?:\.\w+)*\s*\(\s*(['"`])(?P<name>(?:(?!\1).)+)\1""")
-_GO = re.compile(r"func (?P<name>(?:Test|Fuzz|Example)\w*)\(")
-_RUST = re.compile(r"\s*(?:pub )?(?:async )?fn (?P<name>\w+)\s*\(")
-_JAVA = re.compile(
+from agent_fox.core.regex import regex
+
+_JAVASCRIPT = regex(r"""\s*(?:it|test|specify)(?:\.\w+)*\s*\(\s*(['"`])(?P<name>(?:(?!\1).)+)\1""")
+_GO = regex(r"func (?P<name>(?:Test|Fuzz|Example)\w*)\(")
+_RUST = regex(r"\s*(?:pub )?(?:async )?fn (?P<name>\w+)\s*\(")
+_JAVA = regex(
     r"\s*(?:(?:public|protected|private|static|final|open|suspend) )*(?:void|fun)\s+`?(?P<name>[^`(]+?)`?\s*\("
 )
 _TESTS = {
@@ -17,7 +18,7 @@ _TESTS = {
     ".rs": _RUST,
     **dict.fromkeys((".java", ".kt", ".groovy"), _JAVA),
 }
-_ABOVE = re.compile(r"\s*(?://|/\*|\*|#\[|@)")
+_ABOVE = regex(r"\s*(?://|/\*|\*|#\[|@)")
 
 
 def said_above(text: str, suffix: str) -> dict[tuple[str, ...], str]:

@@ -11,20 +11,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.sources import flat
 from agent_fox.verifier.spec_names import SpecNames
 
-COUNTED = re.compile(r"\d+(?:\.E?\d+)*")
+COUNTED = regex(r"\d+(?:\.E?\d+)*")
 """An id that a number of a list is, without any letter of its own."""
 
 _NUMBER = r"\d{1,9}(?:\.[eE]?\d{1,9}){0,8}"
-_CALLED = re.compile(
+_CALLED = regex(
     rf"(?<![^\W_])(?P<many>requirements?|reqs?\b\.?|acceptance criteri(?:on|a))[\s:#*_]{{0,4}}"
     rf"(?P<list>{_NUMBER}(?:(?:\s?[,;&]\s?|\s(?:and|or)\s|,\sand\s){_NUMBER}){{0,60}})"
     r"(?![^\W_]|-|\.\w|\s?[–—-]\s?\d|\sto\s\d|\.[*])(?P<after>\s+\w)?",
     re.IGNORECASE,
 )
-_ANY_NUMBER = re.compile(_NUMBER)
+_ANY_NUMBER = regex(_NUMBER)
 _END = r"(?![0-9a-z]|_\d)"
 
 

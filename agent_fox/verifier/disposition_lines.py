@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.disposition_facts import FailureFacts
 from agent_fox.verifier.disposition_paths import changes_build
 from agent_fox.verifier.disposition_signs import (
@@ -19,7 +18,7 @@ from agent_fox.verifier.disposition_signs import (
 )
 from agent_fox.verifier.results import FailureKind
 
-_OUTPUT = re.compile(r"error while writing |(?:cannot|can't|could not|unable to) write ")
+_OUTPUT = regex(r"error while writing |(?:cannot|can't|could not|unable to) write ")
 
 
 def sign_in(facts: FailureFacts) -> Sign | None:

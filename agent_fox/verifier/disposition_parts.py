@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.disposition_facts import FailureFacts
 
-_MODULE = re.compile(
+_MODULE = regex(
     r"No module named '?(?P<python>[\w.]+)|Cannot find (?:module|package) '(?P<node>(?:@[\w.-]+/)?[\w.-]+)"
     r"|Cannot find implementation or library stub for module named \"(?P<typed>[\w.]+)\""
 )
-_HEADER = re.compile(r"(?P<header>\S+\.h(?:pp|h|xx)?): No such file or directory")
-_LIBRARY = re.compile(
+_HEADER = regex(r"(?P<header>\S+\.h(?:pp|h|xx)?): No such file or directory")
+_LIBRARY = regex(
     r"ImportError: (?:(?P<object>\S+): cannot open shared object file"
     r"|.*version `(?P<version>GLIBC\w*_[\d.]+)' not found)"
 )
@@ -63,9 +64,9 @@ _IMPORTED_AS = MappingProxyType(
 _SHARED_NAMES = frozenset({"azure", "backports", "google", "jaraco", "ruamel", "zope"})
 """Names below which many packages put their modules."""
 
-_FIXTURE = re.compile(r"fixture '(?P<name>\w+)' not found")
-_AVAILABLE = re.compile(r"available fixtures: (?P<names>.*)")
-_NATIVE = re.compile(r"(?:Error: )?The module '\S*node_modules/(?P<package>(?:@[\w.-]+/)?[\w.-]+)/\S+\.node'")
+_FIXTURE = regex(r"fixture '(?P<name>\w+)' not found")
+_AVAILABLE = regex(r"available fixtures: (?P<names>.*)")
+_NATIVE = regex(r"(?:Error: )?The module '\S*node_modules/(?P<package>(?:@[\w.-]+/)?[\w.-]+)/\S+\.node'")
 _OTHER_NODE = "was compiled against a different Node.js version"
 
 

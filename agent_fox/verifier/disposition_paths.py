@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-_BUILD_FILE = re.compile(
+from agent_fox.core.regex import regex
+
+_BUILD_FILE = regex(
     r"(?:package(?:-lock)?\.json|npm-shrinkwrap\.json|pnpm-(?:lock|workspace)\.yaml|yarn\.lock|\.npmrc|\.yarnrc(?:\.yml)?"
     r"|pom\.xml|mvnw(?:\.cmd)?|gradlew(?:\.bat)?|.+\.gradle(?:\.kts)?|gradle\.properties|.+\.versions\.toml"
     r"|gradle-wrapper\.properties|maven-wrapper\.properties|extensions\.xml|maven\.config"

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
 
 
@@ -246,7 +247,7 @@ _OF_TOOLS = (WRONG_VERSION, LOCK, USAGE, MALFORMED, LOCAL, MISSING_TOOL, CRASH)
 OF_DEPENDENCIES = (DISK_FULL, READ_ONLY, LOCAL, *_OF_RESOLVERS, *_OF_MACHINE, *_OF_TOOLS, OWN_SCRIPT)
 OF_OTHERS = (*_OF_MACHINE, *_OF_TOOLS)
 
-_A_RESOLVERS_LINE = re.compile(
+_A_RESOLVERS_LINE = regex(
     r"(?:\[(?:ERROR|WARNING)\]|npm (?:error|ERR!)|\s*> |(?:error|warning|fatal|ERROR|WARNING): |error |go: |Caused by:"
     r"|\s+Caused by: |\s*\[\d+\] | ?ERR_PNPM|➤ |Exception in thread \"main\" java\.net\."
     r"|\S+\.go:\d+:\d+: |verifying \S+@)"

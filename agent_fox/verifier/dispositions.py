@@ -6,10 +6,10 @@ verifier faults leave a requirement unknown. Only reruns excuse a failure (`docs
 
 from __future__ import annotations
 
-import re
 import signal
 from collections.abc import Callable
 
+from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.disposition_facts import FailureFacts, RerunTree, SpecSource
 from agent_fox.verifier.disposition_lines import own_lines, sign_in, tool_lines
@@ -47,7 +47,7 @@ _ENDED_FROM_OUTSIDE = {signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIG
 _CRASHED = {signal.SIGABRT, signal.SIGSEGV, signal.SIGBUS, signal.SIGFPE, signal.SIGILL}
 _STYLE = {FailureKind.LINT_FAILURE, FailureKind.FORMAT_FAILURE}
 _NOTHING_DONE = {FailureKind.ENVIRONMENT_FAILURE, FailureKind.DEPENDENCY_RESOLUTION_FAILURE}
-_ABSENT_TEST = re.compile(rf"{NO_TESTS_RAN}|(?:file or directory )?not found: ")
+_ABSENT_TEST = regex(rf"{NO_TESTS_RAN}|(?:file or directory )?not found: ")
 _NEVER_ENDED = "how it ended is not known"
 
 

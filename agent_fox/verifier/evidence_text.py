@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.cases import Case
 from agent_fox.verifier.suite import Broken, SuiteRun
 
@@ -12,11 +12,11 @@ LONGEST_EVIDENCE = 1_500  # characters
 LONGEST_HEAD = 400
 CASES_SHOWN = 3
 
-_ERROR = re.compile(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning|Exit|Interrupt)|[\w.]+\.[A-Z]\w+)\b")
-_TELLING = re.compile(r"^(?:E |>|\S+:\d+: )")
-_FRAME = re.compile(r"^\s+at \S")  # of a trace below the error
+_ERROR = regex(r"^(?:[\w.]*(?:Error|Exception|Failure|Warning|Exit|Interrupt)|[\w.]+\.[A-Z]\w+)\b")
+_TELLING = regex(r"^(?:E |>|\S+:\d+: )")
+_FRAME = regex(r"^\s+at \S")  # of a trace below the error
 _LINES_SHOWN = 12
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = regex(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def evidence_of(cases: Iterable[Case]) -> str:

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.cases import Case, Outcome
 
 LONGEST_TEXT = 20_000  # characters kept of what one test printed
 _OUTCOMES = {"pass": Outcome.PASSED, "fail": Outcome.FAILED, "skip": Outcome.SKIPPED}
-_MODULE = re.compile(r"^module\s+(\S+)", re.MULTILINE)
-_NOISE = re.compile(r"^\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
-_TEST = re.compile(r"^func (?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)\(", re.MULTILINE)
+_MODULE = regex(r"^module\s+(\S+)", re.MULTILINE)
+_NOISE = regex(r"^\s*(?:=== |--- (?:PASS|FAIL|SKIP): )")
+_TEST = regex(r"^func (?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)\(", re.MULTILINE)
 
 
 @dataclass(slots=True)

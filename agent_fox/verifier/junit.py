@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path, PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.cases import Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.junit_cases import CaseOutcome, JunitCase, read_cases
 from agent_fox.verifier.logs.protocol import Workspace
@@ -17,9 +18,9 @@ _OUTCOMES = {
     CaseOutcome.SKIPPED: Outcome.SKIPPED,
     CaseOutcome.EXPECTED_FAILURE: Outcome.EXPECTED_FAILURE,
 }
-_JAVASCRIPT = re.compile(r"\.[cm]?[jt]sx?$")
+_JAVASCRIPT = regex(r"\.[cm]?[jt]sx?$")
 _BETWEEN_TITLES = " > "
-_REPORTS = re.compile(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)/")
+_REPORTS = regex(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)/")
 _JAVA_ROOTS = tuple(f"src/{kind}/{language}" for kind in ("test", "it") for language in ("java", "kotlin", "groovy"))
 _JAVA_ENDINGS = (".java", ".kt", ".groovy")
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TypeVar
 
 from pydantic import ValidationError
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
 from agent_fox.verifier.comparison import key_of
@@ -22,8 +22,8 @@ from agent_fox.verifier.documents import (
 from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Artifact, ArtifactKind, VerificationResult
 
-_RESULT = re.compile(r"\.result(?:-\d+)?\.json$")
-_REPORT = re.compile(r"^report(?:-\d+)?\.json$")
+_RESULT = regex(r"\.result(?:-\d+)?\.json$")
+_REPORT = regex(r"^report(?:-\d+)?\.json$")
 _Kept = TypeVar("_Kept", ReportDocument, ResultDocument)
 ONE_BY_ONE = "tools called one by one"
 

@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Trace
 from agent_fox.verifier.cases import Case
 from agent_fox.verifier.counted_ids import COUNTED, CountedIds, Told
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Naming, Source
 
-_BETWEEN_CLAIMS = re.compile(r"[,;]\s*(?![^\[]*\])|<br\s*/?>|\s+and\s+")
-_CODE = re.compile(r"`([^`]+)`")
-_PATH = re.compile(r"^(?:[\w.*+-]+/)*[\w.*+-]*\.[A-Za-z]{1,5}$|^(?:[\w.*+-]+/)+$|^(?=.*test)(?:[\w.*+-]+/)+[\w.*+-]+$")
-_TITLED = re.compile(r"\.[cm]?[jt]sx?$")  # files whose tests are named by titles
-_JAVA_CLASS = re.compile(r"^(?:[a-z]\w*\.)+[A-Z]\w*$")
+_BETWEEN_CLAIMS = regex(r"[,;]\s*(?![^\[]*\])|<br\s*/?>|\s+and\s+")
+_CODE = regex(r"`([^`]+)`")
+_PATH = regex(r"^(?:[\w.*+-]+/)*[\w.*+-]*\.[A-Za-z]{1,5}$|^(?:[\w.*+-]+/)+$|^(?=.*test)(?:[\w.*+-]+/)+[\w.*+-]+$")
+_TITLED = regex(r"\.[cm]?[jt]sx?$")  # files whose tests are named by titles
+_JAVA_CLASS = regex(r"^(?:[a-z]\w*\.)+[A-Z]\w*$")
 _BETWEEN_TITLES = " > "
-_NAME = re.compile(r"^[A-Za-z_*][\w*]*(?:\[.*\])?(?:\(\))?$")
+_NAME = regex(r"^[A-Za-z_*][\w*]*(?:\[.*\])?(?:\(\))?$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.cases import Case, Outcome, ReportUnreadable
 
 LONGEST_TEXT = 20_000  # characters kept of what one failed test printed
-_TARGET = re.compile(r"^\s+Running (?:unittests )?(?P<file>\S+) \(")
-_DOC = re.compile(r"^\s+Doc-tests \S+$")
-_RUNNING = re.compile(r"^running (?P<count>\d+) tests?$")
-_TEST = re.compile(r"^test (?P<name>\S.*?)(?: - should panic)? \.\.\. (?P<how>ok|FAILED|ignored)\b")
-_SECTION = re.compile(r"^---- (?P<name>\S.*?) (?:stdout|stderr) ----$")
-_RESULT = re.compile(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored;")
-_DOC_TEST = re.compile(r"^(?P<file>\S+) - (?P<name>.+)$")
-_PANICKED = re.compile(r"^thread '.*' .*panicked at")
+_TARGET = regex(r"^\s+Running (?:unittests )?(?P<file>\S+) \(")
+_DOC = regex(r"^\s+Doc-tests \S+$")
+_RUNNING = regex(r"^running (?P<count>\d+) tests?$")
+_TEST = regex(r"^test (?P<name>\S.*?)(?: - should panic)? \.\.\. (?P<how>ok|FAILED|ignored)\b")
+_SECTION = regex(r"^---- (?P<name>\S.*?) (?:stdout|stderr) ----$")
+_RESULT = regex(r"^test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; (?P<ignored>\d+) ignored;")
+_DOC_TEST = regex(r"^(?P<file>\S+) - (?P<name>.+)$")
+_PANICKED = regex(r"^thread '.*' .*panicked at")
 _OUTCOMES = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.SKIPPED}
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.disposing import Surroundings, disposed, facts_of
 from agent_fox.verifier.disposition_facts import Rerun, RerunTree, ToolEnd
@@ -18,7 +18,7 @@ from agent_fox.verifier.toolbox import Verifier
 MOST_TESTS = 5
 """Where more tests fail than that, they are not flaky one by one, and none is run again."""
 
-_UNITTEST = re.compile(r"^(?P<method>\w+) \((?P<path>[\w.]+)\)$")
+_UNITTEST = regex(r"^(?P<method>\w+) \((?P<path>[\w.]+)\)$")
 
 
 @dataclass(frozen=True, slots=True)

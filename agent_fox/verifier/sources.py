@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.comments import said_above
 
 LARGEST_SOURCE = 2 * 1024 * 1024  # bytes; a larger file is no test a person wrote
 
-_HUMPS = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=\d)|(?<=\d)(?=[A-Z])")
-_NUMBER_FIRST = re.compile(r"^(\d+)_([a-z]+)_(\d.*)$")
+_HUMPS = regex(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=\d)|(?<=\d)(?=[A-Z])")
+_NUMBER_FIRST = regex(r"^(\d+)_([a-z]+)_(\d.*)$")
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 

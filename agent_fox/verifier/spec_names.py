@@ -9,11 +9,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.sources import flat
 
-_NUMBER = re.compile(r"^\d+[-_.]+(?=\D)")
+_NUMBER = regex(r"^\d+[-_.]+(?=\D)")
 _SAID = r"\b(?:feature|spec|change)s?[\s:=/`'\"*_]{1,4}"
-_KIND_OF_TEST = re.compile(r"(?:^|(?<=_))(?:tests?|specs?|suite|unit|integration|e2e|property|properties)(?:_|$)")
+_KIND_OF_TEST = regex(r"(?:^|(?<=_))(?:tests?|specs?|suite|unit|integration|e2e|property|properties)(?:_|$)")
 _NOTHING = "(?!)"
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.calls import Call
 from agent_fox.verifier.cases import COLLECTION, Case, Outcome, ReportUnreadable
@@ -22,8 +23,8 @@ _EXIT_NOT_EXECUTABLE = (126, 127)
 _EXIT_KILLED = (-9, 137)
 _EXIT_PYTEST_USAGE = 4
 _EXIT_NOTHING_RAN = 5  # pytest's and unittest's
-_ABSENT = re.compile(r"^ERROR: (?:file or directory )?not found: (\S+)", re.MULTILINE)
-_CONFTEST = re.compile(r"^\S*(?:Import|Syntax)?Error while loading conftest '([^']+)'|conftest\.py", re.MULTILINE)
+_ABSENT = regex(r"^ERROR: (?:file or directory )?not found: (\S+)", re.MULTILINE)
+_CONFTEST = regex(r"^\S*(?:Import|Syntax)?Error while loading conftest '([^']+)'|conftest\.py", re.MULTILINE)
 _EXPLAINING = "agent_fox.verifier.why_failed"
 _GO_NOT_BUILT = "[build failed]"
 _JEST = "agent_fox.verifier.jest_cases"

@@ -6,13 +6,13 @@ Tokens: lines of type `assistant` say that one token was put out. The true numbe
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents import claude_lines as lines
 from agent_fox.session.agents.events import (
     Answered,
@@ -43,7 +43,7 @@ SYNTHETIC = "<synthetic>"
 
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 NOT_OFFERED = "<tool_use_error>Error: No such tool available"
-_HALF_CHARACTER = re.compile(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_HALF_CHARACTER = regex(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 _UNTOLD = frozenset({"", "unknown", "server_error"})
 """What the program calls an error of the connection as well: it is one where there is no status."""

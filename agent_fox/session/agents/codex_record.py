@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -17,13 +16,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
+from agent_fox.core.regex import regex
+
 LARGEST_PART = 8 * 1024 * 1024
 """Bytes that are read at once; a record that grows faster is read with gaps."""
 
 PATIENCE, PAUSE = 10, 0.02
 """How often, and every how many seconds, it is looked for a call that codex has told of but not yet written."""
 
-_NAME = re.compile(r"[0-9a-f-]{36}")
+_NAME = regex(r"[0-9a-f-]{36}")
 _SCRIPTS: Mapping[str, str] = {"exec": "script", "apply_patch": "patch"}
 
 

@@ -7,12 +7,12 @@ skills, plugins, rules. Off too is whatever would reach another host than the mo
 from __future__ import annotations
 
 import json
-import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents import codex_guard
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
 from agent_fox.system.sandbox import SandboxMode, is_used
@@ -40,7 +40,7 @@ OFF = (
 """Features of codex that a session does not have."""
 
 Value = str | bool | int | Sequence[str] | Mapping[str, "Value"]
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_BARE = regex(r"[A-Za-z0-9_-]+")
 
 
 def home_of(task: AgentTask) -> Path:

@@ -7,17 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 
 LEVELS = "error,codex_otel.trace_safe=info"
 """The value of RUST_LOG that makes codex write it."""
 
-_EVENT = re.compile(r"(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+INFO codex_otel\.trace_safe: (.*)", re.DOTALL)
-_FIELD = re.compile(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
-_ERROR = re.compile(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
-_CODE = re.compile(r"\"code\"\s*:\s*\"(\w+)\"")
-_REFUSED = re.compile(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
+_EVENT = regex(r"(\d{4}-\d\d-\d\dT[\d:.]+Z)\s+INFO codex_otel\.trace_safe: (.*)", re.DOTALL)
+_FIELD = regex(r"(?:^|\s)([a-z_][\w.]*)=(\"(?:[^\"\\]|\\.)*\"|\S*)")
+_ERROR = regex(r"error\.message=(.*?)(?: event\.timestamp=|$)", re.DOTALL)
+_CODE = regex(r"\"code\"\s*:\s*\"(\w+)\"")
+_REFUSED = regex(r"\S+Z ERROR codex_core::tools::router: error=(.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

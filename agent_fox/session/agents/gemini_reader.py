@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import (
     Answered,
     Beat,
@@ -38,14 +39,14 @@ STOPPED_BY_HOOK = "Agent execution blocked: "
 UNSERVED = "MCP issues detected."
 """All that is told of a server of tools that cannot be reached; there is never any other than ours."""
 
-_STATUS = re.compile(r"[1-5]\d\d", re.ASCII)
-_TRIED = re.compile(r"Attempt \d+ failed with status (\w+)")
-_GIVEN_UP = re.compile(r"Error when talking to Gemini API ")
-_FIELD = re.compile(r"\s+(?:\[?cause\]?: \{ )?(?:status|code): '?(\w+)'?")
-_BROKEN_OFF = re.compile(r"\[API Error: (?:exception TypeError: fetch failed|terminated\b|Incomplete JSON segment)")
+_STATUS = regex(r"[1-5]\d\d", re.ASCII)
+_TRIED = regex(r"Attempt \d+ failed with status (\w+)")
+_GIVEN_UP = regex(r"Error when talking to Gemini API ")
+_FIELD = regex(r"\s+(?:\[?cause\]?: \{ )?(?:status|code): '?(\w+)'?")
+_BROKEN_OFF = regex(r"\[API Error: (?:exception TypeError: fetch failed|terminated\b|Incomplete JSON segment)")
 """All that is told of a connection that was refused, cut, or brought something else than answers."""
 
-_IN_JSON = re.compile(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
+_IN_JSON = regex(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
 
 
 class _Failure(BaseModel):

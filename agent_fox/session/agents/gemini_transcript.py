@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,13 +10,14 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Tokens, Used
 
 CHUNK = 1 << 20
 LARGEST = 64 * CHUNK
 """Bytes of a session's file that are looked at."""
 
-_SESSION = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}")
+_SESSION = regex(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
 class _Counts(BaseModel):

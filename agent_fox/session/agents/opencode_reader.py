@@ -7,13 +7,13 @@ the exit status.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pydantic import ValidationError
 from pydantic_core import from_json
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents import opencode_lines as lines
 from agent_fox.session.agents.events import (
     Answered,
@@ -43,8 +43,8 @@ UNKNOWN = "unknown"
 REPEATED = ": repeat "
 UNGUARDED = "its guard or its plugin was not loaded, so that the workspace's own settings may have counted"
 REFUSALS = ("Model tried to call unavailable tool", "The user has specified a rule which prevents", "Refused: ")
-_HALF_CHARACTER = re.compile(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
-_ERROR_TYPE = re.compile(r'"(?:type|code)"\s*:\s*"(\w{1,60}_(?:error|key|quota|exceeded|found))"')
+_HALF_CHARACTER = regex(r"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+_ERROR_TYPE = regex(r'"(?:type|code)"\s*:\s*"(\w{1,60}_(?:error|key|quota|exceeded|found))"')
 
 
 class OpencodeReader:

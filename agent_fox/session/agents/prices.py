@@ -6,7 +6,6 @@ name.
 
 from __future__ import annotations
 
-import re
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Tokens
 from agent_fox.system.toml_tables import TableError, explain, read_table
 
@@ -22,8 +22,8 @@ MILLION = 1_000_000
 
 Dollars = Annotated[float, Field(ge=0, le=100_000, allow_inf_nan=False)]
 
-_DATE = re.compile(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$")
-_WINDOW = re.compile(r"\[\w+\]$")
+_DATE = regex(r"[-@](?:20\d{6}|20\d\d-\d\d-\d\d)$")
+_WINDOW = regex(r"\[\w+\]$")
 
 
 class PricesError(ValueError):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from email.message import Message
 from urllib.parse import parse_qsl, urlencode
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.task import Provider
 
 KEY_HEADER = {
@@ -23,21 +24,21 @@ KEY_HEADER = {
 
 _NAME = r"\w[\w.:@-]*"
 _GENERATES = {
-    Provider.ANTHROPIC: re.compile(r"(?:/v1)?/messages"),
-    Provider.OPENAI: re.compile(r"(?:/v1)?/(?:responses(?:/compact)?|chat/completions)"),
-    Provider.GEMINI: re.compile(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:(?:g|streamG)enerateContent"),
+    Provider.ANTHROPIC: regex(r"(?:/v1)?/messages"),
+    Provider.OPENAI: regex(r"(?:/v1)?/(?:responses(?:/compact)?|chat/completions)"),
+    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:(?:g|streamG)enerateContent"),
 }
 _COUNTS = {
-    Provider.ANTHROPIC: re.compile(r"(?:/v1)?/messages/count_tokens"),
-    Provider.OPENAI: re.compile(r"(?:/v1)?/responses/input_tokens"),
-    Provider.GEMINI: re.compile(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:countTokens"),
+    Provider.ANTHROPIC: regex(r"(?:/v1)?/messages/count_tokens"),
+    Provider.OPENAI: regex(r"(?:/v1)?/responses/input_tokens"),
+    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models/\w[\w.-]*:countTokens"),
 }
 _LISTS = {
-    Provider.ANTHROPIC: re.compile(rf"(?:/v1)?/models(?:/{_NAME})?"),
-    Provider.OPENAI: re.compile(rf"(?:/v1)?/models(?:/{_NAME})?"),
-    Provider.GEMINI: re.compile(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
+    Provider.ANTHROPIC: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
+    Provider.OPENAI: regex(rf"(?:/v1)?/models(?:/{_NAME})?"),
+    Provider.GEMINI: regex(r"(?:/v1(?:beta|alpha)?)?/models(?:/\w[\w.-]*)?"),
 }
-_QUERY = re.compile(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
+_QUERY = regex(r"[\w.~:@!$'*+,;=&%/()-]*", re.ASCII)
 
 _CREDENTIALS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
 _QUERY_CREDENTIALS = frozenset({"key", "api_key", "api-key", "access_token", "oauth_token"})

@@ -6,9 +6,10 @@ work: a command line can be written in more ways than anybody can list.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
+
+from agent_fox.core.regex import regex
 
 PLACES = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "dir_path")
 """Arguments that name a file."""
@@ -16,7 +17,7 @@ PLACES = ("file_path", "path", "filePath", "absolute_path", "notebook_path", "di
 COMMANDS = ("command", "cmd", "script")
 
 _DEEDS = tuple(
-    (what, re.compile(pattern))
+    (what, regex(pattern))
     for what, pattern in (
         ("a push", r"\bgit\s+(?:-\S+\s+\S+\s+)*push\b"),
         ("becoming another user", r"(?:^|[;&|(]\s*)(?:sudo|su|doas)\s"),
@@ -26,7 +27,7 @@ _DEEDS = tuple(
     )
 )
 
-_WRITTEN = re.compile(r"(?:(?<![^\s\d&>])>|\btee\s+(?:-a\s+)?)\s*(/[^\s'\"\\;&|()<>]+)")
+_WRITTEN = regex(r"(?:(?<![^\s\d&>])>|\btee\s+(?:-a\s+)?)\s*(/[^\s'\"\\;&|()<>]+)")
 """A file that a command line writes by its full name."""
 
 ANYBODYS = (PurePosixPath("/dev"), PurePosixPath("/tmp"), PurePosixPath("/var/tmp"))

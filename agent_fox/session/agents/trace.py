@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import posixpath
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
 from agent_fox.session.agents.scanning import COMMANDS, PLACES
 from agent_fox.session.agents.tally import LONGEST_NAME, short_tool
@@ -32,7 +32,7 @@ EDITING = frozenset({"edit", "write", "multiedit", "notebookedit", "write_file",
 RUNNING = frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "unified_exec"})
 """Tools that run command lines."""
 
-_PATCHED = re.compile(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$")
+_PATCHED = regex(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$")
 
 
 def trace_beside(log: Path) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import queue
-import re
 import secrets
 import signal
 import subprocess
@@ -15,12 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO
 
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.task import AgentTask
 
 START_SECONDS = 60.0
 STOP_SECONDS = 6.0
 TOKEN = "AGENT_FOX_VERIFIER_TOKEN"
-_ADDRESS = re.compile(r"the verifier listens at (http://\S+)")
+_ADDRESS = regex(r"the verifier listens at (http://\S+)")
 
 
 class NotServed(RuntimeError):

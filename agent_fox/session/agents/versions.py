@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.session.agents.command_line import Facts
 
 SECONDS = 60.0
@@ -32,8 +33,8 @@ LONGEST_OUTPUT = 64 * 1024
 LONGEST_QUOTE = 200
 
 _NUMBERS = r"v?(\d+(?:\.\d+){1,3})(?![\w.]*\.\d)"
-_ANYWHERE = re.compile(rf"(?<![\w.]){_NUMBERS}")
-_NAMED = re.compile(rf"\bversion:? {_NUMBERS}", re.IGNORECASE)
+_ANYWHERE = regex(rf"(?<![\w.]){_NUMBERS}")
+_NAMED = regex(rf"\bversion:? {_NUMBERS}", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

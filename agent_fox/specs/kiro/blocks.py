@@ -5,15 +5,15 @@ Told by the structure: by what most headings with a number are, whatever their l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.ids import Kind, Numbered, mark_of, numbered
 from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EDGE, NOT_REQUIREMENTS, OUT, REQUIREMENT, STORY
 from agent_fox.specs.lines import Heading, Line, plain
 
-_BOLD = re.compile(r" {0,3}(?:\*\*|__)(?P<title>[^*_]{1,200})(?:\*\*|__)\s*[:：]?\s*$")
+_BOLD = regex(r" {0,3}(?:\*\*|__)(?P<title>[^*_]{1,200})(?:\*\*|__)\s*[:：]?\s*$")
 _BOLD_LEVEL = 9
 
 

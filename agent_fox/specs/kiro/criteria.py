@@ -10,20 +10,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.blocks import Block
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
 from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
 from agent_fox.specs.lines import Line, joined, plain
 
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
-_LABEL = re.compile(
+_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
+_LABEL = regex(
     r" {0,3}(?:[-*+]\s+)?(?:(?:\*\*|__)(?P<bold>[^*_]{1,120})(?:\*\*|__)\s*[:：]?"
     r"|(?P<plain>[^\W\d_][^:：.。]{0,60})[:：])\s*$"
 )
-_FIELD = re.compile(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
-_STEP = re.compile(r"[*_`]{0,3}(given|when|then|and|but)\b", re.IGNORECASE)
-_WHEN = re.compile(r"\bwhen\b", re.IGNORECASE)
-_DEMANDS = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
+_FIELD = regex(r"(?:\*\*|__)[^*_]{1,60}(?:[:：](?:\*\*|__)|(?:\*\*|__)\s*[:：])")
+_STEP = regex(r"[*_`]{0,3}(given|when|then|and|but)\b", re.IGNORECASE)
+_WHEN = regex(r"\bwhen\b", re.IGNORECASE)
+_DEMANDS = regex(r"\b(?:shall|must)\b", re.IGNORECASE)
 
 
 class Sort(Enum):

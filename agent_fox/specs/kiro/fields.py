@@ -9,33 +9,34 @@ from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.references import References
 from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
 from agent_fox.specs.task_groups import Bullet
 
-_MARKED = re.compile(
+_MARKED = regex(
     r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"
 )
-_PLAIN = re.compile(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
-_IN_BRACKETS = re.compile(
+_PLAIN = regex(r"[(（\[]?(?P<key>[^\W\d_][^_*:：]{0,40})\s?[:：](?P<value>.*)$")
+_IN_BRACKETS = regex(
     r"[(（\[](?P<key>[^\W\d_][^_*:：()（）\[\]]{0,40})\s?[:：](?P<value>[^()（）\[\]]{1,400})[)）\]]\s*$"
 )
-_TRACES = re.compile(
+_TRACES = regex(
     r"(?:traces? to|validates?|covers?|implements?|satisf\w+|verif\w+|验证\w{0,4}|驗證\w{0,4}"
     r"|検証\w{0,4}|対応\w{0,4}|valida|vérifie|validiert|проверяет|검증)$",
     re.IGNORECASE,
 )
-_PROPERTY = re.compile(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
-_COUNTS = re.compile(
+_PROPERTY = regex(rf"{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?![\d.])", re.IGNORECASE)
+_COUNTS = regex(
     rf"{PROPERTY}|design|section|chapter|version|estimat|effort|priorit|phase|sprint|day|week|hour|time|point|step|task",
     re.IGNORECASE,
 )
-_TASK_NUMBER = re.compile(
+_TASK_NUMBER = regex(
     r"(?<![A-Za-z0-9_.])(?:T|Task)?(\d{1,4}[a-z]?(?:\.\d{1,4}){0,3})(?:\s?-\s?(\d{1,4}(?:\.\d{1,4}){0,3}))?(?!\d)"
 )
-_NEXT_FIELD = re.compile(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
+_NEXT_FIELD = regex(r"\s?[/|;；]\s?(?P<key>[^\W\d_][^\d:：/|;；]{0,30})[:：]")
 _DASHES = str.maketrans({"–": "-", "—": "-", "～": "-", "〜": "-", "~": "-", "、": ",", "，": ","})
-_BOLD = re.compile(r"\*\*(?!/)")
+_BOLD = regex(r"\*\*(?!/)")
 _MOST = 200
 
 

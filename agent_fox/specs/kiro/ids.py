@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.words import CRITERIA, OTHER_SERIES, REQUIREMENT, STORY
 
 _KNOWN = r"(?:REQ|NFR|FR|AC|EC|US|UC|BR|SR|TR|PR|IR|DR|CR|NF|RNF|RF|R|F)"
@@ -15,17 +16,17 @@ _NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．][Ee]?\d{1,6}[A-Za-z]?){0,4}"
 _CLOSE = r"[\]*_`)）】]{0,4}"
 _OPEN = r"[\[*_`(（【]{0,4}"
 _SEPARATOR = r"[:：.．、|—–-]"
-_ID_TITLE = re.compile(
+_ID_TITLE = regex(
     rf"(?:[^\W\d_]{{1,20}}[\s:：]{{1,3}})?{_OPEN}(?P<id>{_DASHED}{_TAIL}|{_KNOWN}\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}(?=[\W_]))(?![\w-])"
     rf"{_CLOSE}\s{{0,4}}{_SEPARATOR}{{0,2}}{_CLOSE}\s{{0,4}}(?P<title>.*)$"
 )
-_NUMBER_TITLE = re.compile(
+_NUMBER_TITLE = regex(
     rf"(?P<word>[^\W\d_][^\d:：]{{0,60}}?)??[\s#№.*_-]{{0,6}}(?P<number>{_NUMBER})(?![\w%]){_CLOSE}"
     rf"\s{{0,4}}(?P<separator>[:：.．、)）|—–-]{{0,2}}){_CLOSE}\s{{0,4}}(?P<title>.*)$"
 )
-_NOT_IDS = re.compile(r"(?:UTF|AES|SHA|ISO|RFC|HTTP|TLS|ADR|PHASE|STEP|TASK|COVID|GPT|IPV|ES)-", re.IGNORECASE)
-_MARKS_BEFORE = re.compile(r"[^\w(\[（【]{0,12}")
-_ITEM = re.compile(
+_NOT_IDS = regex(r"(?:UTF|AES|SHA|ISO|RFC|HTTP|TLS|ADR|PHASE|STEP|TASK|COVID|GPT|IPV|ES)-", re.IGNORECASE)
+_MARKS_BEFORE = regex(r"[^\w(\[（【]{0,12}")
+_ITEM = regex(
     rf"(?P<bullet>[-*+•・]\s+)?(?P<box>\[[ xX~-]?\]\s+)?(?P<ordinal>[(（]?\d{{1,3}}[a-z]?[.)）．、](?!\d|[Ee]\d)\s*)?"
     rf"(?P<box_after>\[[ xX~-]?\]\s+)?{_OPEN}(?:"
     rf"(?P<id>{_KNOWN}[-_ ]?(?:[A-Z]{{1,12}}-){{0,2}}{_TAIL})(?=[\]*_`)）】:：.—–|]|\s[—–-]\s)"

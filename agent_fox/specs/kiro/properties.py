@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -15,7 +16,7 @@ from agent_fox.specs.kiro.words import PROPERTY
 from agent_fox.specs.lines import Line
 from agent_fox.specs.task_groups import Bullet
 
-_HEAD = re.compile(
+_HEAD = regex(
     rf"(?:[-*+]\s+)?[*_\W]{{0,4}}{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?=[:：.．\s*_—–-]|$)",
     re.IGNORECASE,
 )

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
 from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
 from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
@@ -25,25 +26,25 @@ _PLAIN = str.maketrans(
         "）": ")",
     }
 )
-_FROM_TO = re.compile(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
-_OTHER_LETTERS = re.compile(r"[^\x00-\x7f\W\d_]+")
-_WORD_THEN_NUMBER = re.compile(
+_FROM_TO = regex(r"(?<=\d)\s{0,3}から\s{0,3}(?=\d)|(?<=\d)\s{0,3}(?:至|到|부터)\s{0,3}(?=\d)")
+_OTHER_LETTERS = regex(r"[^\x00-\x7f\W\d_]+")
+_WORD_THEN_NUMBER = regex(
     r"\b(?:Requirements?|Reqs?\.?|Criteri(?:on|a)|Requisitos?|Anforderung(?:en)?)(?=[\s\d#])\s?#?"
 )
-_CRITERIA_OF = re.compile(
+_CRITERIA_OF = regex(
     r"(?<![\w.-])(?P<head>(?:[A-Z]{1,8}-?)?\d{1,6}),?\s?(?P<list>AC[- ]?\d{1,6}(?:,\s?AC[- ]?\d{1,6}){0,99})(?![\w.])"
 )
-_LETTERS_THEN_NUMBER = re.compile(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
+_LETTERS_THEN_NUMBER = regex(r"\b([A-Z]{1,8})[\s_#]{1,2}(?=\d)")
 _ID = r"(?:[A-Z]{1,12}-){0,3}[A-Z]{1,8}-?\d{1,6}(?:\.E?\d{1,6}){0,3}"
-_RANGE_OF_IDS = re.compile(
+_RANGE_OF_IDS = regex(
     rf"(?<![\w.-])(?P<first>{_ID})(?:\s?[-\u2010-\u2015]\s?|\s(?:to|through)\s)(?P<last>{_ID}|\d{{1,6}}(?:\.\d{{1,6}})?)(?![\w.])"
 )
-_EVERY = re.compile(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
-_WORDS = re.compile(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
+_EVERY = regex(r"\b([A-Z]{1,8}-?\d{1,6})\.\*")
+_WORDS = regex(rf"(?:{REQUIREMENT.pattern})[^\W\d_]{{0,8}}", re.IGNORECASE)
 _OPENED = str.maketrans("()", "  ")
-_LETTERED = re.compile(r"(?<![\w.-])(?=[\d.]{1,40}[A-Za-z])\d{1,6}[A-Za-z]?(?:\.\d{1,6}[a-z]?){1,4}(?![\w.])")
-_TOKEN = re.compile(r"[A-Za-z0-9]")
-_TAIL = re.compile(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
+_LETTERED = regex(r"(?<![\w.-])(?=[\d.]{1,40}[A-Za-z])\d{1,6}[A-Za-z]?(?:\.\d{1,6}[a-z]?){1,4}(?![\w.])")
+_TOKEN = regex(r"[A-Za-z0-9]")
+_TAIL = regex(r"(\d{1,6}(?:\.E?\d{1,6}){0,4})$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,29 +6,30 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
 from agent_fox.specs.lines import Line
 from agent_fox.specs.task_groups import Bullet
 
-_BOX = re.compile(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
+_BOX = regex(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
 _NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"
 _STARS = r"(?:\\?\*(?!\*))"
 _SIGN = r"(?:[\u2300-\u23ff\u2460-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff\ufe0f]{1,4}\s{0,2})?"
-_NUMBERED = re.compile(
+_NUMBERED = regex(
     rf"(?P<before>{_STARS})?\s{{0,4}}{_SIGN}\*{{0,2}}(?:[^\W\d_]{{2,12}}\s{{0,2}})?(?P<number>{_NUMBER})(?P<after>{_STARS})?"
     rf"(?:[.)．、:：]+(?!\d)(?:\*\*)?(?P<star>{_STARS})?|(?=[\s*（(【]|$))\s*(?:[–—-]\s+)?(?P<title>.*)$"
 )
-_STAR_AROUND = re.compile(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
-_TASK_WORD = re.compile(rf"\s{{0,4}}(?:\\?\*\s?)?{_SIGN}" r"\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
-_HEADING = re.compile(
+_STAR_AROUND = regex(rf"^{_STARS}\s*(?=\S)(?!.*[^\s*]\*\s*$)|(?<=\s){_STARS}$")
+_TASK_WORD = regex(rf"\s{{0,4}}(?:\\?\*\s?)?{_SIGN}" r"\*{0,2}(?:(?P<word>[^\W\d_]{2,12})\s{0,2})?\d")
+_HEADING = regex(
     rf"(?:\[(?P<box>[^\[\]]{{0,3}})\]\s*)?\W{{0,6}}(?P<word>[^\W\d_][^\d:：.]{{0,30}}?)??\s{{0,3}}#?(?P<number>{_NUMBER})"
     r"(?![\w%])(?P<end>[*_)）]{0,3}\s{0,3}[:：.．、)）|—–-]{0,2})\s*(?P<title>.*)$"
 )
-_LISTED = re.compile(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])\s+")
-_RULE = re.compile(r"[-*_]{3,}$")
+_LISTED = regex(rf"(?P<number>{_NUMBER})[.)]\s+(?P<title>\S.*)$")
+_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)])\s+")
+_RULE = regex(r"[-*_]{3,}$")
 _DONE_SIGNS = "✓✔✅☑xX"
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -28,7 +29,7 @@ from agent_fox.specs.task_groups import Bullet, state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
-_TILDE_IS_SKIPPED = re.compile(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
+_TILDE_IS_SKIPPED = regex(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

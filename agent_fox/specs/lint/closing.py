@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.files import TextFile, read_text_file
 from agent_fox.specs.lint.values import Edit, split_place
 
-_OPENS = re.compile(r" ?(`{3,}|~{3,})[^`]*")
-_IS_TEXT = re.compile(r"\s*(?:#{1,6}\s|[-*+]\s+\[.?\]|\||`{3}|~{3}|\d{1,3}[.)]\s|<!--)")
+_OPENS = regex(r" ?(`{3,}|~{3,})[^`]*")
+_IS_TEXT = regex(r"\s*(?:#{1,6}\s|[-*+]\s+\[.?\]|\||`{3}|~{3}|\d{1,3}[.)]\s|<!--)")
 
 
 def closing_edit(root: Path, where: str) -> tuple[Edit, ...]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lint.values import Edit
 
 _BOM = "\ufeff"
-_END = re.compile(r"\r\n|\r|\n")
+_END = regex(r"\r\n|\r|\n")
 
 
 class EditRefused(ValueError):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_WORD = re.compile(r"[^\W\d_]{1,40}")
+from agent_fox.core.regex import regex
+
+_WORD = regex(r"[^\W\d_]{1,40}")
 _COMMON = frozenset(
     re.findall(
         r"\w+",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.specs.lint.closing import closing_edit
 from agent_fox.specs.lint.values import Finding, Found, Level, ProblemRule, Rule
@@ -12,8 +13,8 @@ from agent_fox.specs.lint.wording import NEEDS_CLARIFICATION
 from agent_fox.specs.lint.world import OPEN_QUESTION, World
 
 _E, _W, _N = Level.ERROR, Level.WARNING, Level.NOTE
-_NAMED = re.compile(r"(?<![\w-])(\d{1,9})-REQ-")
-_QUOTED = re.compile(r'"[^"]*"')
+_NAMED = regex(r"(?<![\w-])(\d{1,9})-REQ-")
+_QUOTED = regex(r'"[^"]*"')
 _UNCLOSED = "unclosed-block"
 _NO_SUCH = "no such (?:requirement|criterion|story|scenario)"
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
 from agent_fox.specs.lines import Line
@@ -14,16 +15,16 @@ from agent_fox.specs.lint.values import Edit, Found, Level, SpecRule, split_plac
 from agent_fox.specs.lint.world import Case
 from agent_fox.specs.tables import Row, Table
 
-_UPPER_BOX = re.compile(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
-_FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)
-_TOKEN = re.compile(
+_UPPER_BOX = regex(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
+_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)
+_TOKEN = regex(
     r"(?<![\w./`-])[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}(?:\.[Ee]?\d{1,9}){0,2}(?![A-Za-z0-9/`-]|\.\w)"
 )
-_DIGITS = re.compile(r"\d+")
-_DOUBLED = re.compile(r"(?<=[\w*\]])[ \t]*,(?:[ \t]*,)+[ \t]*")
-_SCENARIO = re.compile(r"([ ]{0,3})(#{1,6})([ \t]+Scenario[ \t]*[:\uff1a].*)", re.IGNORECASE)
-_PIPE = re.compile(r"(?<!\\)\|")
-_NUMBER = re.compile(r"(\s*`?)(\d{1,9})(`?\s*)")
+_DIGITS = regex(r"\d+")
+_DOUBLED = regex(r"(?<=[\w*\]])[ \t]*,(?:[ \t]*,)+[ \t]*")
+_SCENARIO = regex(r"([ ]{0,3})(#{1,6})([ \t]+Scenario[ \t]*[:\uff1a].*)", re.IGNORECASE)
+_PIPE = regex(r"(?<!\\)\|")
+_NUMBER = regex(r"(\s*`?)(\d{1,9})(`?\s*)")
 _NAMES_A_SPEC = ("spec", "depends on", "depends on spec", "required spec", "upstream spec", "upstream")
 _SCENARIO_LEVEL = 4
 

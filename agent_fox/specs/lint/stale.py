@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec, TaskState
 from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.documents import is_there
@@ -15,9 +16,7 @@ from agent_fox.specs.lint.world import Case, World
 from agent_fox.specs.openspec.deltas import read_delta
 from agent_fox.specs.openspec.words import Operation, same
 
-_MODIFIED = re.compile(
-    r"`(?P<path>[\w.@+-]{1,100}(?:/[\w.@+-]{1,100}){0,20})`\*{0,2}\s{0,3}\(modified\b", re.IGNORECASE
-)
+_MODIFIED = regex(r"`(?P<path>[\w.@+-]{1,100}(?:/[\w.@+-]{1,100}){0,20})`\*{0,2}\s{0,3}\(modified\b", re.IGNORECASE)
 _TOP_FILES = ("spec.md", "specs.md")
 
 

@@ -6,16 +6,17 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.lines import Line
 from agent_fox.specs.lint.pages import Page
 
-_ENTRY = re.compile(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
-_JSON_ENTRY = re.compile(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
-_REQUIREMENT = re.compile(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
-_FIELD = re.compile(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
-_DECLARES = re.compile(r"\s*(?:\||\*\*|[-*+]\s|\d{1,4}[.)]\s)")
+_ENTRY = regex(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
+_JSON_ENTRY = regex(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')
+_REQUIREMENT = regex(r"(?<![\w-])(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*(?![A-Za-z0-9*])")
+_FIELD = regex(r"\W{0,8}(?:requirements?|validates|verifies|covers|traces)\b[^:]{0,40}:", re.IGNORECASE)
+_DECLARES = regex(r"\s*(?:\||\*\*|[-*+]\s|\d{1,4}[.)]\s)")
 _DOCUMENTS = ("test_spec.md", "test_spec.json")
 
 

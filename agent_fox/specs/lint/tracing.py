@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.lint.values import Found, Level, SpecRule
 from agent_fox.specs.lint.world import Case
 
-_NUMBER = re.compile(r"\d+")
-_NOT_PLAIN = re.compile(r"[^0-9a-z]+")
-_LETTER_OR_DIGIT = re.compile(r"[0-9A-Za-z]")
-_CELL = re.compile(r"[|,;`\s]+")
+_NUMBER = regex(r"\d+")
+_NOT_PLAIN = regex(r"[^0-9a-z]+")
+_LETTER_OR_DIGIT = regex(r"[0-9A-Za-z]")
+_CELL = regex(r"[|,;`\s]+")
 _MOST_NAMED = 6
 _MOST_ROWS = 50
 _FEW_TESTS = frozenset({KIRO, SPEC_KIT, OPENSPEC})

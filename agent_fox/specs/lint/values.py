@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lint.world import Case, World
 
-_AT = re.compile(r"(.*):(\d{1,9})", re.DOTALL)
-_LINE_NUMBERS = re.compile(r"\blines? \d+(?:(?:,| and) \d+)*|(?<=:)\d+")
+_AT = regex(r"(.*):(\d{1,9})", re.DOTALL)
+_LINE_NUMBERS = regex(r"\blines? \d+(?:(?:,| and) \d+)*|(?<=:)\d+")
 _PRINT_DIGITS = 32
 
 

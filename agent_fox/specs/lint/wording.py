@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion
 from agent_fox.specs.detection import AGENT_FOX, KIRO, SPEC_KIT
 from agent_fox.specs.lint.english import is_english
@@ -15,12 +16,12 @@ _LOOK = 4_000
 _EARS_ALONE = frozenset({AGENT_FOX, KIRO})
 _OTHERWISE_WORDED = ("SC-", "EC.")
 """spec-kit's success criteria are what is measured, and its edge cases a question with its answer."""
-_OBLIGES = re.compile(r"\b(?:shall|must)\b", re.IGNORECASE)
-_IF = re.compile(r"\W{0,8}if\b", re.IGNORECASE)
-_THEN = re.compile(r"\bthen\b", re.IGNORECASE)
-_GIVEN = re.compile(r"\b(?:given|when)\b", re.IGNORECASE)
-_CODE = re.compile(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
-_VAGUE = re.compile(
+_OBLIGES = regex(r"\b(?:shall|must)\b", re.IGNORECASE)
+_IF = regex(r"\W{0,8}if\b", re.IGNORECASE)
+_THEN = regex(r"\bthen\b", re.IGNORECASE)
+_GIVEN = regex(r"\b(?:given|when)\b", re.IGNORECASE)
+_CODE = regex(r"`[^`\n]{0,400}`|\"[^\"\n]{0,400}\"")
+_VAGUE = regex(
     r"\b(?:user[- ]friendly|intuitive(?:ly)?|seamless(?:ly)?|robust(?:ly)?|reasonabl[ey]|adequate(?:ly)?"
     r"|appropriate(?:ly)?|sufficient(?:ly)?|as (?:needed|required|appropriate)|if (?:possible|necessary|needed)"
     r"|efficient(?:ly)?|quickly|promptly|timely|(?<!fail )(?<!fail-)fast(?!-)"
@@ -28,11 +29,11 @@ _VAGUE = re.compile(
     r"|state of the art|best effort|and/or|etc)\b",
     re.IGNORECASE,
 )
-_MEASURE = re.compile(
+_MEASURE = regex(
     r"\d|\b(?:exactly|identical(?:ly)?|at least|at most|no more than|within (?:a|one|two))\b", re.IGNORECASE
 )
-_UNCLEAR = re.compile(r"\[\s?NEEDS[ _-]CLARIFICATION\b", re.IGNORECASE)
-_UNWRITTEN = re.compile(r"\b(?:TBD|TBC|FIXME|XXX)\b|\bTODO\b\s?[:(]|\?\?\?")
+_UNCLEAR = regex(r"\[\s?NEEDS[ _-]CLARIFICATION\b", re.IGNORECASE)
+_UNWRITTEN = regex(r"\b(?:TBD|TBC|FIXME|XXX)\b|\bTODO\b\s?[:(]|\?\?\?")
 
 
 def no_obligation(case: Case) -> Iterator[Found]:

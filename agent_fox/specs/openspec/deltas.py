@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, Line, joined
 from agent_fox.specs.openspec.words import (
     Operation,
@@ -21,17 +22,17 @@ from agent_fox.specs.openspec.words import (
     unstruck,
 )
 
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
-_FROM_TO = re.compile(
+_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
+_FROM_TO = regex(
     r"\s*(?:[-*+]\s{1,9})?[*_]{0,3}(?:(?P<old>from|old|从|旧|旧名)|(?:to|new|到|新|新名))[*_]{0,3}\s?[:\uff1a][*_]{0,3}"
     r"\s*(?P<name>\S.*)$",
     re.IGNORECASE,
 )
-_NUMBERED = re.compile(r" {0,3}\d{1,4}[.)] +(?P<text>\S.*)$")
-_BULLET = re.compile(r" {0,1}[-*+] +(?P<text>\S.*)$")
-_NAMED = re.compile(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
-_ENDS_NAME = re.compile(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
-_ID_BEFORE = re.compile(r"[^\s:\uff1a]{1,60}[:\uff1a]\s*$")
+_NUMBERED = regex(r" {0,3}\d{1,4}[.)] +(?P<text>\S.*)$")
+_BULLET = regex(r" {0,1}[-*+] +(?P<text>\S.*)$")
+_NAMED = regex(r"(?P<mark>\*\*|`)(?P<name>[^*`]{1,300})(?P=mark)")
+_ENDS_NAME = regex(r"\s[-–—]{1,2}\s|[:\uff1a]\s")
+_ID_BEFORE = regex(r"[^\s:\uff1a]{1,60}[:\uff1a]\s*$")
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
 from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.task_sections import Box, Section, box_in, deep_number, item_in, numbered
@@ -15,13 +16,13 @@ from agent_fox.specs.openspec.words import unstruck
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
 
-_NUMBER = re.compile(
+_NUMBER = regex(
     r"[*_`~\[]{0,3}(?:(?:task|任务|タスク)\s?)?(?P<number>\d{1,6}(?:[.\uff0e]\d{1,6}){1,5}[a-z]?|T-?\d{1,5}(?:\.\d{1,5})?"
     r"|\d{1,6}(?=[.):\uff1a\u3001]))[\].):\uff1a\u3001]?[*_`]{0,3}[.:\uff1a]?(?:\s{1,9}|(?=[^\x00-\x7f]))(?P<title>\S.*)$",
     re.IGNORECASE,
 )
-PARALLEL = re.compile(r"\s?(?:\[(?:P|parallel)\]|\((?:P|parallel)\))", re.IGNORECASE)
-_BULLET = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[.?\]\s*)?")
+PARALLEL = regex(r"\s?(?:\[(?:P|parallel)\]|\((?:P|parallel)\))", re.IGNORECASE)
+_BULLET = regex(r"\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[.?\]\s*)?")
 _STRUCK = "~"
 NESTED = 2
 

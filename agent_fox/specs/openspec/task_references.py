@@ -5,28 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.openspec.words import ids_in, same
 
-_QUOTED = re.compile(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
-_FIELD = re.compile(
+_QUOTED = regex(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
+_FIELD = regex(
     r"(?:^|(?<=[\s(_*\[>]))(?:requirements?|scenarios?|需求|要件|要求|场景)[*_]{0,3}\s?[:\uff1a]\s?[*_]{0,3}\s?(?P<named>\S.*)$",
     re.IGNORECASE,
 )
-_FIELD_BEGINS = re.compile(r"[\s_*(\[>-]{0,8}(?:requirements?|需求|要件|要求)[*_]{0,3}\s?[:\uff1a]", re.IGNORECASE)
-_SCENARIO_OF = re.compile(r"^(?P<title>.+?)\s*(?:[/>→]|\s-\s|\bscenario\b)", re.IGNORECASE)
-_AFTER = re.compile(
+_FIELD_BEGINS = regex(r"[\s_*(\[>-]{0,8}(?:requirements?|需求|要件|要求)[*_]{0,3}\s?[:\uff1a]", re.IGNORECASE)
+_SCENARIO_OF = regex(r"^(?P<title>.+?)\s*(?:[/>→]|\s-\s|\bscenario\b)", re.IGNORECASE)
+_AFTER = regex(
     r"(?:\b(?:depend(?:s|encies|ency)?(?:\s(?:up)?on)?|blocked by|after\stasks?)\b|依赖|依存)[*_]{0,3}\s{0,3}[:\uff1a]?"
     r"(?P<named>(?:[^.;。；\n]|\.(?=\d))*)",
     re.IGNORECASE,
 )
-_TASK = re.compile(r"(?<![\w.])(?:T-?\d{1,5}|\d{1,6}(?:\.\d{1,6}){0,5})(?![\w])")
-_KEBAB = re.compile(r"(?<![\w/.`-])[a-z0-9]{1,60}(?:-[a-z0-9]{1,60})+(?![\w/-]|\.\w)")
+_TASK = regex(r"(?<![\w.])(?:T-?\d{1,5}|\d{1,6}(?:\.\d{1,6}){0,5})(?![\w])")
+_KEBAB = regex(r"(?<![\w/.`-])[a-z0-9]{1,60}(?:-[a-z0-9]{1,60})+(?![\w/-]|\.\w)")
 _LONGEST, _LONGEST_TEXT = 400, 20_000
 _WITHOUT_SPACES = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
-_WORD = re.compile(rf"[{_WITHOUT_SPACES}]|[^\W_{_WITHOUT_SPACES}]+")
+_WORD = regex(rf"[{_WITHOUT_SPACES}]|[^\W_{_WITHOUT_SPACES}]+")
 _FEWEST_LETTERS, _FEWEST_WORDS, _MOST_WORDS = 6, 3, 16
-_NO_TASK = re.compile(r"\b(?:none|nothing|no|not)\b|无", re.IGNORECASE)
+_NO_TASK = regex(r"\b(?:none|nothing|no|not)\b|无", re.IGNORECASE)
 
 
 class _Phrases:

@@ -7,14 +7,15 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Line
 
 _N = r"\d{1,6}"
-_BOX = re.compile(
+_BOX = regex(
     r"\s*(?:[-*+]|\d{1,9}[.)])\s{1,9}\[\s?(?P<box>[^\[\]\s]?)\s?\](?![(\[:])(?P<star>\s?\*(?!\*))?\s*(?P<rest>.*)$"
 )
-_LIST = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])\s{1,9}(?P<rest>\S.*)$")
-_NUMBERED = re.compile(
+_LIST = regex(r"\s*(?:[-*+]|\d{1,9}[.)])\s{1,9}(?P<rest>\S.*)$")
+_NUMBERED = regex(
     rf"""[*_]{{0,3}}(?:\[.?\]\s)?
     (?:(?P<plain>{_N})(?:\s*[.):\uff1a\u3001\uff0e]|\s(?=\D)|$)
     |第\s?(?P<ordinal>{_N})\s?\w{{1,4}}
@@ -22,12 +23,12 @@ _NUMBERED = re.compile(
     )(?![\d.]*\d)[*_]{{0,3}}\s*[:\uff1a–—-]?[*_\s]{{0,4}}(?P<title>.*)$""",
     re.VERBOSE,
 )
-_DEEP_NUMBER = re.compile(
+_DEEP_NUMBER = regex(
     rf"[*_]{{0,3}}(?:[^\W\d]{{2,20}}\s)?(?P<number>{_N}(?:[.\uff0e]{_N}){{1,5}}[a-z]?)[.):\uff1a]?[*_]{{0,3}}\s*"
     r"[–—-]?\s*(?P<title>\S.*)$"
 )
-_SAMPLES = re.compile(r"(?:legend|examples?|(?:task )?(?:states?|status)$|图例|凡例)", re.IGNORECASE)
-_NOT_TASKS = re.compile(
+_SAMPLES = regex(r"(?:legend|examples?|(?:task )?(?:states?|status)$|图例|凡例)", re.IGNORECASE)
+_NOT_TASKS = regex(
     r"(?:overview|notes?\b|.*\bnotes$|dependenc|(?:task|tasks) dependenc|references?\b|概述|备注|依赖|備考|依存)",
     re.IGNORECASE,
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -31,15 +32,15 @@ from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
-_WHOLE = re.compile(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
-_OPTIONAL = re.compile(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
-_FIELD_AT_END = re.compile(r"\s_[^_\s:\uff1a][^_:\uff1a]{0,40}[:\uff1a][^_]{0,400}_\s*$")
-_BOLD = re.compile(
+_WHOLE = regex(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
+_OPTIONAL = regex(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)
+_FIELD_AT_END = regex(r"\s_[^_\s:\uff1a][^_:\uff1a]{0,40}[:\uff1a][^_]{0,400}_\s*$")
+_BOLD = regex(
     r"(?<![\w*`/.])\*\*(?=\S)(?P<stars>(?:`[^`]{0,200}`|[^*`]){1,300}?)\*\*(?!\*)"
     r"|(?<![\w`/.])__(?=\S)(?P<lines>(?:`[^`]{0,200}`|[^_`]){1,300})__(?![\w`/.])"
 )
-_EMPHASIS = re.compile(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
-_CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
+_EMPHASIS = regex(r"(?P<mark>[*_])(?P<text>[^*_]+)(?P=mark)")
+_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

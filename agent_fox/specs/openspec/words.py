@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from agent_fox.core.regex import regex
+
 _REQUIREMENT = r"requirement|需求|要件|要求|requisito|exigence|anforderung|требование|요구\s?사항|요구"
 _REQUIREMENTS = (
     r"requirements|需求|要件|要求|requisitos|requisiti|exigences|anforderungen|требовани\w|요구\s?사항"
@@ -23,35 +25,33 @@ _TAIL = (
     r"|\s{1,3}(?=[A-Z]{1,12}(?:-[A-Z0-9]{1,12}){0,4}-\d))"
 )
 
-_IS_REQUIREMENT = re.compile(rf"[*_]{{0,3}}(?:{_REQUIREMENT}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
-_IS_SCENARIO = re.compile(rf"[*_]{{0,3}}(?:{_SCENARIO}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
-_BARE_SCENARIO = re.compile(rf"[*_]{{0,3}}(?:{_SCENARIO})[*_]{{0,3}}$", re.IGNORECASE)
-_SCENARIO_LINE = re.compile(
+_IS_REQUIREMENT = regex(rf"[*_]{{0,3}}(?:{_REQUIREMENT}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
+_IS_SCENARIO = regex(rf"[*_]{{0,3}}(?:{_SCENARIO}){_WORD_ENDS}[*_]{{0,3}}{_TAIL}", re.IGNORECASE)
+_BARE_SCENARIO = regex(rf"[*_]{{0,3}}(?:{_SCENARIO})[*_]{{0,3}}$", re.IGNORECASE)
+_SCENARIO_LINE = regex(
     rf"\s*(?:(?:[-*+]|\d{{1,3}}[.)])\s{{1,9}})?(?P<bold>[*_]{{2,3}})?\s?(?:{_SCENARIO})(?:\s(?:outline|template))?"
     rf"(?:\s?#?\d[\d.]{{0,9}})?[*_]{{0,3}}\s{{0,3}}[:\uff1a][*_]{{0,3}}(?P<title>.*)$",
     re.IGNORECASE,
 )
-_SECTION_OF_ALL = re.compile(
+_SECTION_OF_ALL = regex(
     rf"[*_\d.\s]{{0,9}}(?:(?:non-?)?functional\s)?(?:{_REQUIREMENTS})(?=$|[\s*_:\uff1a(])", re.IGNORECASE
 )
-_NOTHING = re.compile(
+_NOTHING = regex(
     r"[-*+_()\[\]\s.]{0,9}(?:none|n/?a|nothing|no\s|not applicable|无|無|なし|ninguno|nenhum|aucun|keine|нет|없음)",
     re.IGNORECASE,
 )
-_HAS_ID = re.compile(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
-_ID = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
-_STRUCK = re.compile(
-    r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$"
-)
-_UNFILLED = re.compile(r"(?:requirement|scenario|[\d.\s]{0,12})$|[\[<{][^\[\]<>{}\d]{1,200}[\]>}]$", re.IGNORECASE)
+_HAS_ID = regex(r"[\[*`]{0,3}[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}\b")
+_ID = regex(r"(?<![\w-])[A-Z][A-Z0-9]{0,11}(?:-[A-Z0-9]{1,12}){0,5}-\d{1,6}(?![\w-])")
+_STRUCK = regex(r"[*_]{0,3}~~(?P<text>[^~]{1,300})~~[*_]{0,3}(?:\s{0,3}[(\[（][^()\[\]（）]{0,300}[)\]）])?\s{0,3}$")
+_UNFILLED = regex(r"(?:requirement|scenario|[\d.\s]{0,12})$|[\[<{][^\[\]<>{}\d]{1,200}[\]>}]$", re.IGNORECASE)
 _STEP_WORDS = frozenset({"given", "when", "then", "and"})
-_ASIDE = re.compile(
+_ASIDE = regex(
     r"(?:notes?|rationale|reason|migration|examples?|background|context|impact|references?|see also|previously"
     r"|备注|说明|示例|理由|備考)\b",
     re.IGNORECASE,
 )
 
-_CRITERIA = re.compile(
+_CRITERIA = regex(
     r"(?:acceptance criteria|验收标准|验收条件|驗收標準|受け入れ(?:基準|条件)|criterios de aceptación"
     r"|critérios de aceitação|critères d['\u2019]acceptation|akzeptanzkriterien|критерии при[её]мки)"
     r"[*_:\uff1a\s]{0,4}$",
@@ -87,9 +87,9 @@ _STEMS = (
         r"|추가",
     ),
 )
-_OPERATIONS = tuple((operation, re.compile(stems, re.IGNORECASE)) for operation, stems in _STEMS)
-_ALONE = re.compile(r"(?:added|modified|removed|renamed)$", re.IGNORECASE)
-_NOUN = re.compile(r"requirement|需求|要件|要求|requisi|exigence|anforderung|требован|요구", re.IGNORECASE)
+_OPERATIONS = tuple((operation, regex(stems, re.IGNORECASE)) for operation, stems in _STEMS)
+_ALONE = regex(r"(?:added|modified|removed|renamed)$", re.IGNORECASE)
+_NOUN = regex(r"requirement|需求|要件|要求|requisi|exigence|anforderung|требован|요구", re.IGNORECASE)
 _LONGEST = 200
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.files import MAX_FILE_BYTES, TextFile, head_of, read_text_file
 from agent_fox.specs.lines import scan
@@ -15,10 +16,10 @@ from agent_fox.specs.plain.toml_form import read_plain_toml
 PLAIN = "plain"
 
 _LARGEST_FORM = 8 * MAX_FILE_BYTES  # a normal form holds the specs of a whole repository
-_TABLE = re.compile(r"^[ \t]*\[", re.MULTILINE)
-_OUR_KEYS = re.compile(r"^[ \t]*(title|requirements|groups|test_commands|depends_on)[ \t]*=", re.MULTILINE)
-_OUR_TABLES = re.compile(r"^[ \t]*\[{1,2}(requirements|groups|test_commands|depends_on)\]", re.MULTILINE)
-_OTHER_TABLES = re.compile(
+_TABLE = regex(r"^[ \t]*\[", re.MULTILINE)
+_OUR_KEYS = regex(r"^[ \t]*(title|requirements|groups|test_commands|depends_on)[ \t]*=", re.MULTILINE)
+_OUR_TABLES = regex(r"^[ \t]*\[{1,2}(requirements|groups|test_commands|depends_on)\]", re.MULTILINE)
+_OTHER_TABLES = regex(
     r"^[ \t]*\[(?:project|package|build-system|workspace|dependencies|tool\.[^\]\n]{1,80})\]", re.MULTILINE
 )
 # Documents of the other dialects: whatever heading they have, their folder is the spec.

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
+
+from agent_fox.core.regex import regex
 
 WORD = r"(?:`[^`]*`|[\w.-]+)"
 
-_REFERENCE = re.compile(r"&#(\d{1,7});")
-_LOOKS_LIKE_ONE = re.compile(r"&(?=#\d{1,7};)")
-_UNSAFE = re.compile(
+_REFERENCE = regex(r"&#(\d{1,7});")
+_LOOKS_LIKE_ONE = regex(r"&(?=#\d{1,7};)")
+_UNSAFE = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"  # steers, or is lost
 )
-_PLAIN_WORD = re.compile(r"[\w.-]+")
-_WORD = re.compile(WORD)
+_PLAIN_WORD = regex(r"[\w.-]+")
+_WORD = regex(WORD)
 _LARGEST = 0x10FFFF
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import read_dependencies, without_doubles
@@ -20,34 +21,34 @@ from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
 from agent_fox.specs.source import source_in
 from agent_fox.specs.traceability import read_traceability
 
-_HEADING = re.compile(r"Spec *[:\uff1a] *(?:`(?P<name>[^`/]{1,200})` *(?:[:\uff1a] *|$))?(?P<title>.*)$", re.IGNORECASE)
-_ENDED = re.compile(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
-_REQUIREMENTS = re.compile(
+_HEADING = regex(r"Spec *[:\uff1a] *(?:`(?P<name>[^`/]{1,200})` *(?:[:\uff1a] *|$))?(?P<title>.*)$", re.IGNORECASE)
+_ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
+_REQUIREMENTS = regex(
     r"(?:.* )?(?:requirements?|acceptance criteria|criteria|must hold|anforderungen|exigences|requisitos|requisiti"
     r"|eisen|krav|wymagania|требования|要件|要求|需求|요구 ?사항)\b.{0,40}$",
     re.IGNORECASE,
 )
-_ONE_REQUIREMENT = re.compile(
+_ONE_REQUIREMENT = regex(
     r"(?:requirement|anforderung|exigence|requisito|требование|要件|要求|需求|요구 ?사항)(?: [\w.-]{1,40})? ?[:\uff1a]",
     re.IGNORECASE,
 )
-_EDGES = re.compile(r"edge cases\b", re.IGNORECASE)
-_TASKS = re.compile(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
-_COMMANDS = re.compile(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
-_DEPENDS = re.compile(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE)
-_NO_LABEL = re.compile(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
-_NO_TICKS = re.compile(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
+_EDGES = regex(r"edge cases\b", re.IGNORECASE)
+_TASKS = regex(r"(?:.* )?(?:tasks?|task groups?|groups|plan|steps|to-?do)$", re.IGNORECASE)
+_COMMANDS = regex(r"(?:.* )?(?:test(?:ing)? commands?|commands?|tests?|how to test)$", re.IGNORECASE)
+_DEPENDS = regex(r"(?:depends on|dependenc(?:y|ies)|after|needs)$", re.IGNORECASE)
+_NO_LABEL = regex(r"(?P<mark>\s*[-*+] +)(?P<command>`[^`]+`)\s*$")
+_NO_TICKS = regex(r"(?P<mark>\s*[-*+] +[^:`]{1,80}: +)(?P<command>[^`\s][^`]*)$")
 _NAME = (
     r"(?:`(?P<ticked>[^`]{1,200})`|\[`?(?P<linked>[\w.-]{1,200})`?\]\([^()\s]{0,300}\)"
     r"|\*{0,2}(?P<name>[\w.][\w.-]{0,199}?)\*{0,2}(?=[:\uff1a,;\s(]|$))"
 )
-_A_NAME = re.compile(_NAME)
+_A_NAME = regex(_NAME)
 _BARE_NAME = re.sub(r"\?P<\w+>", "?:", _NAME)
-_NAMES = re.compile(rf"\s*(?:[-*+] +)?{_BARE_NAME}(?:, ?{_BARE_NAME}){{1,50}}\s*")
-_DEPENDENCY = re.compile(rf"\s*(?:[-*+] +)?{_NAME}")
-_ITS_GROUP = re.compile(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
-_BEFORE_GROUP = re.compile(r"\bbefore group (\d{1,6})", re.IGNORECASE)
-_ARCHIVED = re.compile(r"\(archived\)", re.IGNORECASE)
+_NAMES = regex(rf"\s*(?:[-*+] +)?{_BARE_NAME}(?:, ?{_BARE_NAME}){{1,50}}\s*")
+_DEPENDENCY = regex(rf"\s*(?:[-*+] +)?{_NAME}")
+_ITS_GROUP = regex(r"(?<!before )\bgroup (\d{1,6})", re.IGNORECASE)
+_BEFORE_GROUP = regex(r"\bbefore group (\d{1,6})", re.IGNORECASE)
+_ARCHIVED = regex(r"\(archived\)", re.IGNORECASE)
 _NOTHING = frozenset({"none", "nothing", "n/a", "-", "no"})
 
 

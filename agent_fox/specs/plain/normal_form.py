@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Subtask, TaskState, Trace
 from agent_fox.specs.plain.escapes import block, one_line, quoted, reference, word, words
 
@@ -14,7 +14,7 @@ MARK = "<!-- agent-fox: normal form 1 -->"
 ALL = "*"
 NONE = "none"
 BOXES = {TaskState.OPEN: " ", TaskState.IN_PROGRESS: "-", TaskState.DONE: "x", TaskState.SKIPPED: "~"}
-FIELD = re.compile(r"_([A-Z][a-z]+):(?: (.*))?_")
+FIELD = regex(r"_([A-Z][a-z]+):(?: (.*))?_")
 BASELINE, TAKEN_BACK = "baseline", "taken back"
 OPTIONAL, PARALLEL, CHECKPOINT, TESTS_ONLY = "optional", "parallel", "checkpoint", "writes tests only"
 REQUIREMENTS, TASKS = "Requirements", "Tasks"
@@ -23,7 +23,7 @@ EDGE_CASES = "Edge cases:"
 TRACE_HEADER = "| Requirement | Test specs | Tasks | Tests |"
 TRACE_RULE = "|---|---|---|---|"
 
-_BACKTICKS = re.compile("`+")
+_BACKTICKS = regex("`+")
 
 
 def normal_form(specs: Iterable[Spec]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import (
     Criterion,
     Dependency,
@@ -58,16 +58,14 @@ from agent_fox.specs.plain.normal_lines import (
 )
 
 _STATES = {box: state for state, box in BOXES.items()} | {"X": TaskState.DONE}
-_SPEC = re.compile(r"Spec: `([^`]*)`(?:: (.*))?")
-_REQUIREMENT = re.compile(rf"({WORD})(?:: (.*))?")
-_CRITERION = re.compile(rf"\*\*({WORD})\*\*(?: (.*))?")
-_GROUP = re.compile(r"\[(.)\] (-?\d{1,9})\.(?: (.*))?")
-_SUBTASK = re.compile(rf"\[(.)\] ({WORD})(?: (.*))?")
-_DEPENDENCY = re.compile(
-    rf"({WORD})(?::(?: its group (-?\d{{1,9}}))?(?: before group (-?\d{{1,9}}))?)?( \(archived\))?"
-)
-_COMMAND = re.compile(r"([^:`]*): `([^`]*)`")
-_SOURCE = re.compile(r"#(-?\d{1,9})(?: of `([^`]*)`)?(?: on `([^`]*)`)?")
+_SPEC = regex(r"Spec: `([^`]*)`(?:: (.*))?")
+_REQUIREMENT = regex(rf"({WORD})(?:: (.*))?")
+_CRITERION = regex(rf"\*\*({WORD})\*\*(?: (.*))?")
+_GROUP = regex(r"\[(.)\] (-?\d{1,9})\.(?: (.*))?")
+_SUBTASK = regex(rf"\[(.)\] ({WORD})(?: (.*))?")
+_DEPENDENCY = regex(rf"({WORD})(?::(?: its group (-?\d{{1,9}}))?(?: before group (-?\d{{1,9}}))?)?( \(archived\))?")
+_COMMAND = regex(r"([^:`]*): `([^`]*)`")
+_SOURCE = regex(r"#(-?\d{1,9})(?: of `([^`]*)`)?(?: on `([^`]*)`)?")
 _KNOWN = ("", REQUIREMENTS, TASKS, TRACEABILITY, DEPENDS_ON, TEST_COMMANDS)
 
 

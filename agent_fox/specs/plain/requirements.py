@@ -6,37 +6,36 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import Heading, Line, joined, plain
 
-_ITEM = re.compile(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
-_RULE = re.compile(r" *(?:-{3,}|\*{3,}|_{3,})$")
+_ITEM = regex(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
+_RULE = regex(r" *(?:-{3,}|\*{3,}|_{3,})$")
 _ID = r"(?:\d{1,9}-)?(?:[A-Z]{1,12}-){0,4}[A-Z]{0,12}\d{1,9}(?:\.E?\d{1,9}){0,3}"
 _DOTTED = r"(?:\d{1,9}-REQ-)?\d{1,9}(?:\.E?\d{1,9}){1,3}"
 _WRITTEN_IDS = (
-    re.compile(r"\[((?=[\w.-]{0,38}\d)\w[\w.-]{0,39}|[A-Z]{1,20}(?:-[A-Z]{1,20}){1,4})\](?![(\[])[:\uff1a.]? *"),
-    re.compile(rf"\*\*({_ID})(?:\*\*[:\uff1a]|[:\uff1a]\*\*) *"),
-    re.compile(rf"(?:\*\*|`)({_DOTTED})(?:\*\*|`)[:\uff1a]? *"),
-    re.compile(rf"`({_ID})`[:\uff1a] *"),
-    re.compile(rf"({_ID})(?:: +|\uff1a *)(?=\S)"),
+    regex(r"\[((?=[\w.-]{0,38}\d)\w[\w.-]{0,39}|[A-Z]{1,20}(?:-[A-Z]{1,20}){1,4})\](?![(\[])[:\uff1a.]? *"),
+    regex(rf"\*\*({_ID})(?:\*\*[:\uff1a]|[:\uff1a]\*\*) *"),
+    regex(rf"(?:\*\*|`)({_DOTTED})(?:\*\*|`)[:\uff1a]? *"),
+    regex(rf"`({_ID})`[:\uff1a] *"),
+    regex(rf"({_ID})(?:: +|\uff1a *)(?=\S)"),
 )
-_HEADED = re.compile(
+_HEADED = regex(
     r"(?:[^\W\d]{1,40} |[^\W\da-zA-Z]{1,40})?(?P<number>\d{1,9}(?:\.\d{1,9}){0,2})(?:[.):\uff1a]|$) *(?P<title>.*)$"
 )
-_EDGE = re.compile(
-    r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE
-)
-_CRITERIA = re.compile(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
-_ASIDE = re.compile(
+_EDGE = regex(r"(?:edge|error|unwanted|failure)[ -]?(?:cases?|behaviou?rs?)?\b.{0,20}$|edge cases\b", re.IGNORECASE)
+_CRITERIA = regex(r"(?:acceptance|criteria|scenarios?)\b", re.IGNORECASE)
+_ASIDE = regex(
     r"(?:notes?|rationale|background|references|out of scope|non-?goals|(?:open )?questions)\s?[:\uff1a]?$",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
+_LABEL = regex(r" ?(?P<bold>[*_]{2}[^*_]{1,80}[*_]{2}[:\uff1a]?)$| ?[^-*+\s|>#][^:\uff1a.]{1,60}[:\uff1a]$")
 _EMPTY = " []"  # a box alone says nothing either
-_OBLIGES = re.compile(r"\b(?:SHALL|MUST)\b")
-_TAKEN_BACK = re.compile(r"~~.*~~$", re.DOTALL)
+_OBLIGES = regex(r"\b(?:SHALL|MUST)\b")
+_TAKEN_BACK = regex(r"~~.*~~$", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -13,15 +14,13 @@ from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.lines import Line
 from agent_fox.specs.tasks import ReadTasks, read_tasks
 
-_BOXED = re.compile(r" *[-*+] +\[[^\[\]]?\]")
-_ITEM = re.compile(
-    r"(?P<mark> *(?:[-*+] +|(?P<count>\d{1,4})[.)] +))(?P<box>\[[^\[\]]?\] ?\*?(?!\*) *)?(?P<rest>\S.*)$"
-)
-_GROUP = re.compile(r"\*{0,2}(?:Task )?(?:Group )?(\d{1,6})[.):](?!\d) *\S", re.IGNORECASE)
-_SUBTASK = re.compile(r"\*{0,2}(\d{1,6})\.(\d{1,6})[.:)]?\*{0,2} +\S")
-_GROUP_HEADING = re.compile(r"(?:Task\s+)?Group\s+\d", re.IGNORECASE)
-_FIELD = re.compile(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:|(?:Requirements?|Traces to):", re.IGNORECASE)
-_MARK = re.compile(
+_BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")
+_ITEM = regex(r"(?P<mark> *(?:[-*+] +|(?P<count>\d{1,4})[.)] +))(?P<box>\[[^\[\]]?\] ?\*?(?!\*) *)?(?P<rest>\S.*)$")
+_GROUP = regex(r"\*{0,2}(?:Task )?(?:Group )?(\d{1,6})[.):](?!\d) *\S", re.IGNORECASE)
+_SUBTASK = regex(r"\*{0,2}(\d{1,6})\.(\d{1,6})[.:)]?\*{0,2} +\S")
+_GROUP_HEADING = regex(r"(?:Task\s+)?Group\s+\d", re.IGNORECASE)
+_FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:|(?:Requirements?|Traces to):", re.IGNORECASE)
+_MARK = regex(
     r" ?\((?P<word>optional|parallel|checkpoint|after (?P<after>[\w.]+(?:, ?[\w.]+){0,50}))\)$", re.IGNORECASE
 )
 _MOST_MARKS, _SHOWN = 8, 3

@@ -12,6 +12,7 @@ from pathlib import PurePosixPath
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
 from agent_fox.specs.documents import about
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
@@ -22,11 +23,9 @@ from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequireme
 from agent_fox.specs.plain.toml_places import TomlPlaces
 from agent_fox.specs.test_writers import mark_test_writers
 
-_AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
-_DEEP_KEY = re.compile(
-    r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}"
-)  # tomllib takes minutes over thousands
-_CHECKPOINT = re.compile(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
+_AT_LINE = regex(r"\(at line (\d+), column \d+\)")
+_DEEP_KEY = regex(r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}")  # tomllib takes minutes over thousands
+_CHECKPOINT = regex(r"[\W_]{0,8}(?:final\s+)?checkpoint\b", re.IGNORECASE)
 _SHOWN = 80
 _WORDS = {
     "string_type": "a text in quotes belongs here",

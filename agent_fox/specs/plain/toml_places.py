@@ -7,12 +7,13 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.files import TextFile
 
 Location = tuple[str | int, ...]
 
-_HEADER = re.compile(r"^[ \t]*\[{1,2}[ \t]*(?:[\w.]{1,80}\.)?(\w[\w-]{0,79})[ \t]*\]", re.MULTILINE)
-_KEY = re.compile(r"(?:^|[{,])[ \t]*\"?([\w-]{1,80})\"?[ \t]*=", re.MULTILINE)
+_HEADER = regex(r"^[ \t]*\[{1,2}[ \t]*(?:[\w.]{1,80}\.)?(\w[\w-]{0,79})[ \t]*\]", re.MULTILINE)
+_KEY = regex(r"(?:^|[{,])[ \t]*\"?([\w-]{1,80})\"?[ \t]*=", re.MULTILINE)
 _SHOWN, _NEAR = 40, 20_000
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import without_doubles
@@ -26,8 +27,8 @@ _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
 _BESIDE = ("data-model.md", "research.md", "quickstart.md")
 _FOLDERS = ("contracts", "checklists")
 _MOST_BESIDE = 200
-_KIND_OF_DOCUMENT = re.compile(r"[^:：]{0,60}[:：]\s*(?P<title>\S.*)")
-_ENDED = re.compile(
+_KIND_OF_DOCUMENT = regex(r"[^:：]{0,60}[:：]\s*(?P<title>\S.*)")
+_ENDED = regex(
     r"[\s>*_-]{0,8}status[*_\s]{0,4}[:：][*_`\s]{0,4}\W{0,4}(?:superseded|withdrawn|archived|deprecated|obsolete|abandoned"
     r"|rejected|cancell?ed)\b",
     re.IGNORECASE,

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group
 from agent_fox.specs.test_writers import mark_test_writers
 
 _LONGEST = 200
-_SAYS_FIRST = re.compile(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
-_IS_TEST = re.compile(
+_SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)
+_IS_TEST = regex(
     r"\W{0,4}(?:(?:write|create|add|author|implement|build|define|generate|draft)\s)?(?:[\w/`.()-]{1,60}\s){0,5}tests?\b",
     re.IGNORECASE,
 )
-_IN_TESTS = re.compile(
+_IN_TESTS = regex(
     r"(?:^|[\s`/(])(?:tests?|__tests__|spec)/|\.(?:test|spec)\.|_test\.|测试|テスト|테스트", re.IGNORECASE
 )
-_RUNS = re.compile(
+_RUNS = regex(
     r"\W{0,4}(?:run|re-?run|execute|verify|validate|fix|make|ensure|confirm|configure|install|set ?up)\b", re.IGNORECASE
 )
-_PREPARES = re.compile(
+_PREPARES = regex(
     r".*(?:set ?up|foundation|infrastructure|scaffold|prerequisite|environment|preparation|preparaci|prepara[cç]"
     r"|configura|准备|準備|设置|环境|基础|基盤|セットアップ|설정|준비|기반)",
     re.IGNORECASE,

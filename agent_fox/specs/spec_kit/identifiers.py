@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.spec_kit.struck import is_taken_back
 
 _ID = (
@@ -13,20 +14,20 @@ _ID = (
     r"(?:[.-](?:[A-Z]{1,6}-?)?\d{1,4}){0,3}(?:-[A-Z]{2,8}(?![A-Za-z]))?[A-Za-z]?(?!\w)"
 )
 _SEPARATES = r"[*_`\]~ ]{0,6}(?:[(（\[][^()（）\[\]]{0,120}[)）\]][*_`\]~ ]{0,6})?(?:[:：.—–]|-(?= )|-$)"
-_IS_RANGE = re.compile(
+_IS_RANGE = regex(
     r"[*_`\]~ ]{0,6}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,3}(?:[A-Z]{1,8}-)?\d", re.IGNORECASE
 )
-_IS_LIST = re.compile(r"[*_`\]~ ]{0,6}(?:[,;，、/&+→]|->|=>|and\b)")
-_DECLARED = re.compile(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", re.DOTALL)
-_SEPARATED = re.compile(_SEPARATES)
-_NAMED = re.compile(
+_IS_LIST = regex(r"[*_`\]~ ]{0,6}(?:[,;，、/&+→]|->|=>|and\b)")
+_DECLARED = regex(rf"(?P<mark>[*_`\[~]{{0,6}})(?P<id>{_ID})(?P<rest>.*)", re.DOTALL)
+_SEPARATED = regex(_SEPARATES)
+_NAMED = regex(
     rf"(?<![\w-])(?P<id>{_ID})"
     r"(?:[*_`\]]{0,4}\s{0,2}(?:[-–—~～…]|\.\.\.?|to\b|through\b|至|到|から)\s{0,2}[*_`\[]{0,4}(?P<end>(?:[A-Z]{1,8}-){0,3}\d{1,6}[A-Za-z]?(?!\w)))?"
 )
-_KNOWN = re.compile(r"(?:N?FR|SC)(?:-|\d)")
-_PARTS = re.compile(r"\d+|[A-Za-z]+")
-_OPENS_TEXT = re.compile(r"[\s:：](?P<mark>[*_`~]{1,3})$")
-_BEFORE_TEXT = re.compile(r"[\s*_`\]~:：.—–-]+")
+_KNOWN = regex(r"(?:N?FR|SC)(?:-|\d)")
+_PARTS = regex(r"\d+|[A-Za-z]+")
+_OPENS_TEXT = regex(r"[\s:：](?P<mark>[*_`~]{1,3})$")
+_BEFORE_TEXT = regex(r"[\s*_`\]~:：.—–-]+")
 
 
 class Declared(NamedTuple):

@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.spec_kit.words import NUMBERED_STORY, STORY_NUMBER
 
 _NUMBER = rf"(?P<number>{STORY_NUMBER})"
-_LABEL = re.compile(rf"(?:US|Story|User Story)[\s-]?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_RANGE = re.compile(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
-_MORE = re.compile(rf"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?{_NUMBER}(?![\d.])", re.IGNORECASE)
-_IN_TITLE = re.compile(rf"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) ){_NUMBER}(?![\d.])", re.IGNORECASE)
+_LABEL = regex(rf"(?:US|Story|User Story)[\s-]?{_NUMBER}(?![\d.])", re.IGNORECASE)
+_RANGE = regex(r"(?:US|Story)?[\s-]?(\d{1,4})\s?[-–—~]\s?(?:US|Story)?[\s-]?(\d{1,4})$", re.IGNORECASE)
+_MORE = regex(rf"\s?(?:,|&|\+|/|and\b|-|–)\s?(?:US|Story\s|User Story\s)?{_NUMBER}(?![\d.])", re.IGNORECASE)
+_IN_TITLE = regex(rf"(?<![A-Za-z])(?:US[ -]?|User Stor(?:y|ies) ){_NUMBER}(?![\d.])", re.IGNORECASE)
 _MOST_STORIES = 99
 
 

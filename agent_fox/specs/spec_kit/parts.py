@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, Line, joined
 from agent_fox.specs.spec_kit.identifiers import declared
 from agent_fox.specs.spec_kit.words import step_at_start
 from agent_fox.specs.tables import Row, Table, tables_of
 
-_BULLET = re.compile(
+_BULLET = regex(
     r"(?:(?P<mark>[-*+])|(?P<number>\d{1,3})[.)．）])(?:[ \u3000]+|$)(?:\[(?P<box>[^\[\]]?)\](?!\() *)?(?P<rest>.*)"
 )
-_LABEL = re.compile(
+_LABEL = regex(
     r"(?:\*\*|__)(?P<label>[^*_][^*]{0,80}?)(?P<colon>[:：]?)\s?(?:\*\*|__)\s{0,3}(?P<after>[:：]?)\s*(?P<rest>.*)"
 )
-_RULE = re.compile(r"(?:-{3,}|\*{3,}|_{3,})$")
+_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _LEAST_CELLS = 2
 _NOT_SAID = (
     "priority",

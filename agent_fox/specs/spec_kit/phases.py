@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, Line
 from agent_fox.specs.spec_kit.rows import task_rows
 from agent_fox.specs.spec_kit.words import PHASE
@@ -14,24 +15,24 @@ from agent_fox.specs.tables import tables_of
 
 Chain = tuple[tuple[int, Heading], ...]
 
-_BOX = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
-_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
+_BOX = regex(r"(?:[-*+]|\d{1,3}[.)]) +\[(?P<box>[^\[\]]{0,2}?)\](?P<star> ?\*(?!\*))?(?!\() *(?P<rest>.*)$")
+_BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +(?P<rest>.*)$")
 _N = r"\d{1,6}"
 NUMBER = rf"T-?(?:[A-Z]{{1,5}}\d{{0,3}}[-.])?{_N}(?:[.-]{_N}){{0,3}}[A-Za-z]?|TASK-{_N}"
 _OTHER_NUMBER = (
     rf"(?!(?:N?FR|SC|EC|AC|US|BR|ADR|RFC|ISO|UTF|CVE|SHA|AES|P)-?\d)[A-Z]{{1,4}}\d{{0,2}}-\d{{2,5}}"
     rf"|{_N}(?:\.{_N}){{1,3}}[a-z]?|{_N}(?=[.)]\s)"
 )
-_NUMBERED = re.compile(
+_NUMBERED = regex(
     rf"(?P<struck>~~)?[*_`\s]{{0,4}}\[?(?:Task\s)?(?P<number>{NUMBER}|{_OTHER_NUMBER})\]?(?![\w\]-])[:.)]?(?P<rest>.*)$"
 )
-_T_NUMBER = re.compile(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
-_IS_NUMBER = re.compile(NUMBER)
-_BEGINS = re.compile(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
-_NO_NUMBER = re.compile(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
-_BOLD_LINE = re.compile(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
+_T_NUMBER = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
+_IS_NUMBER = regex(NUMBER)
+_BEGINS = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
+_NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
+_BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
 _BELOW_HEADINGS = 7
-_ASIDE = re.compile(
+_ASIDE = regex(
     r"[\W\d_]*(?:format\b|path conventions?|(?:task |phase |story |cross-?\w* )?dependenc|parallel|legend|incremental"
     r"|.*\bexecution (?:order|flow|status)|implementation strateg|notes?\b|(?:task )?notation|.*\bexamples?\b"
     r"|summary|task summary|statistics|traceab|.*\bcoverage\b|table of contents|mvp (?:scope|first|strategy)"
@@ -40,7 +41,7 @@ _ASIDE = re.compile(
     r"|dépendanc|depend[eê]nc|abhängig|paralel|parallè|estrat[eé]gia|notas\b|formato\b)",
     re.IGNORECASE,
 )
-_CHECKS = re.compile(
+_CHECKS = regex(
     r"[\W\d_]*(?:acceptance|checkpoints?\b|validation|verif(?:y|ication)|definition of done|done\b|exit criteria"
     r"|success|(?:quality )?gates?\b|criteria|completion|sign-?off|readiness|requirements? met|检查点|驗收|验收"
     r"|チェックポイント|체크포인트|受け入れ|完了条件|완료)",

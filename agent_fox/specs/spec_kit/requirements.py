@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -29,11 +30,11 @@ from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
 
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _QUESTION_MARKS = "?？؟"
-_ASKS = re.compile(
+_ASKS = regex(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
 )
-_STORY_LABEL = re.compile(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
-_ENDS = re.compile(r"[.!。！:：→—–;；]|->|=>")
+_STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
+_ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
 
 
 @dataclass(frozen=True, slots=True)

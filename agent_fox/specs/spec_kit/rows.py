@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.labels import stories_in_label
 from agent_fox.specs.tables import Row, Table
@@ -29,11 +30,11 @@ _SAID = (
     *("descripción", "descrição", "tarea", "tarefa", "description", "tâche", "beschreibung", "описание"),
 )
 _STATE = ("status", "state", "done", "estado", "状态", "狀態", "状態", "상태", "statut", "статус")
-_IS_DONE = re.compile(
+_IS_DONE = regex(
     r"\W*(?:\[x\]|✅|✓|✔|☑|(?:done|completed?|finished|完了|完成|已完成|completado|concluíd[oa])\b)", re.IGNORECASE
 )
-_IS_GOING_ON = re.compile(r"\W*(?:\[[-/]\]|🔄|🚧|(?:in[ -]progress|doing|wip|started)\b)", re.IGNORECASE)
-_IS_SKIPPED = re.compile(r"\W*(?:\[~\]|(?:skipped|dropped|cancell?ed|removed|n/a)\b)", re.IGNORECASE)
+_IS_GOING_ON = regex(r"\W*(?:\[[-/]\]|🔄|🚧|(?:in[ -]progress|doing|wip|started)\b)", re.IGNORECASE)
+_IS_SKIPPED = regex(r"\W*(?:\[~\]|(?:skipped|dropped|cancell?ed|removed|n/a)\b)", re.IGNORECASE)
 _FIRST_CELLS = 3
 
 

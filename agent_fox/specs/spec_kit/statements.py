@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
@@ -18,7 +19,7 @@ from agent_fox.specs.spec_kit.words import Kind
 _LONGEST_TITLE = 120
 _IN_STORY, _IN_CHAPTER = 5, 10
 _EXPECTS = (Kind.REQUIREMENTS, Kind.SUCCESS, Kind.SCENARIOS)
-_TAKEN_BACK = re.compile(
+_TAKEN_BACK = regex(
     r"[\W_]{0,6}(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced)\b"
     r"(?=[\W_]{0,9}$|[\W_]{0,4}\s(?:by|in|as of|with|from (?:the )?(?:spec|scope))\b|[*_ ]{0,4}[—–(;,.:)\]-])",
     re.IGNORECASE | re.MULTILINE,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 
+from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Heading, joined
 from agent_fox.specs.spec_kit.identifiers import Declared, declared
 from agent_fox.specs.spec_kit.parts import Item, Part, items_of
@@ -24,9 +24,9 @@ from agent_fox.specs.spec_kit.words import (
     steps_in,
 )
 
-_PRIORITY_AT_END = re.compile(r"\s*[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d[^()（）\[\]【】]{0,60}[)）\]】]")
+_PRIORITY_AT_END = regex(r"\s*[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d[^()（）\[\]【】]{0,60}[)）\]】]")
 _TITLE_MARKS = "-–—:：.)）] *_\t\u3000"
-_DOTTED = re.compile(r"(?:[.-]\d{1,4}){1,3}")
+_DOTTED = regex(r"(?:[.-]\d{1,4}){1,3}")
 _WHOLE = frozenset({0, 1, 2})
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
+
 _STRIKE = "~~"
 _MARKS = " \t\n*_.:：,;-–—→"
 _OPENS, _CLOSES = "([（【", ")]）】"
 _LONGEST_NOTE = 2000
-_TAKES_BACK = re.compile(
+_TAKES_BACK = regex(
     r"(?:withdrawn|superseded|removed|deleted|dropped|retired|obsolete|deprecated|replaced|cancell?ed|descoped|deferred"
     r"|moved|merged|skipped|n/a|not needed|no longer|out of scope|已?(?:废除|廢除|取消|删除|刪除|移除|廢止|废止)"
     r"|削除|廃止|삭제|eliminad[oa]|retirad[oa]|removid[oa])(?![a-z])",
     re.IGNORECASE,
 )
-_OBLIGES = re.compile(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
+_OBLIGES = regex(r"\b(?:MUST|SHALL|DEBE|DEVE|DOIT)\b")
 
 
 def is_taken_back(text: str) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
@@ -21,13 +22,13 @@ from agent_fox.specs.spec_kit.words import PHASE, lines_named
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import ReadTasks, rolled_up
 
-_LABEL = re.compile(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
-_PARALLEL = re.compile(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
-_OPTIONAL = re.compile(r"optional\b|可选|任意|선택|opcional|optionnel", re.IGNORECASE)
-_OPTIONAL_HEADING = re.compile(r"[(（\[]\s?(?:optional|可选|任意|선택|opcional|optionnel)", re.IGNORECASE)
-_FIELD_AT_END = re.compile(r"\s_[^_\s:：][^_:：]{0,40}[:：][^_]{0,400}_\s*$")
-_PARALLEL_ANYWHERE = re.compile(r"(?<!`)\[P\](?!`)")
-_STORY_ANYWHERE = re.compile(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
+_LABEL = regex(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
+_PARALLEL = regex(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)
+_OPTIONAL = regex(r"optional\b|可选|任意|선택|opcional|optionnel", re.IGNORECASE)
+_OPTIONAL_HEADING = regex(r"[(（\[]\s?(?:optional|可选|任意|선택|opcional|optionnel)", re.IGNORECASE)
+_FIELD_AT_END = regex(r"\s_[^_\s:：][^_:：]{0,40}[:：][^_]{0,400}_\s*$")
+_PARALLEL_ANYWHERE = regex(r"(?<!`)\[P\](?!`)")
+_STORY_ANYWHERE = regex(r"[\[(（](?P<label>US[ -]?\d[^\[\]()（）]{0,40})[\])）]")
 _MARKS = "*_ :：.-–—\t~"
 _TICKS = "✓✔✅☑"
 _ALL_BEFORE = "Tasks"

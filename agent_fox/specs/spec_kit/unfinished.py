@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.spec_kit.words import Kind, kind_of, lines_named
 
-_OPEN = re.compile(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
-_PLACEHOLDER = re.compile(
+_OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
+_PLACEHOLDER = regex(
     r"\[(?:FEATURE NAME|FEATURE\]|###-feature|DATE\]|brief title|describe (?:this|the main) user|describe how this can"
     r"|explain the value|initial state|action\]|expected outcome|boundary condition|error scenario|specific capability"
     r"|capability\]|key interaction|data requirement|behavior(?:,|\])|measurable metric|user satisfaction metric"

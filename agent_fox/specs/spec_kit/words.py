@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterable
 from enum import Enum
 
+from agent_fox.core.regex import regex
+
 _STORY_WORDS = (
     r"user[ -]?stor(?:y|ies)|stor(?:y|ies)|us(?=[ -]?\d)|ユーザーストーリー|用[户戶]故事|使用者故事|사용자 ?스토리"
     r"|hist[oó]rias? d[eo]l? usu[aá]rio|r[ée]cits? utilisateurs?|histoires? utilisateurs?"
@@ -16,19 +18,19 @@ _STORY_WORDS = (
     r"|kullanıcı hikayesi|câu chuyện người dùng"
 )
 STORY_NUMBER = r"\d{1,4}(?:[A-Za-z](?![^\W_]))?"
-STORY = re.compile(_STORY_WORDS, re.IGNORECASE)
-NUMBERED_STORY = re.compile(
+STORY = regex(_STORY_WORDS, re.IGNORECASE)
+NUMBERED_STORY = regex(
     rf"[\W_]{{0,8}}(?:{_STORY_WORDS})[\s#:_–—-]{{0,4}}(?P<number>{STORY_NUMBER})(?P<rest>.*)", re.IGNORECASE
 )
-NAMED_STORY = re.compile(rf"[\W_]{{0,8}}(?:{_STORY_WORDS})\s{{0,3}}[:：–—-]\s{{0,3}}(?P<rest>[^\s].*)", re.IGNORECASE)
-PRIORITY = re.compile(r"[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d")
-ANY_NUMBERED = re.compile(r"(?P<words>[^\W\d][^\d]{1,40}?)\s{0,3}(?P<number>\d{1,3})(?P<rest>\s{0,3}[-–—:：.)].*)")
+NAMED_STORY = regex(rf"[\W_]{{0,8}}(?:{_STORY_WORDS})\s{{0,3}}[:：–—-]\s{{0,3}}(?P<rest>[^\s].*)", re.IGNORECASE)
+PRIORITY = regex(r"[(（\[【][^()（）\[\]【】]{0,60}(?<![A-Za-z0-9])P\d")
+ANY_NUMBERED = regex(r"(?P<words>[^\W\d][^\d]{1,40}?)\s{0,3}(?P<number>\d{1,3})(?P<rest>\s{0,3}[-–—:：.)].*)")
 
 _PHASE_WORDS = (
     r"phase|fase|étape|etapa|этап|фаза|stage|step|schritt|milestone|sprint|iteration|aşama|giai đoạn"
     r"|work package|wp|フェーズ|ステージ|阶段|階段|단계"
 )
-PHASE = re.compile(
+PHASE = regex(
     rf"[\W_]{{0,8}}(?:(?:{_PHASE_WORDS})[\s#:_-]{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,4}}){{0,3}}(?![\w.]*-?\d)|[NX]\b)"
     r"|第\s?(?P<asian>\d{1,4}|[一二三四五六七八九十]{1,3})\s?(?:阶段|階段|段階|フェーズ)"
     r"|(?P<korean>\d{1,4})\s?단계)(?P<rest>.*)",
@@ -42,11 +44,10 @@ _GHERKIN = (
 )
 _AND = r"and|but|かつ|并且|而且|且|e|y|et|und|mas|pero|и|но|그리고"
 _STARTS = [
-    re.compile(rf"\W{{0,4}}(?:{words})(?:[*_]{{0,2}}[\s:：,、，]|[*_]{{2}})", re.IGNORECASE)
-    for words in (*_GHERKIN, _AND)
+    regex(rf"\W{{0,4}}(?:{words})(?:[*_]{{0,2}}[\s:：,、，]|[*_]{{2}})", re.IGNORECASE) for words in (*_GHERKIN, _AND)
 ]
-_HOLDS = [re.compile(rf"(?:\*\*|\b)(?:{words})(?:\*\*|\b)", re.IGNORECASE) for words in _GHERKIN]
-SCENARIO = re.compile(
+_HOLDS = [regex(rf"(?:\*\*|\b)(?:{words})(?:\*\*|\b)", re.IGNORECASE) for words in _GHERKIN]
+SCENARIO = regex(
     r"\W{0,6}(?:acceptance )?(?:scenario|cen[aá]rio|escenario|scénario|szenario|сценарий|シナリオ|场景|場景|시나리오)"
     r"(?!s\b)\s?(?:\d{1,3}(?:\.\d{1,3})?|[A-Z](?![a-z]))?\s?[:：.–—-]\s?(?P<rest>.*)",
     re.IGNORECASE,
@@ -81,7 +82,7 @@ _LEAD = r"(?:[\W\d_]*)"
 _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     (
         Kind.ASIDE,
-        re.compile(
+        regex(
             rf"{_LEAD}(?:assumption|dependenc|out of scope|non-?goals?|clarification|open question|questions?\b"
             r"|glossary|risks?\b|notes?\b|references?\b|execution (?:status|flow)|quick guidelines|for ai generation"
             r"|related|independent|section requirements|rationale|motivation|background|changelog|revision|history"
@@ -96,7 +97,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.ENTITIES,
-        re.compile(
+        regex(
             r".*(?:\bkey entit|\bentit(?:y|ies|és?|à)\b|\bentidad|\bdata model|实体|實體|エンティティ|엔[터티]티"
             r"|сущност|entitäten)",
             re.IGNORECASE,
@@ -104,7 +105,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.EDGES,
-        re.compile(
+        regex(
             r".*(?:\bedge\b|\bcorner case|\berror cases?\b|エッジケース|境界|边界|邊界|边缘情况|邊緣|엣지|예외|경계"
             r"|casos? (?:extremos?|de borda|borde|l[ií]mite)|cas (?:limites?|particuliers|aux limites)"
             r"|(?:grenz|rand)fäll|гранич|пограничн|крайние случаи|casi limite)",
@@ -113,7 +114,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.SUCCESS,
-        re.compile(
+        regex(
             r".*(?:\bsuccess (?:criteri|metric|measure)|\bmeasurable outcome|成功(?:标准|標準|基準|指标)|測定可能"
             r"|可衡量|성공 ?기준|crit[ée]ri?os? d[eu]l? (?:sucesso|[ée]xito)|critères de succès|erfolgskriteri"
             r"|критерии успеха)",
@@ -122,7 +123,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.SCENARIOS,
-        re.compile(
+        regex(
             r".*(?:\bacceptance\b|\bacceptation\b|\bac[ce]ita[cç][aã]o|\baceptaci[oó]n|\baceite\b|\bacceptances?\b"
             r"|验收|驗收|受け入れ|受入|인수|приемк|приёмк|akzeptanz|accettazione)",
             re.IGNORECASE,
@@ -130,7 +131,7 @@ _KINDS: tuple[tuple[Kind, re.Pattern[str]], ...] = (
     ),
     (
         Kind.REQUIREMENTS,
-        re.compile(
+        regex(
             r".*(?:\brequirements?\b|\brequisitos?\b|\brequerimientos?\b|\bexigences?\b|anforderung|требовани|\brequisiti\b"
             r"|要件|要求|需求|요구 ?사항|\byêu cầu|gereksinim)",
             re.IGNORECASE,

@@ -22,6 +22,7 @@ import requests
 from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[import-untyped]
 from pydantic import JsonValue
 
+from agent_fox.core.regex import regex
 from agent_fox.testing.github.wire import Request
 from agent_fox.testing.github.wire import request as read_request
 
@@ -29,7 +30,7 @@ Schema = JsonValue
 EVERYWHERE = {301, 307, 400, 401, 403, 404, 410, 422, 429, 500, 502, 503, 504}
 """What GitHub answers to anything, by its pages on troubleshooting, rates and redirects; operations seldom name it."""
 MOST_PER_PAGE = 100
-_MOVED = re.compile(r"/repositories/\d+(?=/|$)")
+_MOVED = regex(r"/repositories/\d+(?=/|$)")
 _WORDS = 150
 _SCALARS: dict[str, Callable[[str], JsonValue]] = {"integer": int, "number": float}
 

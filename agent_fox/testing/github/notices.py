@@ -15,6 +15,8 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from agent_fox.core.regex import regex
+
 
 class What(StrEnum):
     MENTION = "mention"
@@ -34,15 +36,15 @@ class Notice:
 
 _REFERENCE = r"(?:(?<![\w/#&])(?:[\w.-]+(?:/[\w.-]+)?)?#\d+\b|(?<!\w)GH-\d+\b|https?://[^\s/]+/[\w.-]+/[\w.-]+/(?:issues|pull|discussions)/\d+)"
 _PATTERNS = {
-    What.MENTION: re.compile(r"(?<!\w)@[a-z0-9][a-z0-9-]*(?:/[\w.-]+)?", re.I),
-    What.REFERENCE: re.compile(_REFERENCE, re.I),
-    What.COMMIT: re.compile(r"(?<![0-9a-z])[0-9a-f]{40}(?![0-9a-z])", re.I),
-    What.CLOSING: re.compile(rf"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+{_REFERENCE}", re.I),
+    What.MENTION: regex(r"(?<!\w)@[a-z0-9][a-z0-9-]*(?:/[\w.-]+)?", re.I),
+    What.REFERENCE: regex(_REFERENCE, re.I),
+    What.COMMIT: regex(r"(?<![0-9a-z])[0-9a-f]{40}(?![0-9a-z])", re.I),
+    What.CLOSING: regex(rf"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+{_REFERENCE}", re.I),
 }
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
-_CODE = re.compile(r"<(pre|code|tt)\b.*?(?:</\1\s*>|\Z)", re.S | re.I)
-_TAG = re.compile(r"<[^>]*>")
-_OPENS, _CLOSES = re.compile(r"<(?:pre|code|tt)\b[^>]*>", re.I), re.compile(r"</(?:pre|code|tt)\s*>", re.I)
+_COMMENT = regex(r"<!--.*?(?:-->|\Z)", re.S)
+_CODE = regex(r"<(pre|code|tt)\b.*?(?:</\1\s*>|\Z)", re.S | re.I)
+_TAG = regex(r"<[^>]*>")
+_OPENS, _CLOSES = regex(r"<(?:pre|code|tt)\b[^>]*>", re.I), regex(r"</(?:pre|code|tt)\s*>", re.I)
 
 
 @lru_cache(maxsize=1)

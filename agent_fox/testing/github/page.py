@@ -8,14 +8,15 @@ from html import escape
 
 from markdown_it import MarkdownIt
 
+from agent_fox.core.regex import regex
 from agent_fox.testing.github.fake import GitHubFake
 from agent_fox.testing.github.shown import Show
 from agent_fox.testing.github.state import Issue, Repository, stamp
 from agent_fox.testing.github.wire import Answer, Request, answer
 
 STATE = "/_fake/issues"
-_ISSUE = re.compile(r"/([^/]+/[^/]+)/(?:issues|pull)/(\d+)$")
-_LIST = re.compile(r"/([^/]+/[^/]+)/issues/?$")
+_ISSUE = regex(r"/([^/]+/[^/]+)/(?:issues|pull)/(\d+)$")
+_LIST = regex(r"/([^/]+/[^/]+)/issues/?$")
 _NOT_PAGES = ("/repos/", "/repositories/", "/app/")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from urllib.parse import unquote, urlencode
 
+from agent_fox.core.regex import regex
 from agent_fox.testing.github import accounts, endpoints
 from agent_fox.testing.github.access import check_seen, may_see
 from agent_fox.testing.github.endpoints import Call
@@ -13,8 +14,8 @@ from agent_fox.testing.github.limits import Limits
 from agent_fox.testing.github.state import Repository
 from agent_fox.testing.github.wire import Answer, Refusal, answer, not_found
 
-_REPOSITORY = re.compile(r"/(?:repos/(?P<name>[^/]+/[^/]+)|repositories/(?P<id>\d+))(?P<rest>/.*|)$")
-_ISSUE = re.compile(r"/issues/(\d+)(/.*|)$")
+_REPOSITORY = regex(r"/(?:repos/(?P<name>[^/]+/[^/]+)|repositories/(?P<id>\d+))(?P<rest>/.*|)$")
+_ISSUE = regex(r"/issues/(\d+)(/.*|)$")
 
 _WHOLE: dict[tuple[str, str], Callable[[Call, Repository], Answer]] = {
     ("GET", ""): endpoints.get_repository,

@@ -10,10 +10,12 @@ from itertools import groupby
 
 from pydantic import JsonValue
 
-TICKET = re.compile(r"agent-fox session: (\S+) attempt (\d+) reading (\d+)")
+from agent_fox.core.regex import regex
+
+TICKET = regex(r"agent-fox session: (\S+) attempt (\d+) reading (\d+)")
 """How a prompt says whose session it is."""
 
-_FOLDER = re.compile(r"(?:[Ww]orking directory:|<cwd>|[Ww]orkspace [Dd]irector(?:y|ies):?\**\n? *-?) *(/[^\s<]+)")
+_FOLDER = regex(r"(?:[Ww]orking directory:|<cwd>|[Ww]orkspace [Dd]irector(?:y|ies):?\**\n? *-?) *(/[^\s<]+)")
 
 
 class Speaker(StrEnum):

@@ -6,10 +6,11 @@ import re
 
 from pydantic import JsonValue
 
+from agent_fox.core.regex import regex
 from agent_fox.session.script import Verdicts
 
-_ASKED = re.compile(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
-_TOLD = re.compile(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
+_ASKED = regex(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_TOLD = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
 
 
 def ids_asked_for(prompt: str) -> list[str]:

@@ -5,13 +5,13 @@ What is missing is no error here: such a tracker holds everything, and says what
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from agent_fox.config import TrackerSettings
+from agent_fox.core.regex import regex
 from agent_fox.system import git
 from agent_fox.system.redact import redact, secret_values
 from agent_fox.trackers.github.credentials import credential
@@ -26,7 +26,7 @@ from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
 from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
 from agent_fox.trackers.upkeep import Known, Seeing
 
-_COMMIT = re.compile(r"[0-9a-f]{7,64}")
+_COMMIT = regex(r"[0-9a-f]{7,64}")
 
 
 @dataclass(frozen=True, slots=True)

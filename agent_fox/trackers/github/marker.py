@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import re
 from dataclasses import dataclass
 from urllib.parse import quote, unquote
+
+from agent_fox.core.regex import regex
 
 LONGEST_LINE = 400
 """What a text leaves free above itself: the line, its end, and the number of an earlier issue."""
 
-_LINE = re.compile(r"<!-- agent-fox v=1 fp=(?P<fp>[^ ]+) op=(?P<op>[^ ]+) sig=(?P<sig>[0-9a-f]{64}) -->")
+_LINE = regex(r"<!-- agent-fox v=1 fp=(?P<fp>[^ ]+) op=(?P<op>[^ ]+) sig=(?P<sig>[0-9a-f]{64}) -->")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,18 @@ What an issue says is not here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from agent_fox.core import neutral
 from agent_fox.core.markdown import cut, cut_middle, how_many_fit, in_fence, one_line
+from agent_fox.core.regex import regex
 from agent_fox.trackers.text import Place
 
 SHORT = 12
 
-_SHA = re.compile(r"[0-9a-f]{7,64}")
-_URL = re.compile(r"https?://[A-Za-z0-9._~:/?#@&+,;=%-]+")
+_SHA = regex(r"[0-9a-f]{7,64}")
+_URL = regex(r"https?://[A-Za-z0-9._~:/?#@&+,;=%-]+")
 
 
 def _as_it_is(text: str) -> str:

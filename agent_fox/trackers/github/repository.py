@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from agent_fox.config import TrackerSettings
+from agent_fox.core.regex import regex
 from agent_fox.system import git
 from agent_fox.trackers.github.trouble import SetupTrouble
 
 PUBLIC = "github.com"
 PUBLIC_API = "https://api.github.com"
 
-_NAMED = re.compile(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9._-]{1,100})")
-_SCP = re.compile(r"(?:[^@/\s]+@)?(?P<host>\[[0-9A-Fa-f:]+\]|[^:/\s\[\]]+):(?P<path>(?!//).+)")
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45}")
+_NAMED = regex(r"(?P<owner>[A-Za-z0-9][A-Za-z0-9_-]{0,99})/(?P<name>[A-Za-z0-9._-]{1,100})")
+_SCP = regex(r"(?:[^@/\s]+@)?(?P<host>\[[0-9A-Fa-f:]+\]|[^:/\s\[\]]+):(?P<path>(?!//).+)")
+_HOST = regex(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9])?|[0-9A-Fa-f:.]{2,45}")
 """What every reader of addresses takes for the same host: others may end it at a backslash, and talk to another."""
 _SCHEMES = ("https", "http", "ssh", "git", "git+ssh", "ssh+git")
 _SET = 'set `[tracker] repository = "OWNER/NAME"`'

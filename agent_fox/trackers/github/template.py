@@ -5,7 +5,6 @@ What the sections say is not here. Source of the syntax: `string.Template`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from errno import EISDIR
 from os import strerror
@@ -13,6 +12,7 @@ from pathlib import Path
 from string import Template
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.session.regular_files import read_regular
 
 LONGEST_TEMPLATE = 20_000
@@ -28,9 +28,9 @@ PARTS = (
 
 NEEDED = "failing"
 
-_NAME = re.compile(r"\$(?:\$|\{(?P<braced>[^}\n]*)\}|(?P<plain>[A-Za-z_][A-Za-z0-9_]*)|(?P<wrong>))")
-_ALONE = re.compile(r"\$(?:[a-z_]+|\{[a-z_]+\})\s*")
-_FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>.*)")
+_NAME = regex(r"\$(?:\$|\{(?P<braced>[^}\n]*)\}|(?P<plain>[A-Za-z_][A-Za-z0-9_]*)|(?P<wrong>))")
+_ALONE = regex(r"\$(?:[a-z_]+|\{[a-z_]+\})\s*")
+_FENCE = regex(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>.*)")
 
 
 class TemplateTrouble(ValueError):

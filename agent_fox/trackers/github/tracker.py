@@ -6,13 +6,13 @@ in `scribe`; here is only the order of things.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from agent_fox.config import TrackerSettings
 from agent_fox.core.filing import Act, Says, Seen, act
+from agent_fox.core.regex import regex
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github import marker, reading
@@ -38,7 +38,7 @@ from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 MINUTE = 60.0
 LEFT_OPEN = "This is left open, since a person has written here or opened it again: please close it if it is done.\n\n"
 
-_TARGET = re.compile(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0,17})")
+_TARGET = regex(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0,17})")
 
 
 @dataclass(frozen=True, slots=True)

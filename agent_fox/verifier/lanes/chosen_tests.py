@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.core.specification import ChosenTests, PropertyTests, Specification
 from agent_fox.core.verdict import Word
 from agent_fox.verifier.asking import with_tests
@@ -31,8 +32,8 @@ SAMPLED = "only the examples that were tried"
 TESTED = "only the inputs that the tests use"
 FLAKY = "it failed, and then did not on the same tree: flaky"
 _PLAN = "agent_fox.verifier.planned_commands"  # loaded where nobody names a command: it costs the start
-_STATISTICS = re.compile(r"(?m)^\s+- (\d+) passing\b")
-_FALSIFYING = re.compile(r"^(?:E\s+)?((?:Falsifying|Failing) (?:example|test case).*?\n(?:E\s+)?\))", re.M | re.DOTALL)
+_STATISTICS = regex(r"(?m)^\s+- (\d+) passing\b")
+_FALSIFYING = regex(r"^(?:E\s+)?((?:Falsifying|Failing) (?:example|test case).*?\n(?:E\s+)?\))", re.M | re.DOTALL)
 """What hypothesis prints has other words in other versions."""
 
 

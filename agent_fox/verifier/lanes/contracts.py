@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.contract_text import HARNESS, harness, trouble
+from agent_fox.core.regex import regex
 from agent_fox.core.specification import FunctionContract, Specification
 from agent_fox.verifier.commands import Ended
 from agent_fox.verifier.lanes import formal
@@ -23,7 +24,7 @@ PROVES = (
     "agent-fox, as far as the code does not tell the prover from a user"
 )
 SEARCHES = "no counterexample was found in the time, which proves nothing"
-_SAID = re.compile(rf"^.*{HARNESS}\.py:\d+: (error|info): (.*)$", re.MULTILINE)
+_SAID = regex(rf"^.*{HARNESS}\.py:\d+: (error|info): (.*)$", re.MULTILINE)
 
 
 def prove_contract(specification: Specification, check: FunctionContract, bench: Bench, name: str) -> LaneResult:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 from agent_fox.core import smt_text
+from agent_fox.core.regex import regex
 from agent_fox.core.specification import Specification, TheoremStatement
 from agent_fox.verifier.commands import Ended
 from agent_fox.verifier.lanes import formal
@@ -14,7 +14,7 @@ from agent_fox.verifier.lanes.results import LaneResult, again, failed, passed, 
 
 FILE = "theorem.smt2"
 PROVES = "the statement itself, from its axioms; not that the code does what the axioms say"
-_ANSWERS = re.compile(r"(?m)^(sat|unsat|unknown|timeout|\(error .*)$")
+_ANSWERS = regex(r"(?m)^(sat|unsat|unknown|timeout|\(error .*)$")
 
 
 def prove_theorem(specification: Specification, check: TheoremStatement, bench: Bench, name: str) -> LaneResult:

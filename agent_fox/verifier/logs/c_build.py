@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.c_compiler import CompilerReader
 from agent_fox.verifier.logs.cmake import CmakeReader
 from agent_fox.verifier.logs.ctest import CtestReader
@@ -16,7 +15,7 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.sanitizers import SanitizerReader
 from agent_fox.verifier.results import Parsed
 
-_COMMAND = re.compile(
+_COMMAND = regex(
     r"(?:\[\s*\d+(?:%|/\d+)\] |(?:[\w./-]*/)?(?:[\w-]*gcc|[\w-]*g\+\+|cc|c\+\+|clang|clang\+\+)(?:-\d+)? )"
 )
 

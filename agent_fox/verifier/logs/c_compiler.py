@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import FailureKind
@@ -22,38 +23,38 @@ _SEVERITY = (
     rf"(?:sorry, unimplemented|(?P<error>{_FATAL}|{_ERROR})|(?P<warning>{_WARNING})|(?P<note>{_NOTE}))"
     r"[ \u00a0\u202f]?[:：]"
 )
-_HEAD = re.compile(
+_HEAD = regex(
     r"(?!\d[\d:T-]*:)(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+)(?::(?P<column>\d+))?: *"
     rf"{_SEVERITY} *(?P<message>.*)"
 )
-_SPOT = re.compile(rf":\d+: *{_SEVERITY}|\) ?: (?:fatal )?(?:error|warning|note)")
-_NUMBER = re.compile(r":\d+:|\) ?: ")  # cheaper than what follows
-_MSVC = re.compile(
+_SPOT = regex(rf":\d+: *{_SEVERITY}|\) ?: (?:fatal )?(?:error|warning|note)")
+_NUMBER = regex(r":\d+:|\) ?: ")  # cheaper than what follows
+_MSVC = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*)\((?P<line>\d+)(?:,(?P<column>\d+))?\) ?: "
     r"(?:(?P<error>(?:fatal )?error)|(?P<warning>warning)|(?P<note>note))(?P<number> [A-Z]+\d+)?: (?P<message>.*)"
 )
-_DRIVER = re.compile(
+_DRIVER = regex(
     rf"(?:[\w./+-]*/)?(?P<program>cc1|cc1plus|cc1obj|gcc|g\+\+|cc|c\+\+|clang|clang\+\+|clang-\d+|gcc-\d+"
     rf"|g\+\+-\d+|as)"
     rf"(?:\.exe)?: {_SEVERITY} *(?P<message>.*)"
 )
-_SUMMARY = re.compile(
+_SUMMARY = regex(
     r"all warnings being treated|too many errors|linker command failed|no input files"
     r"|alle Warnungen werden als Fehler"
     r"|tous les avertissements|すべての警告"
 )
-_ENDS = re.compile(
+_ENDS = regex(
     r"\d+ (?:warnings?|errors?)(?: and \d+ errors?)? generated|compilation terminated|Kompilierung beendet"
     r"|compilation terminée|コンパイルを停止|[\w./+-]*make(?:\[\d+\])?: |\[\s*\d+%\] |\[\d+/\d+\] |FAILED: |collect2"
 )
-_CODE = re.compile(r" \[(?P<code>-W[^\]\s]*|-f[^\]\s]*|-pedantic|[a-z]+(?:-[\w.]+)+(?:,[\w.-]+)*)\]$")
-_REQUIRED = re.compile(
+_CODE = regex(r" \[(?P<code>-W[^\]\s]*|-f[^\]\s]*|-pedantic|[a-z]+(?:-[\w.]+)+(?:,[\w.-]+)*)\]$")
+_REQUIRED = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):(?P<column>\d+): +(?:recursively )?requ(?:ired|is)"
 )
-_INCLUDED = re.compile(
+_INCLUDED = regex(
     r"(?:In file included|In module|In Datei|Dans le fichier inclus|\s+(?:from|von|de) |次のファイルから)"
 )
-_CONTEXT = re.compile(r"\S.*?: (?:In|At|in|Dans|Auf|関数|En|В) ?.*[:内]$")
+_CONTEXT = regex(r"\S.*?: (?:In|At|in|Dans|Auf|関数|En|В) ?.*[:内]$")
 
 
 class CompilerReader(DraftReader):

@@ -5,16 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import rust_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_OURS = re.compile(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
-_TEXT_RUN = re.compile(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)
-_SUMMARY = re.compile(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have detailed|For more information)")
-_PANIC = re.compile(r"panicked at [^\n]+:\n([^\n]+)|panicked at '([^\n]*)', ")
+_OURS = regex(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
+_TEXT_RUN = regex(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)
+_SUMMARY = regex(r"^(?:aborting due to|\d+ warnings? emitted|Some errors have detailed|For more information)")
+_PANIC = regex(r"panicked at [^\n]+:\n([^\n]+)|panicked at '([^\n]*)', ")
 
 
 class CargoJson:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.nextest import NextestReader
@@ -12,19 +13,19 @@ from agent_fox.verifier.logs.rust_tests import RustTarget
 from agent_fox.verifier.logs.rustc import RustcReader
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
-_RUNNING = re.compile(r"running \d+ tests?$")
-_UNBUILT = re.compile(r"error: (?P<message>could not compile .*|(?:test|doctest) failed, to rerun.*)")
-_DIFF = re.compile(r"Diff in (?P<file>.+?)(?::(?P<line>\d+):| at line (?P<at>\d+):)$")
-_TOML_PLACE = re.compile(r"TOML parse error at line (?P<line>\d+), column (?P<column>\d+)")
-_MANIFEST = re.compile(
+_RUNNING = regex(r"running \d+ tests?$")
+_UNBUILT = regex(r"error: (?P<message>could not compile .*|(?:test|doctest) failed, to rerun.*)")
+_DIFF = regex(r"Diff in (?P<file>.+?)(?::(?P<line>\d+):| at line (?P<at>\d+):)$")
+_TOML_PLACE = regex(r"TOML parse error at line (?P<line>\d+), column (?P<column>\d+)")
+_MANIFEST = regex(
     r"(?:failed to parse manifest at|error: failed to parse lock file at:?|in) `?(?P<file>[^`\s]+\.(?:toml|lock))`?"
 )
-_PANICKED = re.compile(
+_PANICKED = regex(
     r"^[ \t]+thread 'main'(?: \(\d+\))? panicked at (?P<file>[^\s':]+\.rs):(?P<line>\d+):(?P<column>\d+):",
     re.MULTILINE,
 )
-_SIGNAL = re.compile(r"\s*process didn't exit successfully: `.*` \((?P<how>signal: .*)\)$")
-_DEPENDENCY = re.compile(
+_SIGNAL = regex(r"\s*process didn't exit successfully: `.*` \((?P<how>signal: .*)\)$")
+_DEPENDENCY = regex(
     r"no matching package|failed to select a version|failed to get `|failed to download|[Uu]nable to update"
     r"|failed to load source"
     r"|failed to resolve|could not resolve|no matching version|failed to fetch"
@@ -32,7 +33,7 @@ _DEPENDENCY = re.compile(
     r"|checksum for|the lock file .* needs to be updated|cannot update the lock file|spurious network error"
     r"|failed to query|not found in registry"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"could not find `Cargo\.toml`|package ID specification|no such (?:sub)?command|toolchain '"
     r"|rustup could not|requires rustc"
     r"|linker `.*` not found|is not supported by the following|no (?:test|bin|example|bench) target"
@@ -41,7 +42,7 @@ _ENVIRONMENT = re.compile(
     r"|the option `Z`|unexpected argument"
     r"|cannot specify features|none of the selected packages|target may not be installed|Blocking waiting"
 )
-_SCRIPT = re.compile(r"failed to run custom build (?:command|script)")
+_SCRIPT = regex(r"failed to run custom build (?:command|script)")
 
 
 class CargoLog(LineLog):

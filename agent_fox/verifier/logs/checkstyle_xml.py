@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import is_mild, position
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.opening import stands_first
@@ -12,8 +13,8 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_STARTS = re.compile(r"^[ \t\ufeff]*(?:<\?xml|<checkstyle\b|<pmd\b)", re.MULTILINE)
-_ROOT = re.compile(r"<(?:checkstyle|pmd)\b")
+_STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<checkstyle\b|<pmd\b)", re.MULTILINE)
+_ROOT = regex(r"<(?:checkstyle|pmd)\b")
 _LONGEST = 2_000  # characters kept of a violation's text
 
 

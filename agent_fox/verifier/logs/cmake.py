@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
-_HEAD = re.compile(
+_HEAD = regex(
     r"CMake (?P<severity>Error|Warning|Deprecation Warning|Internal Error|Deprecation Error)(?: \(dev\))?"
     r"(?: (?:at|in) (?P<file>[^\n]+?):(?P<line>\d+)(?: \((?P<command>[^)]*)\))?)?:(?: (?P<message>.*))?"
 )
-_CALLED = re.compile(r"  (?P<file>\S.*?):(?P<line>\d+) \([^)]*\)$")
-_DEPENDENCY = re.compile(
+_CALLED = regex(r"  (?P<file>\S.*?):(?P<line>\d+) \([^)]*\)$")
+_DEPENDENCY = regex(
     r"By not providing \"Find|Could not find a (?:package )?configuration|Could NOT find|Could not find a package"
     r"|required packages? (?:was|were) not found|Failed to (?:clone|download)|does not contain a|A required package"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"CMAKE_\w+_COMPILER|CMAKE_MAKE_PROGRAM|C(?:XX)? compiler|source directory|Could not create named generator"
     r"|CMake \S+ or higher is required|CMakeCache\.txt|does not appear to contain CMakeLists|No such preset"
 )

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
 
-_NAMED = re.compile(r"\*\*\* Error compiling ['\"](?P<file>.+?)['\"]\.\.\.")
-_COMPILING = re.compile(r"Compiling ['\"](?P<file>.+?)['\"]\.\.\.")
-_PLACE = re.compile(r'(?:\*\*\* )?\s*File "(?P<file>.+)", line (?P<line>\d+)')
-_MESSAGE = re.compile(r"(?:\*\*\* )?(?:Sorry: )?(?P<message>(?P<exception>\w*(?:Error|Exception))(?:: .*)?)$")
-_OLD_PLACE = re.compile(r"\((?P<file>[^()]+), line (?P<line>\d+)\)$")
-_UNLISTED = re.compile(r"(?P<message>Can't list .+)$")
+_NAMED = regex(r"\*\*\* Error compiling ['\"](?P<file>.+?)['\"]\.\.\.")
+_COMPILING = regex(r"Compiling ['\"](?P<file>.+?)['\"]\.\.\.")
+_PLACE = regex(r'(?:\*\*\* )?\s*File "(?P<file>.+)", line (?P<line>\d+)')
+_MESSAGE = regex(r"(?:\*\*\* )?(?:Sorry: )?(?P<message>(?P<exception>\w*(?:Error|Exception))(?:: .*)?)$")
+_OLD_PLACE = regex(r"\((?P<file>[^()]+), line (?P<line>\d+)\)$")
+_UNLISTED = regex(r"(?P<message>Can't list .+)$")
 
 
 class CompileallLog(LineLog):

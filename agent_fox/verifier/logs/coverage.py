@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.results import Failure, FailureKind
 
 _MARKS = ("coverage", "Coverage", "threshold")
-_TOO_LITTLE = re.compile(
+_TOO_LITTLE = regex(
     r"(?:FAIL |ERROR: |Jest: |Error: |\[ERROR\] )?(?P<message>Required test coverage of \S+ not reached.*"
     r"|Coverage failure: total of .*"
     r"|Coverage for \w+ \([\d.]+%\) does not meet .*threshold.*"

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
 
-_RESULT = re.compile(
+_RESULT = regex(
     r"\s*\d+/\d+ Test +#\d+: (?P<name>\S[^\n]*) \.+(?P<how> +Passed|[^*\n]{0,60}\*\*\*[A-Za-z -]+(?:\(Disabled\))?)"
     r":?(?: [A-Za-z]\w*)? +[\d.]+ sec"
 )
-_ENDS = re.compile(r"\s+Start +\d+: |\d+% tests passed|\s*\d+/\d+ Test ")
+_ENDS = regex(r"\s+Start +\d+: |\d+% tests passed|\s*\d+/\d+ Test ")
 _KINDS = {"Timeout": FailureKind.TIMEOUT, "Not Run": FailureKind.ENVIRONMENT_FAILURE}
 _SKIPPED = ("Skipped", "Not Run (Disabled)")
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
+
+from agent_fox.core.regex import regex
 
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 8_000  # characters kept of a line that people read
@@ -24,12 +25,12 @@ _MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r\x1b")) + b"\x7f"
-_ESCAPE = re.compile(
+_ESCAPE = regex(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor
     r"|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # OSC: titles, links
     r"|[()][0-9A-Za-z]|[ -/]*[0-~])?"
 )
-_UTF8_LETTER = re.compile(rb"[\xc3-\xf4][\x80-\xbf]")
+_UTF8_LETTER = regex(rb"[\xc3-\xf4][\x80-\xbf]")
 
 
 def without_colours(text: str) -> str:

@@ -2,54 +2,52 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import first_match
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_NPM = re.compile(r"npm (?:error|ERR!) ?(?P<text>.*)$")
-_NPM_CODE = re.compile(r"code (?P<code>E[A-Z0-9_]+|ERESOLVE)$")
-_NPM_NOISE = re.compile(r"(?:code|syscall|errno|path|command|cwd|dest|file|network|A complete log|Lifecycle|enoent)\b")
-_NPM_LABEL = re.compile(r"(?:notarget|404|JSON\.parse|network|ERESOLVE|enoent|\d{3})\s+")
-_UNRESOLVED = re.compile(
+_NPM = regex(r"npm (?:error|ERR!) ?(?P<text>.*)$")
+_NPM_CODE = regex(r"code (?P<code>E[A-Z0-9_]+|ERESOLVE)$")
+_NPM_NOISE = regex(r"(?:code|syscall|errno|path|command|cwd|dest|file|network|A complete log|Lifecycle|enoent)\b")
+_NPM_LABEL = regex(r"(?:notarget|404|JSON\.parse|network|ERESOLVE|enoent|\d{3})\s+")
+_UNRESOLVED = regex(
     r"E(?:TARGET|404|401|403|5\d\d|RESOLVE|NOVERSIONS|INTEGRITY|BADENGINE|BADPLATFORM|USAGE|LOCKVERIFY|NEEDAUTH)$"
     r"|ECONN\w+$|ENOTFOUND$|ENOTCACHED$|ETIMEDOUT$|EAI_AGAIN$|ERR_SOCKET_TIMEOUT$|CERT_\w+$|UNABLE_TO_\w+$"
 )
-_OF_MACHINE = re.compile(r"ENOSPC$|EACCES$|EPERM$|EROFS$|EMFILE$|ENOMEM$")
-_OF_SCRIPT = re.compile(r"ELIFECYCLE$|\d+$")
-_NOTABLE = re.compile(r"error |ERROR: |error: |➤ YN|ERR_PNPM_|No solution found|version solving failed")
+_OF_MACHINE = regex(r"ENOSPC$|EACCES$|EPERM$|EROFS$|EMFILE$|ENOMEM$")
+_OF_SCRIPT = regex(r"ELIFECYCLE$|\d+$")
+_NOTABLE = regex(r"error |ERROR: |error: |➤ YN|ERR_PNPM_|No solution found|version solving failed")
 _LINES = (
-    re.compile(r"error (?P<message>(?:Couldn't find|An unexpected error occurred: \"http|No matching).*)$"),
-    re.compile(
+    regex(r"error (?P<message>(?:Couldn't find|An unexpected error occurred: \"http|No matching).*)$"),
+    regex(
         r"error (?P<message>.*(?:Incompatible module|incompatible with this module|lockfile needs to be updated).*)$"
     ),
-    re.compile(r"➤ (?P<code>YN00(?:16|27|28|35|41|60|66|82)): [^\w@]*(?P<message>\S.*)$"),
-    re.compile(
+    regex(r"➤ (?P<code>YN00(?:16|27|28|35|41|60|66|82)): [^\w@]*(?P<message>\S.*)$"),
+    regex(
         r"\s*(?:ERROR\s+)?(?P<code>ERR_PNPM_(?:FETCH|META_FETCH|NO_MATCHING|PEER_DEP|OUTDATED_LOCK|NO_LOCK|LOCKFILE|TARBALL"
         r"|NO_OFFLINE|UNSUPPORTED_ENGINE|BROKEN_LOCK|FROZEN_LOCK)\w*)\s+(?P<message>.*)$"
     ),
-    re.compile(r"ERROR: (?P<message>No matching distribution found for .*)$"),
-    re.compile(r"ERROR: (?P<message>Cannot install .* because .*conflicting dependencies\.)$"),
-    re.compile(r"ERROR: (?P<message>Package '.*' requires a different Python: .*)$"),
-    re.compile(
+    regex(r"ERROR: (?P<message>No matching distribution found for .*)$"),
+    regex(r"ERROR: (?P<message>Cannot install .* because .*conflicting dependencies\.)$"),
+    regex(r"ERROR: (?P<message>Package '.*' requires a different Python: .*)$"),
+    regex(
         r"ERROR: (?P<message>Failed building wheel for .*|Could not build wheels for .*|THESE PACKAGES DO NOT MATCH.*)$"
     ),
-    re.compile(
-        r"ERROR: (?P<message>(?:Invalid requirement|Cannot determine archive|Directory '.*' is not install).*)$"
-    ),
-    re.compile(r"error: (?P<message>metadata-generation-failed|subprocess-exited-with-error)$"),
-    re.compile(r"\s*[×x] (?P<message>No solution found when resolving .*?):?$"),
-    re.compile(r"(?P<message>.*version solving failed\.?)$"),
+    regex(r"ERROR: (?P<message>(?:Invalid requirement|Cannot determine archive|Directory '.*' is not install).*)$"),
+    regex(r"error: (?P<message>metadata-generation-failed|subprocess-exited-with-error)$"),
+    regex(r"\s*[×x] (?P<message>No solution found when resolving .*?):?$"),
+    regex(r"(?P<message>.*version solving failed\.?)$"),
 )
 _FALLBACKS = (
-    re.compile(r"ERROR: (?P<message>Could not find a version that satisfies .*?)(?: \(from versions: .*)?$"),
-    re.compile(r"ERROR: (?P<message>ResolutionImpossible: .*)$"),
-    re.compile(r"ERROR: (?P<message>HTTP error \d+ while getting .*|Could not install packages due to an .*)$"),
+    regex(r"ERROR: (?P<message>Could not find a version that satisfies .*?)(?: \(from versions: .*)?$"),
+    regex(r"ERROR: (?P<message>ResolutionImpossible: .*)$"),
+    regex(r"ERROR: (?P<message>HTTP error \d+ while getting .*|Could not install packages due to an .*)$"),
 )
-_FILES = re.compile(r"ERROR: (?P<message>Could not open requirements file: .*'(?P<file>[^']+)')$")
+_FILES = regex(r"ERROR: (?P<message>Could not open requirements file: .*'(?P<file>[^']+)')$")
 
 
 class DependencyLog:

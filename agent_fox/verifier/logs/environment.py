@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _MISSING = (
-    re.compile(r"\S*sh: (?:.+: (?:command )?not found$|command not found: )"),
-    re.compile(r"'.+' is not recognized as an internal or external command"),
-    re.compile(r"\S*python[\d.]*(?:\.exe)?: (?:No module named \S+|can't open file .+)$"),
-    re.compile(r"env: \S.*: No such file or directory$"),
-    re.compile(r"(?:npm (?:error|ERR!) )?could not determine executable to run$"),
-    re.compile(r".*: (?:cannot execute(?: binary file)?|Exec format error)\b"),
+    regex(r"\S*sh: (?:.+: (?:command )?not found$|command not found: )"),
+    regex(r"'.+' is not recognized as an internal or external command"),
+    regex(r"\S*python[\d.]*(?:\.exe)?: (?:No module named \S+|can't open file .+)$"),
+    regex(r"env: \S.*: No such file or directory$"),
+    regex(r"(?:npm (?:error|ERR!) )?could not determine executable to run$"),
+    regex(r".*: (?:cannot execute(?: binary file)?|Exec format error)\b"),
 )
 _EXHAUSTED = (
-    re.compile(r".*(?:No space left on device|ENOSPC: )"),
-    re.compile(r"FATAL ERROR: .*(?:JavaScript heap out of memory|Allocation failed)"),
-    re.compile(r".*java\.lang\.OutOfMemoryError: "),
-    re.compile(r"(?:\S+: )?(?:fork: )?Cannot allocate memory$"),
-    re.compile(r".*EMFILE: too many open files"),
+    regex(r".*(?:No space left on device|ENOSPC: )"),
+    regex(r"FATAL ERROR: .*(?:JavaScript heap out of memory|Allocation failed)"),
+    regex(r".*java\.lang\.OutOfMemoryError: "),
+    regex(r"(?:\S+: )?(?:fork: )?Cannot allocate memory$"),
+    regex(r".*EMFILE: too many open files"),
 )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
@@ -13,7 +13,7 @@ from agent_fox.verifier.logs.records import Record, number, record, records, tex
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _FILES = ((EACH,), ("results", EACH))
-_BEGINS = re.compile(r'\[\s*(?:\{\s*"filePath"|\]\s*$)|\{\s*"(?:results|metadata)"\s*:')
+_BEGINS = regex(r'\[\s*(?:\{\s*"filePath"|\]\s*$)|\{\s*"(?:results|metadata)"\s*:')
 _ERROR = 2
 
 

@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _ENTRY = r"\s+(?P<line>\d+):(?P<column>\d+)\s+(?P<severity>error|warning)\s+"
-_WITH_RULE = re.compile(rf"{_ENTRY}(?P<message>\S.*?)\s{{2,}}(?P<code>[@\w][\w@./-]*)\s*$")
-_BARE = re.compile(rf"{_ENTRY}(?P<message>\S.*)$")
-_COMPACT = re.compile(
+_WITH_RULE = regex(rf"{_ENTRY}(?P<message>\S.*?)\s{{2,}}(?P<code>[@\w][\w@./-]*)\s*$")
+_BARE = regex(rf"{_ENTRY}(?P<message>\S.*)$")
+_COMPACT = regex(
     r"(?P<file>\S.*?): line (?P<line>\d+), col (?P<column>\d+), (?P<severity>Error|Warning) - "
     r"(?P<message>.*?)(?: \((?P<code>[@\w][\w@./-]*)\))?$"
 )
-_UNIX = re.compile(
+_UNIX = regex(
     r"(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+): (?P<message>.*) "
     r"\[(?P<severity>Error|Warning)(?:/(?P<code>[\w@./-]+))?\]$"
 )
-_VISUAL_STUDIO = re.compile(
+_VISUAL_STUDIO = regex(
     r"(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): (?P<severity>error|warning) (?P<code>\S*) ?: (?P<message>.*)$"
 )
-_PLACED = re.compile(r", col \d|\[(?:Error|Warning)[\]/]|,\d+\): (?:error|warning) ")
-_CRASH = re.compile(r"Oops! Something went wrong")
-_VERSION = re.compile(r"ESLint: \d")
-_TOO_MANY = re.compile(r"ESLint found too many warnings")
+_PLACED = regex(r", col \d|\[(?:Error|Warning)[\]/]|,\d+\): (?:error|warning) ")
+_CRASH = regex(r"Oops! Something went wrong")
+_VERSION = regex(r"ESLint: \d")
+_TOO_MANY = regex(r"ESLint found too many warnings")
 
 
 def _dull_lines(*severities: str) -> re.Pattern[str]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.diagnostics import is_mild
 from agent_fox.verifier.logs.gathering import Gathering
@@ -155,7 +156,7 @@ def _after(value: object) -> int | None:
     return value + 1 if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
-_OBJECT, _ARRAY = re.compile(r"\{"), re.compile(r"\[\s*\{")
+_OBJECT, _ARRAY = regex(r"\{"), regex(r"\[\s*\{")
 
 PYRIGHT = FindingsJson(
     ("pyright", "basedpyright"), _OBJECT, ("version", "generalDiagnostics"), ("generalDiagnostics", EACH), _pyright
@@ -167,9 +168,7 @@ CODE_QUALITY = FindingsJson(
     (EACH,),
     _code_quality,
 )
-GOLANGCI = FindingsJson(
-    ("golangci-lint",), re.compile(r'\{\s*"Issues"'), ("FromLinter", "Pos"), ("Issues", EACH), _golangci
-)
+GOLANGCI = FindingsJson(("golangci-lint",), regex(r'\{\s*"Issues"'), ("FromLinter", "Pos"), ("Issues", EACH), _golangci)
 PYLINT = FindingsJson(("pylint",), _ARRAY, ("message-id", "symbol", "path"), (EACH,), _pylint)
 GCC = FindingsJson(("gcc", "g++", "cc", "c++", "make"), _ARRAY, ("kind", "caret", "locations"), (EACH,), _gcc)
 RDJSON = FindingsJson(("ruff", "rdjson"), _OBJECT, ("diagnostics", "location", "range"), ("diagnostics", EACH), _rdjson)

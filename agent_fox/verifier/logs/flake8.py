@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
 
 _PLACE = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):"
-_PLACED = re.compile(rf"{_PLACE}(?:\d+:)? [A-Z\[]")
-_PYLINT = re.compile(rf"{_PLACE}(?P<column>\d+): (?P<code>[CRWEFI]\d{{4}}): (?P<message>.*)$")
-_PARSEABLE = re.compile(rf"{_PLACE} \[(?P<code>[\w-]+)(?:\([\w-]+\), ?[\w.]*)?\] (?P<message>.*)$")
-_FLAKE8 = re.compile(rf"{_PLACE}(?:(?P<column>\d+):)? (?P<code>[A-Z]{{1,4}}\d{{1,5}}):? (?P<message>.*)$")
+_PLACED = regex(rf"{_PLACE}(?:\d+:)? [A-Z\[]")
+_PYLINT = regex(rf"{_PLACE}(?P<column>\d+): (?P<code>[CRWEFI]\d{{4}}): (?P<message>.*)$")
+_PARSEABLE = regex(rf"{_PLACE} \[(?P<code>[\w-]+)(?:\([\w-]+\), ?[\w.]*)?\] (?P<message>.*)$")
+_FLAKE8 = regex(rf"{_PLACE}(?:(?P<column>\d+):)? (?P<code>[A-Z]{{1,4}}\d{{1,5}}):? (?P<message>.*)$")
 
 
 class Flake8Log:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import posixpath
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_SOURCES = 5_000
-_ENTERS = re.compile(
+_ENTERS = regex(
     r"(?:[\w./+-]*make|ninja)(?:\[(?P<level>\d+)\])?(?:\.exe)?: [^'`‘«„“]*['`‘«„“] ?(?P<folder>[^'’»“”]+?) ?['’»“”]"
 )
-_LEAVES = re.compile(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
+_LEAVES = regex(r"Leaving|verlassen|quitte|Saliendo|Saindo|Uscita|离开|離開|出ます|Выход|Opuszczenie")
 _SUFFIXES = frozenset(("c", "cc", "cpp", "cxx", "c++", "C", "m", "mm", "s", "S", "f90", "f"))
 _NAMED = _SUFFIXES | {"o", "obj"}
-_OF_TARGET = re.compile(r"CMakeFiles/[^/]+\.dir/")
+_OF_TARGET = regex(r"CMakeFiles/[^/]+\.dir/")
 _AROUND = "'\"`(),;"
 
 

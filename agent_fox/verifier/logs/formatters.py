@@ -5,29 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import diagnostic, first_match
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_BLACK = re.compile(r"would reformat (?P<file>\S.*)$")
+_BLACK = regex(r"would reformat (?P<file>\S.*)$")
 _BLACK_UNREADABLE = (
-    re.compile(r"error: (?P<message>cannot parse): (?P<file>\S.*):(?P<line>\d+):(?P<column>\d+)$"),
-    re.compile(
+    regex(r"error: (?P<message>cannot parse): (?P<file>\S.*):(?P<line>\d+):(?P<column>\d+)$"),
+    regex(
         r"error: cannot format (?P<file>\S.*?): "
         r"(?P<message>(?:Cannot parse[^:\n]*: (?P<line>\d+):(?P<column>\d+): )?\D.*)$"
     ),
 )
-_BLACK_FAILED = re.compile(r"(?:Error|Usage): (?P<message>.+)$")
-_DIFF = re.compile(r"--- (?P<file>\S.*?)(?:\t.*|:before.*)$")
-_ISORT = re.compile(r"ERROR: (?P<file>\S.*?) (?P<message>Imports are incorrectly sorted.*)$")
-_GOFMT = re.compile(r"(?!\+\+\+ |--- )(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.go)$")
-_GOFMT_DIFF = re.compile(r"diff (?:-u )?(?P<file>\S.*?)\.orig \S")
-_GOFMT_UNREADABLE = re.compile(
-    r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.go):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)$"
-)
-_RUST_LISTED = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.rs)$")
-_RUSTFMT = re.compile(r"Diff in (?P<file>\S.*?)(?: at line |:)(?P<line>\d+):?$")
+_BLACK_FAILED = regex(r"(?:Error|Usage): (?P<message>.+)$")
+_DIFF = regex(r"--- (?P<file>\S.*?)(?:\t.*|:before.*)$")
+_ISORT = regex(r"ERROR: (?P<file>\S.*?) (?P<message>Imports are incorrectly sorted.*)$")
+_GOFMT = regex(r"(?!\+\+\+ |--- )(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.go)$")
+_GOFMT_DIFF = regex(r"diff (?:-u )?(?P<file>\S.*?)\.orig \S")
+_GOFMT_UNREADABLE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.go):(?P<line>\d+):(?P<column>\d+): (?P<message>.*)$")
+_RUST_LISTED = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.rs)$")
+_RUSTFMT = regex(r"Diff in (?P<file>\S.*?)(?: at line |:)(?P<line>\d+):?$")
 
 
 class BlackLog:

@@ -5,35 +5,36 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.protocol import Workspace
 
-_PYTHON_FRAME = re.compile(r'^[E\s]*File "([^"\n]{1,1000})", line (\d+)', re.MULTILINE)
-_PYTEST_FRAME = re.compile(r"^((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.py):(\d+): ?(?!\d)", re.MULTILINE)
-_JS_FRAME = re.compile(
+_PYTHON_FRAME = regex(r'^[E\s]*File "([^"\n]{1,1000})", line (\d+)', re.MULTILINE)
+_PYTEST_FRAME = regex(r"^((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.py):(\d+): ?(?!\d)", re.MULTILINE)
+_JS_FRAME = regex(
     r"^[ \t]*(?:at |❯ |→ )?(?:async )?(?:[^\n(]{0,500}?\()?((?:file://)?(?:[A-Za-z]:)?[^\s():][^():\n]{0,1000}):(\d+):(\d+)\)?",
     re.MULTILINE,
 )
-_JS_FILE = re.compile(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
-_JS_CALLER = re.compile(r"^[\w.$<>*#]+ (?=[^\s/\\]*[/\\])")
-_JAVA_FRAME = re.compile(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|kt|groovy|scala)):(\d+)\)", re.M)
-_RUST_PLACE = re.compile(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
-_GO_PLACE = re.compile(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
-_GO_TRACE = re.compile(r"Error Trace:\s+(\S+\.go):(\d+)")
-_C_PLACE = re.compile(
+_JS_FILE = regex(r"\.(?:[cm]?[jt]sx?|vue|svelte)$")
+_JS_CALLER = regex(r"^[\w.$<>*#]+ (?=[^\s/\\]*[/\\])")
+_JAVA_FRAME = regex(r"^\s*at (?:[\w.@-]*/){0,2}([\w.$<>-]+)\(([\w$-]+\.(?:java|kt|groovy|scala)):(\d+)\)", re.M)
+_RUST_PLACE = regex(r"panicked at (?:'[^\n]*', )?([^\s:][^:\n]*\.rs):(\d+):(\d+)")
+_GO_PLACE = regex(r"^[ \t]*([\w./\\-]+\.go):(\d+):", re.MULTILINE)
+_GO_TRACE = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
+_C_PLACE = regex(
     r"^(?:(?:\d+: )?[\w.+/-]+: )?(?:\d+: )?((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.(?:c|cc|cpp|cxx|h|hh|hpp)):(\d+): "
     r"(?=.*Assertion|Failure|FAILED|ERROR: )",
     re.MULTILINE,
 )
-_NOT_OURS = re.compile(
+_NOT_OURS = regex(
     r"(?:^|/)(?:node_modules|site-packages|dist-packages|\.venv|venv|\.tox|lib/python\d[\d.]*|\.cargo/registry)/"
     r"|^(?:node:|internal/|<|/rustc/|native$|webpack-internal:)"
 )
-_JAVA_LIBRARIES = re.compile(
+_JAVA_LIBRARIES = regex(
     r"^(?:java|javax|jdk|sun|com\.sun|junit|org\.junit|org\.opentest4j|org\.hamcrest|org\.assertj|org\.mockito"
     r"|org\.testng|org\.spockframework|org\.codehaus\.groovy|groovy|kotlin|kotlinx|scala|org\.gradle|org\.apache\.maven"
     r"|worker\.org\.gradle|com\.google\.common\.truth|io\.kotest|org\.springframework\.test)\."
 )
-_TEST_CLASS = re.compile(r"(?:^|[^a-z])(?:Test|Tests|IT|ITCase|TestCase|Spec)(?![a-z])|Tests?$|TestCase$|Spec$|IT$")
+_TEST_CLASS = regex(r"(?:^|[^a-z])(?:Test|Tests|IT|ITCase|TestCase|Spec)(?![a-z])|Tests?$|TestCase$|Spec$|IT$")
 
 
 @dataclass(frozen=True, slots=True)

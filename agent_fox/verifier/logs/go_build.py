@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
 
-_PLACE = re.compile(
+_PLACE = regex(
     r"(?P<vet>vet: )?(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.(?:go|mod|work|s|c|h|cc|cpp|cgo2\.go)):"
     r"(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.+)"
 )
-_PACKAGE = re.compile(r"# (?P<package>[\w.~/-]+)(?: \[(?P<test>[^\]]+)\])?$")
-_LINTER = re.compile(r" \((?P<code>(?:[A-Z]{1,3}\d{4})|[a-z][a-z0-9]+)\)$")
-_VET = re.compile(
+_PACKAGE = regex(r"# (?P<package>[\w.~/-]+)(?: \[(?P<test>[^\]]+)\])?$")
+_LINTER = regex(r" \((?P<code>(?:[A-Z]{1,3}\d{4})|[a-z][a-z0-9]+)\)$")
+_VET = regex(
     r"\w+(?:\.\w+)+ (?:format|call)\b|.*(?:format %|possible formatting directive|unreachable code"
     r"|self-assignment of|passes lock by value"
     r"|copies lock value|composite literal uses unkeyed|captured by func literal|result of \S+ call not used"
@@ -30,7 +31,7 @@ _VET = re.compile(
     r"|call to \(?\*?T?\)?\.?\w+ from a non-test goroutine|defers? |nil dereference|impossible (?:interface"
     r"|nil)|unusedwrite|mixed named)"
 )
-_DEPENDENCY = re.compile(
+_DEPENDENCY = regex(
     r"cannot find module|no required module provides|missing go\.sum entry|is not in (?:GOROOT|std)"
     r"|cannot find package|unknown revision"
     r"|module lookup disabled|reading \S+: (?:404|410|Get)|dial tcp|does not contain package|updates to go\."
@@ -39,7 +40,7 @@ _DEPENDENCY = re.compile(
     r"|no matching versions"
     r"|could not read Username|cannot query module|malformed module path|use of internal package"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"go: (?:cannot find main module|go\.mod file not found|no such tool|unknown command|cannot find GOROOT"
     r"|.*requires go >= )"
     r"|(?:stat|lstat|open) \S+: (?:no such|directory not found|permission)|no Go files in"
@@ -48,12 +49,12 @@ _ENVIRONMENT = re.compile(
     r"|warning: \"\S+\" matched no packages|no space left"
     r"|go: -race|malformed import path|pattern \S+: "
 )
-_CYCLE = re.compile(r"\timports (?P<package>\S+): (?P<message>import cycle not allowed.*)")
-_SILENT = re.compile(
+_CYCLE = regex(r"\timports (?P<package>\S+): (?P<message>import cycle not allowed.*)")
+_SILENT = regex(
     r"too many errors|note: module requires Go|go: (?:downloading|finding|found|added|upgraded|extracting"
     r"|to add|creating)|\t"
 )
-_COMMAND = re.compile(r"(?:go|package \S+|pattern \S+): (?P<message>.+)")
+_COMMAND = regex(r"(?:go|package \S+|pattern \S+): (?P<message>.+)")
 
 
 class GoBuildReader:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
@@ -20,21 +21,19 @@ from agent_fox.verifier.logs.records import Record, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 MOST_LINES = 200  # of a test's output: its beginning, and as many of its end
-_OURS = re.compile(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
-_TEXT_RUN = re.compile(
-    r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t(?!.*\[(?:build|setup) failed\]))", re.MULTILINE
-)
-_BUILD_LINE = re.compile(r"^((?:[A-Za-z]:)?[^\s:][^:]*\.go):(\d+)(?::(\d+))?: (?:vet: )?(\S.*)$")
-_FRAMING = re.compile(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):)")
+_OURS = regex(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)
+_TEXT_RUN = regex(r"^(?:=== RUN|--- (?:FAIL|PASS|SKIP)|(?:FAIL|ok  )\t(?!.*\[(?:build|setup) failed\]))", re.MULTILINE)
+_BUILD_LINE = regex(r"^((?:[A-Za-z]:)?[^\s:][^:]*\.go):(\d+)(?::(\d+))?: (?:vet: )?(\S.*)$")
+_FRAMING = regex(r"^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)|--- (?:PASS|FAIL|SKIP|BENCH):)")
 _TIME = r'\{(?:"Time":"[^"\\]*+",)?"Action":'
-_PASSED = re.compile(  # all events of a test that passed, with none of another's between them
+_PASSED = regex(  # all events of a test that passed, with none of another's between them
     rf"""{_TIME}"run","Package":"(?P<package>[^"\\]++)","Test":"(?P<test>[^"\\]++)"\}}\n
         (?>(?:{_TIME}"output","Package":"(?P=package)","Test":"(?P=test)",
            "Output":"[^"\\\n]*+(?>(?:\\[^\n][^"\\\n]*+)*)"(?:,"OutputType":"[\w-]*+")?\}}\n)*)
         {_TIME}"pass","Package":"(?P=package)","Test":"(?P=test)"(?:,"Elapsed":[\d.e+-]++)?\}}\n""",
     re.VERBOSE,
 )
-_NOTHING_SAID = re.compile(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
+_NOTHING_SAID = regex(r"^(?:FAIL|PASS|ok|exit status \d+|\?|coverage:)")
 
 
 class GoJson(SkippingLog):

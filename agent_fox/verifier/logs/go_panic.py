@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
 MOST_LINES = 400  # kept of one trace
-_BEGINS = re.compile(
+_BEGINS = regex(
     r"(?:panic|fatal error|runtime): (?!goroutine)|unexpected fault address|SIG[A-Z]+: |WARNING: DATA RACE$"
 )
 _FIRST = "pfruSW"
-_TIMEOUT = re.compile(r"panic: test timed out after ")
-_RUNNING = re.compile(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
-_FUNCTION = re.compile(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
-_PLACE = re.compile(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
-_TEST = re.compile(r"\.(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func\d+[\d.]*)?\(")
-_ENDS = re.compile(r"(?:FAIL|ok  |PASS|---|===)(?:[\t ]|$)|exit status \d+$")
+_TIMEOUT = regex(r"panic: test timed out after ")
+_RUNNING = regex(r"\t\t?(?P<name>(?:Test|Fuzz|Example|Benchmark)\S*) \([\dhms.]+\)$")
+_FUNCTION = regex(r"(?P<package>[\w.~/-]+?)\.(?P<name>[\w.*()\[\]]+)\(.*\)$|created by ")
+_PLACE = regex(r"[\t ]+(?P<file>(?:[A-Za-z]:)?[/\\][^:\n]+\.go):(?P<line>\d+)(?: \+0x[0-9a-f]+)?$")
+_TEST = regex(r"\.(?P<name>(?:Test|Fuzz|Example|Benchmark)\w*)(?:\.func\d+[\d.]*)?\(")
+_ENDS = regex(r"(?:FAIL|ok  |PASS|---|===)(?:[\t ]|$)|exit status \d+$")
 
 
 class Panic:

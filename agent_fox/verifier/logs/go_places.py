@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place
 from agent_fox.verifier.logs.protocol import Workspace
 
 _HOSTS_WITH_OWNERS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com")
-_LOG_LINE = re.compile(r"^\s+(?:[\w./-]*/)?([\w.-]+\.go):(\d+): ?(.*)$")
-_SAYS_WRONG = re.compile(
+_LOG_LINE = regex(r"^\s+(?:[\w./-]*/)?([\w.-]+\.go):(\d+): ?(.*)$")
+_SAYS_WRONG = regex(
     r"!=|\b(?:want(?:ed)?|got|expected|unexpected|errors?|fail(?:ed|ure)?|not|should|must|mismatch|differ\w*|bad"
     r"|invalid|missing|wrong)\b",
     re.IGNORECASE,
 )
-_TESTIFY = re.compile(r"Error Trace:\s+(\S+\.go):(\d+)")
-_TESTIFY_ERROR = re.compile(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
+_TESTIFY = regex(r"Error Trace:\s+(\S+\.go):(\d+)")
+_TESTIFY_ERROR = regex(r"^\s+Error:\s+(\S.*)$", re.MULTILINE)
 
 
 def module_of(packages: Iterable[str]) -> str:

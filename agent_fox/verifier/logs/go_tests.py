@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_packages import Packages
@@ -13,14 +14,14 @@ from agent_fox.verifier.logs.go_places import in_folder, logged_failure
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
 
-_RESULT = re.compile(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
-_GLUED = re.compile(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
+_RESULT = regex(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
+_GLUED = regex(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")
 _RUNS = "=== RUN   "
-_NOW = re.compile(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
-_LOGGED = re.compile(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
-_MORE = re.compile(r" {8,}|\t")
-_EXITED = re.compile(r"(?:exit status \d+|signal: .+)$")
-_PASSED = re.compile(  # a test without sub-tests, and what it logged
+_NOW = regex(r"\x16?=== (?P<what>RUN|CONT|NAME|PAUSE) +(?P<name>\S+)$")
+_LOGGED = regex(r"(?P<indent> {4,})[\w.+-]+\.go:\d+: ?")
+_MORE = regex(r" {8,}|\t")
+_EXITED = regex(r"(?:exit status \d+|signal: .+)$")
+_PASSED = regex(  # a test without sub-tests, and what it logged
     r"""===[ ]RUN[ ]{3}([^\s/]++)\n
         ((?>(?:[ ]{4}[^\n-]*+(?>(?:-(?!--[ ])[^\n-]*+)*)\n)*))
         ---[ ]PASS:[ ]\1[ ]\([\d.]++s\)\n(?![ \t])""",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.go_build import GoBuildReader
 from agent_fox.verifier.logs.go_packages import Packages
@@ -12,11 +11,11 @@ from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_PACKAGE_ENDS = re.compile(
+_PACKAGE_ENDS = regex(
     r"(?P<how>ok  |FAIL|\?   )\t(?P<package>[\w.~/-]+)(?:\t(?P<time>[\d.]+s|\(cached\)))?[\t ]?"
     r"(?P<note>\[.*\])?(?:\tcoverage: .*)?$"
 )
-_BUILD_FAILED = re.compile(r"\[(?:build|setup) failed\]")
+_BUILD_FAILED = regex(r"\[(?:build|setup) failed\]")
 
 
 class GoLog(SkippingLog):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
@@ -13,9 +14,9 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_LINES = 60
-_FAILED = re.compile(r"=== FAIL: (?P<package>\S+)(?: (?P<name>\S.*?))? \([\d.]+s\)$")
-_DONE = re.compile(r"DONE (?:\d+ runs?, )?(?P<tests>\d+) tests?(?P<counts>(?:, \d+ \w+)*) in [\d.]+m?s$")
-_COUNT = re.compile(r"(\d+) (skipped|failures?|errors?)")
+_FAILED = regex(r"=== FAIL: (?P<package>\S+)(?: (?P<name>\S.*?))? \([\d.]+s\)$")
+_DONE = regex(r"DONE (?:\d+ runs?, )?(?P<tests>\d+) tests?(?P<counts>(?:, \d+ \w+)*) in [\d.]+m?s$")
+_COUNT = regex(r"(\d+) (skipped|failures?|errors?)")
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
@@ -18,16 +19,16 @@ from agent_fox.verifier.logs.maven_checks import check_draft
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
 
-_TASK = re.compile(
+_TASK = regex(
     r"(?:> Task )?(?P<task>(?::[\w.-]+)+?)(?P<glued>(?:[A-Za-z]:[\\/]|/|error: |warning: |[ew]: |Note: "
     r"|WARNING: ).*| (?:FAILED|UP-TO-DATE|NO-SOURCE|SKIPPED|FROM-CACHE))?$"
 )
-_FAILED = re.compile(r"(?P<owner>\S[^>\n]*?)(?P<names>(?: > [^>\n]+)+) FAILED$")
-_COMPLETED = re.compile(r"(?P<tests>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$")
-_CHECK = re.compile(r"\[ant:checkstyle\] \[(?P<level>ERROR|WARN|WARNING|INFO)\] (?P<rest>.*)")
-_PMD = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<rule>\w+):\t(?P<message>.*)")
-_SOURCE = re.compile(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
-_DULL_LINES = re.compile(  # blank, what a test printed (but no place in a source), a test that did not fail
+_FAILED = regex(r"(?P<owner>\S[^>\n]*?)(?P<names>(?: > [^>\n]+)+) FAILED$")
+_COMPLETED = regex(r"(?P<tests>\d+) tests? completed(?:, (?P<failed>\d+) failed)?(?:, (?P<skipped>\d+) skipped)?$")
+_CHECK = regex(r"\[ant:checkstyle\] \[(?P<level>ERROR|WARN|WARNING|INFO)\] (?P<rest>.*)")
+_PMD = regex(r"(?P<file>(?:[A-Za-z]:)?[^:\n]+\.java):(?P<line>\d+):\t(?P<rule>\w+):\t(?P<message>.*)")
+_SOURCE = regex(r"(?:Note: )?(?P<path>(?:[A-Za-z]:)?[/\\][^:\n]*?/(?P<name>[\w$]+\.(?:java|kt|groovy|scala)))\b")
+_DULL_LINES = regex(  # blank, what a test printed (but no place in a source), a test that did not fail
     r"""(?>(?:\n
        |[ ]{4}[^\n.]*+(?>(?:\.(?!a?j)[^\n.]*+)*)\n
        |[\w.$]++[ ]>[ ][^\n:]*[ ](?:PASSED|SKIPPED|STARTED|STANDARD_OUT|STANDARD_ERROR)\n)*)""",

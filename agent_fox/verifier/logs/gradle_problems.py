@@ -4,42 +4,41 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.javac import invalid_environment
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
-_HEADING = re.compile(r"\* (?P<name>Where|What went wrong|Try|Exception is|Get more help at)\b")
-_WHERE = re.compile(
+_HEADING = regex(r"\* (?P<name>Where|What went wrong|Try|Exception is|Get more help at)\b")
+_WHERE = regex(
     r"(?:Build|Settings|Script|Initialization|Precompiled script plugin) ?(?:script|file)? ?'"
     r"(?P<file>[^']+)' line: (?P<line>\d+)"
 )
-_TASK = re.compile(r"Execution failed for task '(?P<task>[^']+)'")
-_UNRESOLVED = re.compile(
-    r"\s*> (?P<message>(?:Could not (?:resolve|find|get|download)|Cannot resolve|No matching)\b.*)"
-)
-_DEPENDENCY = re.compile(
+_TASK = regex(r"Execution failed for task '(?P<task>[^']+)'")
+_UNRESOLVED = regex(r"\s*> (?P<message>(?:Could not (?:resolve|find|get|download)|Cannot resolve|No matching)\b.*)")
+_DEPENDENCY = regex(
     r"Could not resolve (?!all task)|Could not find (?!method|property|tools\.jar)|Could not download"
     r"|Plugin \[id: .*was not found"
     r"|Could not determine the dependencies|No cached version of"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"Task '.*' not found|Project '.*' not found|Could not find tools\.jar|[Tt]oolchain"
     r"|Unsupported class file|Could not determine java version"
     r"|Could not create (?:the Java|service)|No Java compiler|JAVA_HOME|Gradle version|No space left"
     r"|Process '.*' finished with|does not contain a Gradle build"
     r"|Timeout waiting to lock|daemon disappeared"
 )
-_SCRIPT = re.compile(
+_SCRIPT = regex(
     r"Could not compile|A problem occurred (?:evaluating|configuring)|Could not find method"
     r"|Could not get unknown property"
 )
-_TIMEOUT = re.compile(r"Timeout has been exceeded")
-_FORMAT = re.compile(r"format violations")
-_LINT = re.compile(r"[Cc]heckstyle|PMD|SpotBugs|[Vv]iolations|[Ll]int|[Dd]etekt")
-_TESTS = re.compile(r"There were failing tests|No tests found|Test process|failing tests")
-_COMPILE = re.compile(r"Compilation (?:failed|error)|compileKotlin|Compile failed|Internal compiler error")
-_FILE = re.compile(r"\s{4,}(?P<file>[\w./\\-]+\.\w+)$")
+_TIMEOUT = regex(r"Timeout has been exceeded")
+_FORMAT = regex(r"format violations")
+_LINT = regex(r"[Cc]heckstyle|PMD|SpotBugs|[Vv]iolations|[Ll]int|[Dd]etekt")
+_TESTS = regex(r"There were failing tests|No tests found|Test process|failing tests")
+_COMPILE = regex(r"Compilation (?:failed|error)|compileKotlin|Compile failed|Internal compiler error")
+_FILE = regex(r"\s{4,}(?P<file>[\w./\\-]+\.\w+)$")
 _LONGEST = 60  # lines of one problem
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.results import FailureKind
 
 MOST_LINES = 200  # kept of one failure
-_EXCEPTION = re.compile(r"    (?P<type>[\w.$]+)(?: at (?P<file>[\w$-]+\.\w+):(?P<line>\d+)|: ?(?P<message>.*))?$")
-_FRAME = re.compile(r"\s+(?:at [\w.$/@<>-]+\(|Caused by:|Suppressed:|\.\.\. \d+ more)")
-_MODULE_LOADER = re.compile(r"(?<=at )(?:app//|[\w.-]+@[\w.-]*/)")
+_EXCEPTION = regex(r"    (?P<type>[\w.$]+)(?: at (?P<file>[\w$-]+\.\w+):(?P<line>\d+)|: ?(?P<message>.*))?$")
+_FRAME = regex(r"\s+(?:at [\w.$/@<>-]+\(|Caused by:|Suppressed:|\.\.\. \d+ more)")
+_MODULE_LOADER = regex(r"(?<=at )(?:app//|[\w.-]+@[\w.-]*/)")
 _TESTS = ("test", "")
 
 

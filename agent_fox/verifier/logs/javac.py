@@ -5,27 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
 
 ERRORS = "error|エラー|错误|錯誤|Fehler|erreur|오류"
 WARNINGS = "warning|警告|Warnung|avertissement|경고"
-_HEAD = re.compile(
+_HEAD = regex(
     rf"(?P<file>(?:[A-Za-z]:)?[^:\n]*\.(?:java|jav|aj)):(?P<line>\d+): (?:(?P<error>{ERRORS})|{WARNINGS}): ?"
     rf"(?P<message>.+)"
 )
-_BARE = re.compile(rf"(?:(?P<error>{ERRORS})|(?:{WARNINGS})): ?(?P<message>.+)")
-_KOTLIN = re.compile(
+_BARE = regex(rf"(?:(?P<error>{ERRORS})|(?:{WARNINGS})): ?(?P<message>.+)")
+_KOTLIN = regex(
     r"(?P<severity>[ew]): (?P<file>(?:file://)?[^\n]*?\.kts?):(?: \()?(?P<line>\d+)(?::|, )(?P<column>\d+)"
     r"(?:\):)?:? ?(?P<message>.+)"
 )
-_CARET = re.compile(r"(\s*)\^\s*$")
-_SYMBOL = re.compile(r"\s+(?:symbol|シンボル|符号|Symbol): *(?P<symbol>.+)")
-_COUNT = re.compile(r"(?:\d+ (?:errors?|warnings?|Fehler|Warnung(?:en)?)|(?:エラー|警告)\d+個|\d+ 个(?:错误|警告))$")
-_ENDS = re.compile(r"(?:Note|ノート|注|Hinweis): ")
-_CODE = re.compile(r"\[([a-z][\w-]*)\] ")
-_ENVIRONMENT = re.compile(
+_CARET = regex(r"(\s*)\^\s*$")
+_SYMBOL = regex(r"\s+(?:symbol|シンボル|符号|Symbol): *(?P<symbol>.+)")
+_COUNT = regex(r"(?:\d+ (?:errors?|warnings?|Fehler|Warnung(?:en)?)|(?:エラー|警告)\d+個|\d+ 个(?:错误|警告))$")
+_ENDS = regex(r"(?:Note|ノート|注|Hinweis): ")
+_CODE = regex(r"\[([a-z][\w-]*)\] ")
+_ENVIRONMENT = regex(
     r"invalid (?:target|source) release|release version \S+ not supported|invalid flag|no source files"
     r"|source release \S+ requires"
 )

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, javascript_place
 from agent_fox.verifier.logs.protocol import Workspace
 
-LOADING = re.compile(
+LOADING = regex(
     r"SyntaxError|Cannot find (?:module|package)|Failed to (?:resolve|load)|Parse failure|Transform failed|ParseError"
     r"|Unexpected token|does not provide an export|ERR_MODULE_NOT_FOUND|error TS\d+|Expression expected"
     r"|Jest encountered an unexpected token"
 )
-_EXCEPTION = re.compile(r"(?:Uncaught )?(?P<exception>[A-Za-z_$][\w$.]*(?:Error|Exception)?)(?: \[\w+\])?(?::|$)")
+_EXCEPTION = regex(r"(?:Uncaught )?(?P<exception>[A-Za-z_$][\w$.]*(?:Error|Exception)?)(?: \[\w+\])?(?::|$)")
 _PATH = r"(?P<file>(?:file://)?(?:/|\./|[A-Za-z]:[\\/])?[^\s:()][^:()\n]*\.\w+)"
-_BABEL = re.compile(rf"\w*Error: {_PATH}: .*?\((?P<line>\d+):(?P<column>\d+)\)")
-_LOADER = re.compile(rf"\s*(?:At file|File): {_PATH}:(?P<line>\d+):(?P<column>\d+)$")
-_ESBUILD = re.compile(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+): ERROR: .*)$")
-_OXC = re.compile(rf"\s*[╭,┌]─+\[ ?{_PATH}:(?P<line>\d+):(?P<column>\d+) ?\]$")
-_NODE = re.compile(rf"\s*{_PATH}:(?P<line>\d+)$")
+_BABEL = regex(rf"\w*Error: {_PATH}: .*?\((?P<line>\d+):(?P<column>\d+)\)")
+_LOADER = regex(rf"\s*(?:At file|File): {_PATH}:(?P<line>\d+):(?P<column>\d+)$")
+_ESBUILD = regex(rf"\s*(?:✘ \[ERROR\] .*|{_PATH}:(?P<line>\d+):(?P<column>\d+): ERROR: .*)$")
+_OXC = regex(rf"\s*[╭,┌]─+\[ ?{_PATH}:(?P<line>\d+):(?P<column>\d+) ?\]$")
+_NODE = regex(rf"\s*{_PATH}:(?P<line>\d+)$")
 _FROM_ZERO = (_BABEL, _LOADER, _ESBUILD)
 
 

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, first_line
 from agent_fox.verifier.logs.node import node_failure
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
 
-_FILE = re.compile(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
-_NOT_LOADED = re.compile(
+_FILE = regex(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
+_NOT_LOADED = regex(
     r"SyntaxError|ERR_MODULE_NOT_FOUND|MODULE_NOT_FOUND|Cannot find (?:module|package)|Failed to (?:load|resolve|parse)"
     r"|Unexpected token|Transform failed|does not provide an export named"
 )
-_ERROR = re.compile(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)(?: \[\w+\])?: .+)$")
+_ERROR = regex(r"^(?:Uncaught )?((?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)(?: \[\w+\])?: .+)$")
 
 
 def is_file(name: str) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import diagnostic
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
@@ -18,17 +18,17 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 _MARKS = ("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests", "● ", "Jest:")
 _FIRST, _SECOND = "PFTSNJ●", "PF›"  # letters of the marks: cheaper to look at than the marks
-_SUITE = re.compile(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*)$")
-_TIME = re.compile(r" \([\d.]+ m?s\)$")
-_TITLE = re.compile(r"  ● (?P<title>\S.*)$")
+_SUITE = regex(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*)$")
+_TIME = regex(r" \([\d.]+ m?s\)$")
+_TITLE = regex(r"  ● (?P<title>\S.*)$")
 _BROKEN_SUITE = "Test suite failed to run"
-_NOT_A_TEST = re.compile(r"Console$|Cannot log after tests|process\.exit called")
-_CONFIGURATION = re.compile(r"● (?P<message>(?:Validation Error|Multiple configurations).*)$")
-_END = re.compile(r"Test Suites: |Snapshot Summary$| › \d+ snapshots? |Summary of all failing tests$")
-_TESTS = re.compile(r"Tests: +(?P<counts>\d.*\d total)$")
-_COUNT = re.compile(r"(\d+) (failed|skipped|todo|passed|total)")
-_NOTHING = re.compile(r"(?P<message>No tests found), exiting with code")
-_COVERAGE = re.compile(r"Jest: (?P<message>.*(?:coverage )?threshold for .*not met.*)$")
+_NOT_A_TEST = regex(r"Console$|Cannot log after tests|process\.exit called")
+_CONFIGURATION = regex(r"● (?P<message>(?:Validation Error|Multiple configurations).*)$")
+_END = regex(r"Test Suites: |Snapshot Summary$| › \d+ snapshots? |Summary of all failing tests$")
+_TESTS = regex(r"Tests: +(?P<counts>\d.*\d total)$")
+_COUNT = regex(r"(\d+) (failed|skipped|todo|passed|total)")
+_NOTHING = regex(r"(?P<message>No tests found), exiting with code")
+_COVERAGE = regex(r"Jest: (?P<message>.*(?:coverage )?threshold for .*not met.*)$")
 
 
 @dataclass(slots=True)

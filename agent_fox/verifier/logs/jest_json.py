@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces, without_colours
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
@@ -16,8 +17,8 @@ from agent_fox.verifier.logs.records import Record, number, record, records, tex
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _FILES = ("testResults", EACH)
-_BEGINS = re.compile(r'\{\s*"(?:num(?:Total|Failed|Passed)Test|testResults|success"\s*:\s*\w+,\s*"num)')
-_TITLE = re.compile(r"^\s*● .*$", re.MULTILINE)
+_BEGINS = regex(r'\{\s*"(?:num(?:Total|Failed|Passed)Test|testResults|success"\s*:\s*\w+,\s*"num)')
+_TITLE = regex(r"^\s*● .*$", re.MULTILINE)
 _SKIPPED = ("pending", "skipped", "todo", "disabled")
 
 

@@ -6,11 +6,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
+from agent_fox.core.regex import regex
+
 LONGEST_VALUE = 32_000_000  # characters of one part that is read whole
 
-_START = re.compile(r"^[ \t\ufeff]*(?=\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE)
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"[-+.eE0-9]*")
+_START = regex(r"^[ \t\ufeff]*(?=\[\s*(?:[\[{\"\]]|$)|\{\s*(?:[\"}]|$))", re.MULTILINE)
+_SPACE = regex(r"[ \t\r\n]*")
+_NUMBER = regex(r"[-+.eE0-9]*")
 _DECODER = json.JSONDecoder(strict=False)
 
 Path = tuple[str, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.frames import Place, any_place, first_line, java_place, python_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
@@ -17,19 +18,19 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.xml_stream import XmlCut
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
-_STARTS = re.compile(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
-_JAVA_TRACE = re.compile(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)
-_PYTEST_WRAPPED = re.compile(r'^failed on (?:setup|teardown) with "(.*?)"?$', re.DOTALL)
-_PYTEST_ERROR = re.compile(r"^E {3}([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*)$", re.MULTILINE)
-_PYTEST_LAST = re.compile(r"^\S[^\n]*\.py:\d+: ([A-Za-z_][\w.]*)\s*$", re.MULTILINE)
-_JS_NAMES = re.compile(r"^\s*(?:cause: )?((?:[A-Z][\w$.]*)?(?:Error|Exception))\b(?: \[\w+\])?: ", re.MULTILINE)
-_NAMES_CLASS = re.compile(r"(?:^|\.)[A-Z]\w*(?:Error|Exception|Failure|Failed)$")
-_ERROR_PREFIX = re.compile(r"^(?:AssertionError(?: \[\w+\])?|Error): ")
+_STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
+_JAVA_TRACE = regex(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)
+_PYTEST_WRAPPED = regex(r'^failed on (?:setup|teardown) with "(.*?)"?$', re.DOTALL)
+_PYTEST_ERROR = regex(r"^E {3}([A-Za-z_][\w.]*(?:Error|Exception|Warning|Exit|Interrupt)\b.*)$", re.MULTILINE)
+_PYTEST_LAST = regex(r"^\S[^\n]*\.py:\d+: ([A-Za-z_][\w.]*)\s*$", re.MULTILINE)
+_JS_NAMES = regex(r"^\s*(?:cause: )?((?:[A-Z][\w$.]*)?(?:Error|Exception))\b(?: \[\w+\])?: ", re.MULTILINE)
+_NAMES_CLASS = regex(r"(?:^|\.)[A-Z]\w*(?:Error|Exception|Failure|Failed)$")
+_ERROR_PREFIX = regex(r"^(?:AssertionError(?: \[\w+\])?|Error): ")
 _EMPTY_MESSAGES = ("Failed", "test failure")
-_TYPE = re.compile(r"^<?(?:class ')?([\w.$]+)'?>?$")
-_PANIC = re.compile(r"panicked at [^\n]+:\n([^\n]+)")
-_CPP_PREFIX = re.compile(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+)\n")  # GoogleTest's
-_GO_PREFIX = re.compile(r"^[\w./\\-]+\.go:\d+: ")
+_TYPE = regex(r"^<?(?:class ')?([\w.$]+)'?>?$")
+_PANIC = regex(r"panicked at [^\n]+:\n([^\n]+)")
+_CPP_PREFIX = regex(r"^(?P<file>\S+\.(?:cc|cpp|cxx|c|hh|hpp|hxx|h)):(?P<line>\d+)\n")  # GoogleTest's
+_GO_PREFIX = regex(r"^[\w./\\-]+\.go:\d+: ")
 
 
 class JunitParser:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.junit_cases import JunitCase
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
 
-_RULE = re.compile(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
-_PLACE = re.compile(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
+_RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
+_PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
 
 
 def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:

@@ -2,42 +2,41 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import Failure, FailureKind
 
-_LINKER = re.compile(
+_LINKER = regex(
     r"(?:[\w./+-]*/)?(?:[\w.-]+-)?(?:ld(?:\.\w+|64\.lld)?|rust-lld|mold|collect2|wasm-ld)"
     r"(?:\.exe)?[ \u00a0\u202f]?: (?P<rest>.*)"
 )
-_NAMES = re.compile(r"ld(?:\.\w+)?(?:\.exe)?[ \u00a0\u202f]?: |lld: |collect2: ")
-_SECTION = re.compile(r"(?P<file>[^\s:(][^:(\n]*):\([.\w$]+\+0x[0-9a-fA-F]+\)[ \u00a0\u202f]?: (?P<message>.*)")
-_LINE = re.compile(
+_NAMES = regex(r"ld(?:\.\w+)?(?:\.exe)?[ \u00a0\u202f]?: |lld: |collect2: ")
+_SECTION = regex(r"(?P<file>[^\s:(][^:(\n]*):\([.\w$]+\+0x[0-9a-fA-F]+\)[ \u00a0\u202f]?: (?P<message>.*)")
+_LINE = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:(][^:(\n]*):(?P<line>\d+): "
     r"(?P<message>(?:undefined reference|multiple definition|référence indéfinie|Nicht definierter Verweis"
     r"|définitions? multiples?).*)"
 )
-_LLD = re.compile(
+_LLD = regex(
     r"(?:error: )?(?P<message>(?:undefined symbol|duplicate symbol|undefined reference"
     r"|unable to find library|cannot open) ?:? ?.*)"
 )
-_USED = re.compile(
+_USED = regex(
     r"\s*>>> (?:referenced by|defined at) (?P<name>[^\s:()]+)(?::(?P<line>\d+))?(?: \((?P<path>[^():]+)(?::\d+)?\))?$"
 )
-_APPLE = re.compile(r'\s+"_?(?P<symbol>[^"]+)", referenced from:$')
-_SYMBOL = re.compile(r"[`'‘«„»“] ?(?P<quoted>[^`'’«»“”]+?) ?['’»“«”]|symbol: (?P<named>\S.*)$")
-_WARNING = re.compile(r"(?:\S+: )?(?:warning|Warnung|attention|警告)\b ?: ")
-_CONTEXT = re.compile(
+_APPLE = regex(r'\s+"_?(?P<symbol>[^"]+)", referenced from:$')
+_SYMBOL = regex(r"[`'‘«„»“] ?(?P<quoted>[^`'’«»“”]+?) ?['’»“«”]|symbol: (?P<named>\S.*)$")
+_WARNING = regex(r"(?:\S+: )?(?:warning|Warnung|attention|警告)\b ?: ")
+_CONTEXT = regex(
     r"(?<!\S)\S+\.(?:o|a|so|obj)(?:\([^)]*\))? ?: ?(?:in function|in Funktion|dans la fonction|関数)|(?:in function"
     r"|in Funktion) [`'»]"
 )
-_SILENT = re.compile(
+_SILENT = regex(
     r"(?:error: )?ld returned|.*(?:ld gab \d|ld a retourné|ld はステータス)|final link failed|ld exited"
     r"|more undefined references"
 )
-_MISSING = re.compile(
+_MISSING = regex(
     r"(?:error: )?(?:cannot find|unable to find library|library not found for|kann .* nicht finden|ne peut trouver)"
 )
 

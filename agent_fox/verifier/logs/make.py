@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import Failure, FailureKind
 
 _MAKE = r"(?:[\w./+-]*make)(?:\[\d+\])?(?:\.exe)?: "
-_RECIPE = re.compile(_MAKE + r"\*\*\* \[(?:(?P<file>[^\]\s:][^\]:]*):(?P<line>\d+): )?(?P<target>[^\]]+)\] (?P<how>.*)")
-_STOP = re.compile(_MAKE + r"\*\*\* (?P<message>.*?)(?:  ?(?:Stop|Schluss|Arrêt|中止)\.?)?$")
-_SYNTAX = re.compile(
+_RECIPE = regex(_MAKE + r"\*\*\* \[(?:(?P<file>[^\]\s:][^\]:]*):(?P<line>\d+): )?(?P<target>[^\]]+)\] (?P<how>.*)")
+_STOP = regex(_MAKE + r"\*\*\* (?P<message>.*?)(?:  ?(?:Stop|Schluss|Arrêt|中止)\.?)?$")
+_SYNTAX = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:]*):(?P<line>\d+): \*\*\* (?P<message>.*?)(?:  ?(?:Stop|Schluss|Arrêt)\.?)?$"
 )
-_MISSING = re.compile(
+_MISSING = regex(
     _MAKE + r"(?P<program>[^\s:]+): (?:No such file or directory|Command not found|Permission denied"
     r"|Datei oder Verzeichnis nicht gefunden)"
     r"|(?:/bin/)?(?:sh|bash|dash): (?:line )?(?:\d+: )?(?P<shell>[^\s:]+): (?:command )?(?:not found|nicht gefunden)"
 )
-_WAITING = re.compile(r"(?:Waiting for|Warten auf|Attente|未完了)")
-_ASSERTION = re.compile(
+_WAITING = regex(r"(?:Waiting for|Warten auf|Attente|未完了)")
+_ASSERTION = regex(
     r"(?:[^\s:]+: )?(?P<file>[^\s:][^:\n]*\.\w+):(?P<line>\d+): (?:(?P<function>[^\n]*?): )?Assertion [`'‘]"
     r"(?P<message>.*)['’] failed\.?$"
 )
-_NINJA = re.compile(r"ninja: (?:error|fatal): (?:(?P<file>[^\s:]+):(?P<line>\d+): )?(?P<message>.*)")
-_TEST_TARGET = re.compile(r"(?:run[-_]?)?(?:test|tests|check|unittest)s?(?:[-_]\w+)?$")
+_NINJA = regex(r"ninja: (?:error|fatal): (?:(?P<file>[^\s:]+):(?P<line>\d+): )?(?P<message>.*)")
+_TEST_TARGET = regex(r"(?:run[-_]?)?(?:test|tests|check|unittest)s?(?:[-_]\w+)?$")
 
 
 def _may_be_missing(line: str) -> bool:

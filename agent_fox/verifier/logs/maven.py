@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
@@ -18,35 +19,35 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.surefire import SurefireReader
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_LEVEL = re.compile(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
-_GLUED = re.compile(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")
-_PLACE = re.compile(
+_LEVEL = regex(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
+_GLUED = regex(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")
+_PLACE = regex(
     r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):"
     r"(?:[ ]?[\[(](?P<line>\d+)(?:,[ ]?(?P<column>\d+))?[\])]:?|(?<=\.java:)) (?P<message>.*)"
 )
-_SYMBOL = re.compile(r"\s+(?:symbol|シンボル|符号): *(?P<symbol>.+)")
-_MODULE = re.compile(r"Building \S.* \[(?P<number>\d+)/(?P<of>\d+)\]$|Building \S+ \S+$")
-_GOAL_BEGINS = re.compile(r"(?:---|>>>|<<<) \S+:\S+ .*@ (?P<artifact>\S+) (?:---|>>>|<<<)$")
-_FOLDER = re.compile(
+_SYMBOL = regex(r"\s+(?:symbol|シンボル|符号): *(?P<symbol>.+)")
+_MODULE = regex(r"Building \S.* \[(?P<number>\d+)/(?P<of>\d+)\]$|Building \S+ \S+$")
+_GOAL_BEGINS = regex(r"(?:---|>>>|<<<) \S+:\S+ .*@ (?P<artifact>\S+) (?:---|>>>|<<<)$")
+_FOLDER = regex(
     r"(?:skip non existing resourceDirectory (?P<resources>.+)/src/(?:main|test)/|  from (?P<pom>.*)pom\.xml$)"
 )
-_REPORTS = re.compile(r"(?:Please refer to |See )(?P<folder>\S.*)/target/(?:surefire|failsafe)-reports")
-_FAILED = re.compile(
+_REPORTS = regex(r"(?:Please refer to |See )(?P<folder>\S.*)/target/(?:surefire|failsafe)-reports")
+_FAILED = regex(
     r"Failed to execute goal (?:(?P<plugin>[\w.-]+:[\w.-]+:[\w.-]+):(?P<goal>[\w-]+)"
     r"(?: \([^)]*\))? )?on project (?P<project>[^:]+): (?P<message>.*)"
 )
-_POM = re.compile(r"  The project +(?:\S+ )?\((?P<pom>.+)\) has \d+ errors?$")
-_LAST = re.compile(r"To see the full stack trace|Re-run Maven|After correcting the problems|\[Help \d+\]")
-_PLAIN = re.compile(
+_POM = regex(r"  The project +(?:\S+ )?\((?P<pom>.+)\) has \d+ errors?$")
+_LAST = regex(r"To see the full stack trace|Re-run Maven|After correcting the problems|\[Help \d+\]")
+_PLAIN = regex(
     r"(?:Error: )?(?:The )?JAVA_HOME .*not (?:defined|set)|Error: Could not create the Java Virtual Machine"
     r"|.*mvn: (?:command )?not found"
 )
-_CRASHED = re.compile(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
+_CRASHED = regex(r"(?P<class>(?:[a-z_]\w*\.)+[A-Z]\w*)$")
 _SAID = r"""(?:[^\n\[\]<TR]*+  # a line of a running test, without anything that Maven marks its own lines with
     (?>(?:(?:\[(?!WARN)|(?<!INFO)(?<!ERROR)(?<!DEBUG)(?<!FATAL)\]|<(?!<<[ ])|T(?!ests[ ]run:)|R(?!unning[ ]))
     [^\n\[\]<TR]*+)*)\n)"""
-_SAID_LINES = re.compile(f"(?>{_SAID}*)", re.VERBOSE)
-_PASSED_CLASS = re.compile(
+_SAID_LINES = regex(f"(?>{_SAID}*)", re.VERBOSE)
+_PASSED_CLASS = regex(
     rf"""\[INFO\][ ]Running[ ](?P<name>[\w.$-]++)\n (?>{_SAID}*)
          \[INFO\][ ]Tests[ ]run:[ ](?P<tests>\d++),[ ]Failures:[ ]0,[ ]Errors:[ ]0,[ ]Skipped:[ ](?P<skipped>\d++),
          [ ](?:Flakes:[ ]\d++,[ ])?Time[ ]elapsed:[ ][\d.,]++[ ]s(?:ec)?[ ]--?[ ]in[ ](?P=name)\n""",

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
-_CHECKSTYLE = re.compile(
+_CHECKSTYLE = regex(
     r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):\[(?P<line>\d+)(?:,(?P<column>\d+))?\] \([\w-]+\) "
     r"(?P<rule>\w+): (?P<message>.*)"
 )
-_AUDIT = re.compile(
+_AUDIT = regex(
     r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?: (?P<message>.*) \[(?P<rule>\w+)\]$"
 )
-_PMD = re.compile(r"PMD Failure: (?P<class>[\w.$]+):(?P<line>\d+) Rule:(?P<rule>\w+) Priority:\d+ (?P<message>.*?)\.?$")
-_SPOTBUGS = re.compile(
+_PMD = regex(r"PMD Failure: (?P<class>[\w.$]+):(?P<line>\d+) Rule:(?P<rule>\w+) Priority:\d+ (?P<message>.*?)\.?$")
+_SPOTBUGS = regex(
     r"(?:High|Medium|Low): (?P<message>.*?) \[(?P<class>[\w.$]+)[^\]]*\] .*?At (?P<name>\w+\.\w+):\[lines? "
     r"(?P<line>\d+)[^\]]*\] (?P<rule>\w+)"
 )
-_FORMAT = re.compile(
+_FORMAT = regex(
     r"    (?P<file>[^\s@+-][^\n]*\.\w+)$|Non complying file: (?P<other>.+)$|File '"
     r"(?P<quoted>[^']+)' has not been previously formatted"
 )

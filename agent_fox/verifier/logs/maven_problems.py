@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.javac import invalid_environment
 from agent_fox.verifier.results import FailureKind
 
-_DEPENDENCY = re.compile(
+_DEPENDENCY = regex(
     r"Could not resolve dependencies|Could not find artifact|Failed to collect dependencies"
     r"|Could not transfer artifact"
     r"|Failed to read artifact descriptor|Non-resolvable|could not be resolved|Could not resolve"
@@ -17,35 +16,35 @@ _DEPENDENCY = re.compile(
     r"|has not been downloaded"
     r"|was not found in \S+ during a previous attempt|Failure to (?:find|transfer)|Blocked mirror"
 )
-_ENVIRONMENT = re.compile(
+_ENVIRONMENT = regex(
     r"Unknown lifecycle phase|requires a project to execute|No compiler is provided|JAVA_HOME|No space left"
     r"|OutOfMemoryError|Cannot allocate memory|Could not find the selected project|Unable to parse command line"
     r"|Could not find goal|The specified user settings file|Error occurred in starting fork|toolchain|JDK version"
     r"|requires Maven version|RequireJavaVersion|RequireMavenVersion|Detected JDK"
 )
-_TIMEOUT = re.compile(r"There was a timeout|timeout or other error in the fork")
-_NO_TESTS = re.compile(r"No tests (?:were executed|matching pattern|to run)")
+_TIMEOUT = regex(r"There was a timeout|timeout or other error in the fork")
+_NO_TESTS = regex(r"No tests (?:were executed|matching pattern|to run)")
 _GOALS = (
     (
-        re.compile(r"(?:compiler|kotlin|scala|aspectj|gmaven|gmavenplus|groovy|antlr|protobuf|jaxb|openapi)[\w.-]*"),
+        regex(r"(?:compiler|kotlin|scala|aspectj|gmaven|gmavenplus|groovy|antlr|protobuf|jaxb|openapi)[\w.-]*"),
         FailureKind.COMPILE_ERROR,
     ),
-    (re.compile(r"(?:surefire|failsafe|scalatest|pitest|invoker|karate|cucumber)"), FailureKind.TEST_FAILURE),
+    (regex(r"(?:surefire|failsafe|scalatest|pitest|invoker|karate|cucumber)"), FailureKind.TEST_FAILURE),
     (
-        re.compile(r"(?:spotless|formatter|fmt|googleformatter|prettier|sortpom|impsort|license|editorconfig|ktlint)"),
+        regex(r"(?:spotless|formatter|fmt|googleformatter|prettier|sortpom|impsort|license|editorconfig|ktlint)"),
         FailureKind.FORMAT_FAILURE,
     ),
     (
-        re.compile(
+        regex(
             r"(?:checkstyle|pmd|spotbugs|findbugs|rat|forbiddenapis|animal-sniffer|detekt|dependency|jacoco"
             r"|javadoc|revapi|japicmp)"
         ),
         FailureKind.LINT_FAILURE,
     ),
-    (re.compile(r"(?:enforcer|toolchains|resources|install|deploy|clean|jar|war)"), FailureKind.ENVIRONMENT_FAILURE),
+    (regex(r"(?:enforcer|toolchains|resources|install|deploy|clean|jar|war)"), FailureKind.ENVIRONMENT_FAILURE),
 )
-_POSITION = re.compile(r"@ ?(?:line |\S*, line )?(?P<line>\d+)(?:, column |:)(?P<column>\d+)")
-_HELP = re.compile(r"\s*-> \[Help \d+\]\s*$")
+_POSITION = regex(r"@ ?(?:line |\S*, line )?(?P<line>\d+)(?:, column |:)(?P<column>\d+)")
+_HELP = regex(r"\s*-> \[Help \d+\]\s*$")
 
 
 def without_help(message: str) -> str:

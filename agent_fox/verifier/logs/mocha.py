@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
@@ -16,13 +16,13 @@ from agent_fox.verifier.logs.node import node_failure
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
-_PASSING = re.compile(r"  (?P<count>\d+) passing(?: \(.*\))?$")
-_PENDING = re.compile(r"  (?P<count>\d+) pending$")
-_FAILING = re.compile(r"  (?P<count>\d+) failing$")
-_TITLE = re.compile(r"  (?P<number>\d+)\) (?P<title>\S.*)$")
-_FILE = re.compile(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
-_CRASH = re.compile(r"\s*(?:✖ ERROR: |Exception during run: )(?P<rest>.*)$")
-_REFUSED = re.compile(r"(?:Error: )?(?P<message>No test files found.*)$")
+_PASSING = regex(r"  (?P<count>\d+) passing(?: \(.*\))?$")
+_PENDING = regex(r"  (?P<count>\d+) pending$")
+_FAILING = regex(r"  (?P<count>\d+) failing$")
+_TITLE = regex(r"  (?P<number>\d+)\) (?P<title>\S.*)$")
+_FILE = regex(r"\((?P<file>[^()\n]+\.[cm]?[jt]sx?)\)$|of file (?P<other>\S.*\.[cm]?[jt]sx?)$")
+_CRASH = regex(r"\s*(?:✖ ERROR: |Exception during run: )(?P<rest>.*)$")
+_REFUSED = regex(r"(?:Error: )?(?P<message>No test files found.*)$")
 
 
 @dataclass(slots=True)

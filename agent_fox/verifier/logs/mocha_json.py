@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
@@ -16,7 +16,7 @@ from agent_fox.verifier.logs.records import Record, number, record, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 _STATS, _FAILURES = ("stats",), ("failures", EACH)
-_BEGINS = re.compile(r'\{\s*"stats"\s*:\s*\{\s*"suites"')
+_BEGINS = regex(r'\{\s*"stats"\s*:\s*\{\s*"suites"')
 
 
 class MochaJson:

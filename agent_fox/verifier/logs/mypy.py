@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
@@ -12,15 +13,15 @@ from agent_fox.verifier.logs.records import Record, number, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind
 
 INDENT = 4  # columns before a source line in --pretty
-_LINE = re.compile(
+_LINE = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?:(?P<line>\d+):)?(?:(?P<column>\d+):)?(?:\d+:\d+:)?"
     r" (?P<severity>error|warning|note): (?P<message>.*)$"
 )
-_CODE = re.compile(r"  \[(?P<code>[a-z][a-z0-9-]*)\]$")
-_CARET = re.compile(r"\s+\^~*\s*$")
-_END = re.compile(r"(?:Found \d+ errors? in|Success: no issues|\s*$)")
+_CODE = regex(r"  \[(?P<code>[a-z][a-z0-9-]*)\]$")
+_CARET = regex(r"\s+\^~*\s*$")
+_END = regex(r"(?:Found \d+ errors? in|Success: no issues|\s*$)")
 _MAY_END = "FS \t"
-_USAGE = re.compile(r"d?mypy: (?:error: )?(?P<message>.+)$")
+_USAGE = regex(r"d?mypy: (?:error: )?(?P<message>.+)$")
 
 
 class MypyLog(LineLog):

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 import textwrap
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rust_tests import MOST_LINES, draft_of
 from agent_fox.verifier.results import FailureKind, TestSummary
 
-_BEGINS = re.compile(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
-_RESULT = re.compile(
+_BEGINS = regex(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
+_RESULT = regex(
     r"\s+(?P<how>[A-Z][A-Z0-9-]*(?: \d+ [A-Z]+)?) \[[> ]*[\d.]+s\](?: \([ \d/]+\))? "
     r"(?P<binary>\S+)(?: (?P<name>\S.*))?$"
 )
-_OUTPUT = re.compile(r"--- (?:TRY \d+ )?(?:STDOUT|STDERR|OUTPUT): +(?P<binary>\S+) (?P<name>\S.*?) +---$")
-_LABEL = re.compile(r" +(?:stdout|stderr|output) ─{3,}$")
-_RULE = re.compile(r"(?:-{4,}|─{4,})$")
-_SUMMARY = re.compile(r"\s+Summary \[[ \d.]+s\] +(?:\d+/)?\d+ tests? run: (?P<counts>.*)$")
-_COUNT = re.compile(r"(\d+) (passed|failed|timed out|exec failed|skipped)")
+_OUTPUT = regex(r"--- (?:TRY \d+ )?(?:STDOUT|STDERR|OUTPUT): +(?P<binary>\S+) (?P<name>\S.*?) +---$")
+_LABEL = regex(r" +(?:stdout|stderr|output) ─{3,}$")
+_RULE = regex(r"(?:-{4,}|─{4,})$")
+_SUMMARY = regex(r"\s+Summary \[[ \d.]+s\] +(?:\d+/)?\d+ tests? run: (?P<counts>.*)$")
+_COUNT = regex(r"(\d+) (passed|failed|timed out|exec failed|skipped)")
 _FINE = ("PASS", "SKIP", "SLOW", "LEAK", "FLAKY", "SETUP", "SETUP PASS")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line
@@ -12,11 +13,11 @@ from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_HEAD = re.compile(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
-_VERSION = re.compile(r"Node\.js v\d")
-_MESSAGE = re.compile(r"(?:Uncaught )?(?P<message>(?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
-_CARET = re.compile(r"\s*\^+\s*$")
-_IMPORTER = re.compile(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
+_HEAD = regex(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
+_VERSION = regex(r"Node\.js v\d")
+_MESSAGE = regex(r"(?:Uncaught )?(?P<message>(?:[A-Za-z_$][\w$.]*)?(?:Error|Exception)\b(?: \[\w+\])?(?:: .*)?)$")
+_CARET = regex(r"\s*\^+\s*$")
+_IMPORTER = regex(r"imported from (?P<file>\S.*)$|^- (?P<required>\S.*)$", re.MULTILINE)
 
 
 class NodeLog:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import broken_file, is_file, test_path
@@ -14,12 +14,12 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 MOST_LINES = 120  # of what is said about one test
-_LINE = re.compile(r"^( *)([✖✔▶﹣⚠]) (.*?)(?: \((\d[\d.]*)ms\)(?: # (.*))?)?$")
-_TOTAL = re.compile(r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo) (\d+)$")
-_AGAIN = re.compile(r"^✖ failing tests:$")
-_AT = re.compile(r"^test at (.+):(\d+):(\d+)$")
-_OF_INNER = re.compile(r"'?\d+ subtests? failed'?$")
-_NAMED = re.compile(r"^\[?([A-Za-z_$][\w$.]*)(?: \[\w+\])?: (.*)$")
+_LINE = regex(r"^( *)([✖✔▶﹣⚠]) (.*?)(?: \((\d[\d.]*)ms\)(?: # (.*))?)?$")
+_TOTAL = regex(r"^ℹ (tests|suites|pass|fail|cancelled|skipped|todo) (\d+)$")
+_AGAIN = regex(r"^✖ failing tests:$")
+_AT = regex(r"^test at (.+):(\d+):(\d+)$")
+_OF_INNER = regex(r"'?\d+ subtests? failed'?$")
+_NAMED = regex(r"^\[?([A-Za-z_$][\w$.]*)(?: \[\w+\])?: (.*)$")
 
 
 class NodeSpec(LineLog):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
+
 MOST_LINES = 40  # before the start, of warnings that a wrapper printed
-_PREAMBLE = re.compile(
+_PREAMBLE = regex(
     r"^\s*$|^\s*(?:[>$+#]|npm\b|yarn\b|pnpm\b|bun\b|warn|debug|info\b|\(node:|\(Use `node|\[\w+\] (?:warn|info)"
     r"|Browserslist|Progress:|Scope:|Lockfile|Already up to date|Done in |make\b|go: "
     r"|TAP version|1\.\.\d|Compiling|Downloading|error: Failed to parse )",

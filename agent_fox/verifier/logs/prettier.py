@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import diagnostic, first_match
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
@@ -12,18 +13,14 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _NAME = r"[^\s\[\]>:][^\[\]>:\n]*\.\w+"
-_CHECKED = re.compile(r"\[warn\] (?P<file>(?:[A-Za-z]:)?\S(?:.*\S)?)$")
-_LISTED = re.compile(rf"(?P<file>(?:[A-Za-z]:)?{_NAME})$")
-_IS_PATH = re.compile(r"(?:\.\w+|(?:^|[/\\])\w+)$")
-_SENTENCE = re.compile(r"Code style issues|Ignored unknown option|Forgot to run|Error occurred|.* is deprecated")
-_UNREADABLE = re.compile(
-    r"\[error\] (?P<file>\S.*?): (?P<message>\w*Error: .*?)(?: \((?P<line>\d+):(?P<column>\d+)\))?$"
-)
-_UNKNOWN_TYPE = re.compile(
-    r"\[error\] (?P<message>No parser could be inferred for file [\"“]?(?P<file>[^\"”]+)[\"”]?.*)$"
-)
-_FAILED = re.compile(r"\[error\] (?P<message>(?!\s*(?:>\s*)?\d* ?\|)\S.*)$")
-_ASIDE = re.compile(r"\s*$|> |npm (?:warn|notice|error|ERR!)")
+_CHECKED = regex(r"\[warn\] (?P<file>(?:[A-Za-z]:)?\S(?:.*\S)?)$")
+_LISTED = regex(rf"(?P<file>(?:[A-Za-z]:)?{_NAME})$")
+_IS_PATH = regex(r"(?:\.\w+|(?:^|[/\\])\w+)$")
+_SENTENCE = regex(r"Code style issues|Ignored unknown option|Forgot to run|Error occurred|.* is deprecated")
+_UNREADABLE = regex(r"\[error\] (?P<file>\S.*?): (?P<message>\w*Error: .*?)(?: \((?P<line>\d+):(?P<column>\d+)\))?$")
+_UNKNOWN_TYPE = regex(r"\[error\] (?P<message>No parser could be inferred for file [\"“]?(?P<file>[^\"”]+)[\"”]?.*)$")
+_FAILED = regex(r"\[error\] (?P<message>(?!\s*(?:>\s*)?\d* ?\|)\S.*)$")
+_ASIDE = regex(r"\s*$|> |npm (?:warn|notice|error|ERR!)")
 
 
 class PrettierLog:

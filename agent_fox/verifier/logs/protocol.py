@@ -10,9 +10,10 @@ from pathlib import PurePosixPath
 from typing import BinaryIO, Protocol, runtime_checkable
 from urllib.parse import unquote
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.results import Parsed
 
-_DRIVE = re.compile(r"/?[A-Za-z]:/")
+_DRIVE = regex(r"/?[A-Za-z]:/")
 
 
 @dataclass(frozen=True, slots=True)

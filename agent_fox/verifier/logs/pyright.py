@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
 
-_LINE = re.compile(
+_LINE = regex(
     r"\s+(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - (?P<severity>error|warning|information): (?P<message>.*)$"
 )
-_RULE = re.compile(r"\s\((?P<code>report\w+)\)$")
-_MORE = re.compile(r"\s{4}")
+_RULE = regex(r"\s\((?P<code>report\w+)\)$")
+_MORE = regex(r"\s{4}")
 
 
 class PyrightLog:

@@ -7,24 +7,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, python_place
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
 
 MOST_SAID = 40  # lines marked E
-_ASIDE = re.compile(r"-+ (?:Captured|live log|generated) .*-$")
-_WORKER = re.compile(r"\[gw\d+\] ")
-_SAID = re.compile(r"E(?:$| )")
-_FRAME = re.compile(r'[ |]*File ".*", line \d+')
-_RAISED = re.compile(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
-_GROUP_MARK = re.compile(r"^ *\|", re.MULTILINE)
-_TYPED = re.compile(
+_ASIDE = regex(r"-+ (?:Captured|live log|generated) .*-$")
+_WORKER = regex(r"\[gw\d+\] ")
+_SAID = regex(r"E(?:$| )")
+_FRAME = regex(r'[ |]*File ".*", line \d+')
+_RAISED = regex(r"(?: *[|] )?(?P<message>[A-Za-z_][\w.]*(?:: .*)?)$")
+_GROUP_MARK = regex(r"^ *\|", re.MULTILINE)
+_TYPED = regex(
     r"(?P<exception>[A-Za-z_][\w.]*(?:Error|Exception|Exit|Interrupt|Failed|Warning|Group|Iteration))(?::|$)"
 )
-_ENDING = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
-_FIXTURE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
-_PREFIX = re.compile(r"ERROR (?:collecting|at (?:setup|teardown) of) |\[doctest\] ")
+_ENDING = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<exception>[A-Za-z_][\w.]*)$")
+_FIXTURE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.py):(?P<line>\d+)$")
+_PREFIX = regex(r"ERROR (?:collecting|at (?:setup|teardown) of) |\[doctest\] ")
 
 
 @dataclass(slots=True)

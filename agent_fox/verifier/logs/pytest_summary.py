@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.pytest_blocks import Block
 from agent_fox.verifier.results import TestSummary
 
-_OUTCOME = re.compile(r"(?P<outcome>FAILED|ERROR|SUBFAILED(?:\(.*?\)|\[.*?\])*) (?P<node>\S.*)$")
-_COLLECTION_ERRORS = re.compile(r"!+ (?:Interrupted: )?(?P<count>\d+) errors? during collection !+$")
-_TOTALS = re.compile(
+_OUTCOME = regex(r"(?P<outcome>FAILED|ERROR|SUBFAILED(?:\(.*?\)|\[.*?\])*) (?P<node>\S.*)$")
+_COLLECTION_ERRORS = regex(r"!+ (?:Interrupted: )?(?P<count>\d+) errors? during collection !+$")
+_TOTALS = regex(
     r"(?:=+ )?(?P<counts>\d+ [a-z]+(?: [a-z]+)?(?:, \d+ [a-z]+(?: [a-z]+)?)*|no tests (?:ran|collected)[^\n]*?)"
     r" in \d[\d.]*s?(?: \([\d:, a-z]+\))?(?: =+)?$"
 )
-_COUNT = re.compile(r"(\d+) ([a-z]+)(?=,|$| \w+,| \w+$)")
+_COUNT = regex(r"(\d+) ([a-z]+)(?=,|$| \w+,| \w+$)")
 _WORDS = {
     *("passed", "failed", "error", "errors", "skipped", "xfailed", "xpassed", "warning", "warnings", "deselected"),
     *("rerun", "reruns", "subtests", "tests"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
@@ -17,24 +18,24 @@ from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
 from agent_fox.verifier.logs.pytest_summary import Entry, Summary
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_SECTION = re.compile(
+_SECTION = regex(
     r"=+ (?P<name>ERRORS|FAILURES|X?PASSES|XFAILURES|SUBPASSES|warnings summary(?: \(final\))?|test session starts"
     r"|short test summary info|slowest (?:\d+ )?(?:test )?durations|tests coverage) =+$"
 )
 _SUMMARY = "short test summary info"
 _BLOCKS = ("ERRORS", "FAILURES")
-_TITLE = re.compile(r"_+ (?P<title>.*[^_ ].*?) _+$")
-_VERBOSE = re.compile(
+_TITLE = regex(r"_+ (?P<title>.*[^_ ].*?) _+$")
+_VERBOSE = regex(
     r"(?:\[gw\d+\] (?:\[ *\d+%\] )?(?P<early>FAILED|ERROR) (?P<early_node>\S.*)"
     r"|(?P<node>\S(?:(?!::).)*::.*?) (?P<outcome>FAILED|ERROR)(?: +\[ *\d+%\])?)$"
 )
 _NOTABLE = ("FAILED", "ERROR", "error: ", "ImportError while", "+ Timeout +", "Fatal Python", "FAIL Req")
-_TB_LINE = re.compile(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<message>.+)$")
-_CONFTEST = re.compile(r"ImportError while loading conftest '(?P<file>.+)'\.$")
-_USAGE = re.compile(r"(?:ERROR: (?!usage:)(?P<error>.+)|(?:\S+: )?error: (?P<usage>.+))$")
+_TB_LINE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<message>.+)$")
+_CONFTEST = regex(r"ImportError while loading conftest '(?P<file>.+)'\.$")
+_USAGE = regex(r"(?:ERROR: (?!usage:)(?P<error>.+)|(?:\S+: )?error: (?P<usage>.+))$")
 _INTERNAL = "INTERNALERROR> "
-_STUCK = re.compile(r"(?:.* )?\++ Timeout \++$")
-_CRASHED = re.compile(r"Fatal Python error: ")
+_STUCK = regex(r"(?:.* )?\++ Timeout \++$")
+_CRASHED = regex(r"Fatal Python error: ")
 
 
 class PytestLog(LineLog):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.combine import completed, merged
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
@@ -15,7 +15,7 @@ from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
 from agent_fox.verifier.results import FailureKind, Parsed
 
 TAIL_LINES = 20
-_REPORT_FOLDER = re.compile(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")
+_REPORT_FOLDER = regex(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")
 _UNREADABLE = Parsed(is_complete=False)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
@@ -13,8 +13,8 @@ from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
-_ARRAY = re.compile(r"\[\s*(?:\]|\{)")
-_LINE = re.compile(r'\{"(?:cell|code|end_location)":')
+_ARRAY = regex(r"\[\s*(?:\]|\{)")
+_LINE = regex(r'\{"(?:cell|code|end_location)":')
 _KEYS = ('"end_location"', '"location"', '"filename"')
 
 

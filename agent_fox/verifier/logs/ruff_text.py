@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
@@ -13,27 +14,27 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 _CODE = r"(?P<code>[A-Z]{1,5}\d{1,5}|[a-z]+(?:-[a-z]+)+:?|unformatted:|SyntaxError:|E902)"
 _AT = r"(?:cell \d+:)?(?P<line>\d+):(?P<column>\d+)"
-_CONCISE = re.compile(rf"(?P<file>\S.*?):{_AT}:? {_CODE} (?:\[\*\] )?(?P<message>.*)$")
-_HEAD = re.compile(rf"(?:(?P<severity>error|warning)\[)?{_CODE}\]?:? (?:\[\*\] )?(?P<message>.*)$")
-_ARROW = re.compile(rf"\s*--> (?P<file>\S.*?):{_AT}$")
-_GROUPED = re.compile(rf"\s+{_AT}\s+{_CODE} (?:\[\*\] )?(?P<message>.*)$")
-_GROUP = re.compile(r"(?P<file>\S.*):$")
-_PYLINT = re.compile(r"(?P<file>\S.*?):(?P<line>\d+): \[(?P<code>[\w-]+)\] (?P<message>.*)$")
-_GITHUB = re.compile(
+_CONCISE = regex(rf"(?P<file>\S.*?):{_AT}:? {_CODE} (?:\[\*\] )?(?P<message>.*)$")
+_HEAD = regex(rf"(?:(?P<severity>error|warning)\[)?{_CODE}\]?:? (?:\[\*\] )?(?P<message>.*)$")
+_ARROW = regex(rf"\s*--> (?P<file>\S.*?):{_AT}$")
+_GROUPED = regex(rf"\s+{_AT}\s+{_CODE} (?:\[\*\] )?(?P<message>.*)$")
+_GROUP = regex(r"(?P<file>\S.*):$")
+_PYLINT = regex(r"(?P<file>\S.*?):(?P<line>\d+): \[(?P<code>[\w-]+)\] (?P<message>.*)$")
+_GITHUB = regex(
     r"::(?P<severity>error|warning) title=\w+(?: \((?P<code>[\w-]+)\))?,file=(?P<file>[^,]*),line=(?P<line>\d+)"
     r"(?:,col=(?P<column>\d+))?[^:]*::(?:[^\s:]\S*?:\d+:\d+:? [\w-]+:? )?(?P<message>.*)$"
 )
-_AZURE = re.compile(
+_AZURE = regex(
     r"##vso\[task\.logissue type=(?P<severity>error|warning);sourcepath=(?P<file>[^;]*);linenumber=(?P<line>\d+);"
     r"(?:columnnumber=(?P<column>\d+);)?(?:code=(?P<code>[\w-]+);)?\](?P<message>.*)$"
 )
-_UNREADABLE = re.compile(rf"(?:error|warning): Failed to (?:parse|format) (?P<file>\S.*?)(?::{_AT})?: (?P<message>.*)$")
-_PLACED = re.compile(r"::|##|error: |warning: |\S[^:\n]*:(?:\d+:|cell |\\)")
-_WOULD = re.compile(r"Would reformat: (?P<file>.+)$")
-_DIFF = re.compile(r"--- (?P<file>\S.*)$")
-_FORMATTED = re.compile(r"\d+ files? (?:would be reformatted|already formatted|would be left unchanged)")
-_FAILED = re.compile(r"(?:ruff failed|error: (?P<message>.+)$)")
-_CAUSE = re.compile(r"\s+Cause: (?P<message>.+)$")
+_UNREADABLE = regex(rf"(?:error|warning): Failed to (?:parse|format) (?P<file>\S.*?)(?::{_AT})?: (?P<message>.*)$")
+_PLACED = regex(r"::|##|error: |warning: |\S[^:\n]*:(?:\d+:|cell |\\)")
+_WOULD = regex(r"Would reformat: (?P<file>.+)$")
+_DIFF = regex(r"--- (?P<file>\S.*)$")
+_FORMATTED = regex(r"\d+ files? (?:would be reformatted|already formatted|would be left unchanged)")
+_FAILED = regex(r"(?:ruff failed|error: (?P<message>.+)$)")
+_CAUSE = regex(r"\s+Cause: (?P<message>.+)$")
 _NEVER_PLACED = " [|\t"
 _OF_FORMATTER = "W-0123456789"
 

@@ -9,29 +9,30 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
 
 MOST_LINES = 60  # kept of what one failed test printed
-_SECTION = re.compile(r"---- (?P<name>\S.*?) (?:stdout|stderr) ----$")
-_RESULT = re.compile(
+_SECTION = regex(r"---- (?P<name>\S.*?) (?:stdout|stderr) ----$")
+_RESULT = regex(
     r"test result: \w+\. (?P<passed>\d+) passed; (?P<failed>\d+) failed; "
     r"(?P<ignored>\d+) ignored; \d+ measured; \d+ filtered out"
 )
-_NAME = re.compile(r"    (?P<name>\S.*)$")
-_PANIC = re.compile(
+_NAME = regex(r"    (?P<name>\S.*)$")
+_PANIC = regex(
     r"thread '(?P<thread>[^']*)'(?: \(\d+\))? panicked at (?P<file>[^\s'].*?):(?P<line>\d+):(?P<column>\d+):$"
 )
-_OLD_PANIC = re.compile(r"thread '(?P<thread>[^']*)' panicked at '(?P<message>.*)")
-_OLD_PLACE = re.compile(r"(?P<message>.*)', (?P<file>[^\s,':]+):(?P<line>\d+):(?P<column>\d+)$")
-_BACKTRACE = re.compile(r"\s+at (?:\./)?(?P<file>(?!/rustc/)[^\s:]+\.rs):(?P<line>\d+):(?P<column>\d+)$")
-_NO_PANIC = re.compile(r"note: test did not panic as expected(?: at (?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+))?")
-_DOC = re.compile(r"(?P<file>\S+\.(?:rs|md)) - (?:.* )?\(line (?P<line>\d+)\)(?: - .*)?$")
-_ARROW = re.compile(r"\s*--> (?P<file>\S+?):(?P<line>\d+):(?P<column>\d+)$")
-_COMPILER = re.compile(r"error(?:\[\w+\])?: (?P<message>.+)")
-_MESSAGE_ENDS = re.compile(r"(?:stack backtrace:|note: run with|note: Some details|\s*$)")
+_OLD_PANIC = regex(r"thread '(?P<thread>[^']*)' panicked at '(?P<message>.*)")
+_OLD_PLACE = regex(r"(?P<message>.*)', (?P<file>[^\s,':]+):(?P<line>\d+):(?P<column>\d+)$")
+_BACKTRACE = regex(r"\s+at (?:\./)?(?P<file>(?!/rustc/)[^\s:]+\.rs):(?P<line>\d+):(?P<column>\d+)$")
+_NO_PANIC = regex(r"note: test did not panic as expected(?: at (?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+))?")
+_DOC = regex(r"(?P<file>\S+\.(?:rs|md)) - (?:.* )?\(line (?P<line>\d+)\)(?: - .*)?$")
+_ARROW = regex(r"\s*--> (?P<file>\S+?):(?P<line>\d+):(?P<column>\d+)$")
+_COMPILER = regex(r"error(?:\[\w+\])?: (?P<message>.+)")
+_MESSAGE_ENDS = regex(r"(?:stack backtrace:|note: run with|note: Some details|\s*$)")
 
 
 @dataclass(slots=True)

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
 
-_HEAD = re.compile(
-    r"(?P<severity>error|warning)(?:: internal compiler error)?(?:\[(?P<code>[\w:]+)\])?: (?P<message>.+)"
-)
-_SHORT = re.compile(
+_HEAD = regex(r"(?P<severity>error|warning)(?:: internal compiler error)?(?:\[(?P<code>[\w:]+)\])?: (?P<message>.+)")
+_SHORT = regex(
     r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.(?:rs|toml)):(?P<line>\d+):(?P<column>\d+): (?P<severity>error"
     r"|warning)(?:\[(?P<code>[\w:]+)\])?: (?P<message>.+)"
 )
-_ARROW = re.compile(r"\s*--> (?P<file>.+?):(?P<line>\d+):(?P<column>\d+)$")
-_LEVEL = re.compile(
+_ARROW = regex(r"\s*--> (?P<file>.+?):(?P<line>\d+):(?P<column>\d+)$")
+_LEVEL = regex(
     r"`#\[(?:warn|deny|forbid)\((?P<code>[\w:]+)\)\]`|requested on the command line with `-[DWF] (?P<flag>[\w:-]+)`"
 )
-_CLIPPY = re.compile(r"rust-clippy/\S*#(?P<lint>\w+)")
-_LINKED = re.compile(r"referenced by [^\s(]+ \((?P<file>[^():]+):(?P<line>\d+)\)")
-_SYMBOL = re.compile(r"(?:undefined symbol: |undefined reference to [`'])(?P<symbol>[^\s'`]+)")
-_SUMMARY = re.compile(
+_CLIPPY = regex(r"rust-clippy/\S*#(?P<lint>\w+)")
+_LINKED = regex(r"referenced by [^\s(]+ \((?P<file>[^():]+):(?P<line>\d+)\)")
+_SYMBOL = regex(r"(?:undefined symbol: |undefined reference to [`'])(?P<symbol>[^\s'`]+)")
+_SUMMARY = regex(
     r"`[^`]+` \([^)]*\) generated \d+ warning|\d+ warnings? emitted|aborting due to|build failed, waiting"
     r"|could not compile"
     r"|Some errors have detailed|test failed, to rerun|doctest failed|\d+ targets? failed|unused manifest key"
 )
-_BODY = re.compile(r"\s|\d+ |= |note: |help: |For more information|\.\.\.")
+_BODY = regex(r"\s|\d+ |= |note: |help: |For more information|\.\.\.")
 
 
 class RustcReader:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 from urllib.parse import unquote
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
@@ -23,8 +24,8 @@ _TOLD = tuple((*_INVOCATION, f"tool{what}Notifications", EACH) for what in ("Con
 _TOOL = (*_RUN, "tool")
 _BASES = (*_RUN, "originalUriBaseIds")
 _ARTIFACT = (*_RUN, "artifacts", EACH)
-_RUNS = re.compile(r'"runs"\s*:')
-_COMPILERS = re.compile(r"^(?:GNU |gcc|g\+\+|clang|cl\b|MSVC|Microsoft.*Compiler|javac|rustc|swiftc)", re.IGNORECASE)
+_RUNS = regex(r'"runs"\s*:')
+_COMPILERS = regex(r"^(?:GNU |gcc|g\+\+|clang|cl\b|MSVC|Microsoft.*Compiler|javac|rustc|swiftc)", re.IGNORECASE)
 _READ = ("ruleId", "rule", "message", "locations", "level", "kind", "suppressions", "baselineState")
 MOST_HELD = 20_000  # results, and names of files, held of one run
 

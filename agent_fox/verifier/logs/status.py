@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.combine import completed
 from agent_fox.verifier.logs.gathering import bounded
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status
@@ -26,11 +27,11 @@ _COULD_NOT_RUN = {
     *((tool, 2) for tool in ("eslint", "ruff", "mypy", "prettier", "ruff-format")),
     ("black", 123),
 }
-_EMPTY = re.compile(
+_EMPTY = regex(
     r"^(?:No test files found|No tests? (?:files )?found|Error: No test files found|NO TESTS RAN|no tests ran)",
     re.IGNORECASE | re.MULTILINE,
 )
-_MISSING = re.compile(r"not found|No such file or directory|is not recognized|Permission denied|cannot execute", re.I)
+_MISSING = regex(r"not found|No such file or directory|is not recognized|Permission denied|cannot execute", re.I)
 
 
 @dataclass(frozen=True, slots=True)

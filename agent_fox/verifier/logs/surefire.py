@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
@@ -16,23 +17,23 @@ from agent_fox.verifier.results import FailureKind, TestSummary
 
 _Four = tuple[int, int, int, int]  # tests, failures, errors, skipped
 _COUNTS = r"Tests run: *(\d+), *Failures: *(\d+), *Errors: *(\d+), *Skipped: *(\d+)"
-_CLASS = re.compile(
+_CLASS = regex(
     _COUNTS
     + r", *(?:Flakes: *\d+, *)?Time elapsed: [\d.,]+ ?s(?:ec)?(?: *<<< (?:FAILURE|ERROR)!)?(?: *--? in (?P<name>\S+))?"
 )
-_TOTAL = re.compile(_COUNTS + r"(?:, *Flakes: *\d+)?$")
-_RUNNING = re.compile(r"Running (?P<name>[\w.$-]+)$")
-_TRACE = re.compile(r"(?P<name>\S.*?)(?: --|\s{1,2}) *Time elapsed: [\d.,]+ ?s(?:ec)? +<<< (?P<how>FAILURE|ERROR)!$")
-_OLD_NAME = re.compile(r"(?P<method>\S[^\n]*)\((?P<class>[\w.$]+)\)$")
-_NEW_NAME = re.compile(r"(?P<class>(?:[a-z_][\w-]*\.)*[A-Z_$][\w$]*)(?:\.(?P<method>.+))?$")
-_MARKS = re.compile(r"\s*(?:Results|Failures|Errors|Failed tests|Tests in error|Flakes|Tests run) ?:")
-_LIST = re.compile(r"(?:Failures|Errors|Failed tests|Tests in error|Flakes): *(?P<rest>.*)$")
-_ENTRY = re.compile(
+_TOTAL = regex(_COUNTS + r"(?:, *Flakes: *\d+)?$")
+_RUNNING = regex(r"Running (?P<name>[\w.$-]+)$")
+_TRACE = regex(r"(?P<name>\S.*?)(?: --|\s{1,2}) *Time elapsed: [\d.,]+ ?s(?:ec)? +<<< (?P<how>FAILURE|ERROR)!$")
+_OLD_NAME = regex(r"(?P<method>\S[^\n]*)\((?P<class>[\w.$]+)\)$")
+_NEW_NAME = regex(r"(?P<class>(?:[a-z_][\w-]*\.)*[A-Z_$][\w$]*)(?:\.(?P<method>.+))?$")
+_MARKS = regex(r"\s*(?:Results|Failures|Errors|Failed tests|Tests in error|Flakes|Tests run) ?:")
+_LIST = regex(r"(?:Failures|Errors|Failed tests|Tests in error|Flakes): *(?P<rest>.*)$")
+_ENTRY = regex(
     r"\s+(?:Run \d+: )?(?P<head>[\w$>.]+)(?P<params>(?:\([^)]*\)|\{[^}]*\})?(?:\[\d+\])?)"
     r"(?::(?P<line>\d+))?(?P<chain>(?:->\S+)*)(?: (?:» )?(?P<message>.*))?$"
 )
-_OLD_ENTRY = re.compile(r"\s+(?P<method>[^\s()]+)\((?P<class>[\w.$]+)\)(?:: (?P<message>.*))?$")
-_RESULTS = re.compile(r"\s*Results ?: *$")
+_OLD_ENTRY = regex(r"\s+(?P<method>[^\s()]+)\((?P<class>[\w.$]+)\)(?:: (?P<message>.*))?$")
+_RESULTS = regex(r"\s*Results ?: *$")
 
 
 class SurefireReader:

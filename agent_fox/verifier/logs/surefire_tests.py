@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file, java_place
 from agent_fox.verifier.results import FailureKind
 
 LONGEST_TRACE = 200  # lines kept of one stack trace
-_EXCEPTION = re.compile(r"(?P<type>(?:[\w$-]+\.)+[\w$]+)(?:: ?(?P<message>.*))?$")
-_FRAME = re.compile(r"\s+at [\w.$/@<>-]+\(|\s*\.\.\. \d+ more|\s*(?:Caused by|Suppressed): ")
+_EXCEPTION = regex(r"(?P<type>(?:[\w$-]+\.)+[\w$]+)(?:: ?(?P<message>.*))?$")
+_FRAME = regex(r"\s+at [\w.$/@<>-]+\(|\s*\.\.\. \d+ more|\s*(?:Caused by|Suppressed): ")
 Owner = tuple[int, str]  # a module, and the simple name of an outermost class
 
 

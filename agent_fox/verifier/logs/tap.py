@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import deque
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import is_file, test_path
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
@@ -15,19 +16,19 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 MOST_LINES = 120  # of what is said about one test
 _STEP = 4  # columns a sub-test is indented by
-_STARTS = re.compile(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
-_OPEN_QUOTE = re.compile(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
-_CLOSES_QUOTE = re.compile(r'(?<!\\)"\s*$')
-_TEST = re.compile(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
-_SUBTEST = re.compile(r"^((?: {4})*)# Subtest(?:: (.*))?$")
-_DIRECTIVE = re.compile(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
-_TIME = re.compile(r"\s+# (?:time|duration_ms)[ =]\S+")
-_COMMENT = re.compile(r"^\s*# ?")
-_SPEC = re.compile(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
-_PLANNED = re.compile(r"^1\.\.\d", re.MULTILINE)
-_PLAN = re.compile(r"^1\.\.(\d+)")
-_BAIL = re.compile(r"^\s*Bail out!\s*(.*)$")
-_PASSED = re.compile(  # with its YAML block, or before another test: whatever else follows belongs to it
+_STARTS = regex(r"^(?:TAP version 1[234]|(?:not )?ok 1\b)", re.MULTILINE)
+_OPEN_QUOTE = regex(r'^\s*[\w-]+: "(?:[^"\\]|\\.)*$')
+_CLOSES_QUOTE = regex(r'(?<!\\)"\s*$')
+_TEST = regex(r"^((?: {4})*)(not )?ok\b(?: +\d+)?(?: +- +| +|$)(.*)$")
+_SUBTEST = regex(r"^((?: {4})*)# Subtest(?:: (.*))?$")
+_DIRECTIVE = regex(r"(?:^|[^\\])# *(SKIP|TODO)\b", re.IGNORECASE)
+_TIME = regex(r"\s+# (?:time|duration_ms)[ =]\S+")
+_COMMENT = regex(r"^\s*# ?")
+_SPEC = regex(r"^\s*[✔✖▶✓✗×] ", re.MULTILINE)
+_PLANNED = regex(r"^1\.\.\d", re.MULTILINE)
+_PLAN = regex(r"^1\.\.(\d+)")
+_BAIL = regex(r"^\s*Bail out!\s*(.*)$")
+_PASSED = regex(  # with its YAML block, or before another test: whatever else follows belongs to it
     r"""(?P<indent>(?>(?:[ ]{4})*))
         (?:\#[ ]Subtest:[ ]([^\n\#]*+)\n (?P=indent))?
         ok[ ]\d++ (?:[ ]-[ ][^\n\#{]*+)? \n

@@ -6,13 +6,14 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, javascript_place
 from agent_fox.verifier.logs.protocol import Workspace
 
-_KEY = re.compile(r"^([\w-]+):(?: (.*))?$")
-_BLOCK = re.compile(r"^[|>][+-]?\d*$")
-_FLOW = re.compile(r"(\w+): *(?:\"([^\"]*)\"|'([^']*)'|([^,}\s]+))")
-_POSITION = re.compile(r"^(?:[^(]*\()?((?:file://)?(?:[A-Za-z]:)?[^():]+):(\d+)(?::(\d+))?\)?$")
+_KEY = regex(r"^([\w-]+):(?: (.*))?$")
+_BLOCK = regex(r"^[|>][+-]?\d*$")
+_FLOW = regex(r"(\w+): *(?:\"([^\"]*)\"|'([^']*)'|([^,}\s]+))")
+_POSITION = regex(r"^(?:[^(]*\()?((?:file://)?(?:[A-Za-z]:)?[^():]+):(\d+)(?::(\d+))?\)?$")
 
 Fields = dict[str, str]
 

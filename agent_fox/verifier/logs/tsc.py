@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
 
 _REST = r"(?P<severity>error|warning|info|message) (?P<code>TS\d+): (?P<message>.*)$"
-PLAIN = re.compile(rf"(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): {_REST}")
-PRETTY = re.compile(rf"(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - {_REST}")
-_WHOLE = re.compile(rf"{_REST}")
-_SOURCE = re.compile(r"\s*$|\s*\d+ |\s+~+\s*$|\s")
-_BUILD_TIME = re.compile(r"\[?\d{1,2}:\d{2}:\d{2}(?: [AP]M)?\]? - ")
+PLAIN = regex(rf"(?P<file>\S.*?)\((?P<line>\d+),(?P<column>\d+)\): {_REST}")
+PRETTY = regex(rf"(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - {_REST}")
+_WHOLE = regex(rf"{_REST}")
+_SOURCE = regex(r"\s*$|\s*\d+ |\s+~+\s*$|\s")
+_BUILD_TIME = regex(r"\[?\d{1,2}:\d{2}:\d{2}(?: [AP]M)?\]? - ")
 
 
 class TscLog:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line, python_place
@@ -17,14 +17,14 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 UNEXPECTED = "UNEXPECTED SUCCESS"
 _RULE = "=" * 70
 _LINE = "-" * 70
-_TITLE = re.compile(r"(?P<outcome>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>\S.*)$")
-_NAME = re.compile(r"(?P<method>\S+) \((?P<path>[\w.<>]+)\)(?P<subtest> [\[(].*)?$")
-_RAN = re.compile(r"Ran (?P<tests>\d+) tests? in [\d.]+s$")
-_RESULT = re.compile(r"(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?$")
-_COUNT = re.compile(r"([a-z ]+)=(\d+)")
-_RAISED = re.compile(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
-_OUTPUT = re.compile(r"(?:Stdout|Stderr):$")
-_NOT_LOADED = re.compile(r"unittest\.loader\._?(?:FailedTest|ModuleImportFailure|LoadTestsFailure)")
+_TITLE = regex(r"(?P<outcome>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>\S.*)$")
+_NAME = regex(r"(?P<method>\S+) \((?P<path>[\w.<>]+)\)(?P<subtest> [\[(].*)?$")
+_RAN = regex(r"Ran (?P<tests>\d+) tests? in [\d.]+s$")
+_RESULT = regex(r"(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?$")
+_COUNT = regex(r"([a-z ]+)=(\d+)")
+_RAISED = regex(r"(?P<exception>[A-Za-z_][\w.]*)(?:: .*)?$")
+_OUTPUT = regex(r"(?:Stdout|Stderr):$")
+_NOT_LOADED = regex(r"unittest\.loader\._?(?:FailedTest|ModuleImportFailure|LoadTestsFailure)")
 _FIXTURES = ("setUpClass", "tearDownClass", "setUpModule", "tearDownModule")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
@@ -15,17 +16,17 @@ from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
-_SECTION = re.compile(r"⎯+ (?P<name>\S.*?) ⎯+$")
-_FAILED = re.compile(r"Failed (?:Suites|Tests) \d+$")
-_UNHANDLED = re.compile(r"(?:Unhandled|Uncaught|Unhandled Source) (?:Rejection|Exception|Error)s?$|Startup Error$")
-_TITLE = re.compile(r" ?FAIL {1,2}(?:\|[^|]*\| )?(?P<title>\S.*)$")
-_SUITE = re.compile(r"(?P<file>.*?) \[ .* \]$")
-_CLOSED = re.compile(r"⎯{10,}(?:\[\d+/\d+\]⎯+)?$")
-_FRAME = re.compile(r" +❯ (?P<frame>\S.*):(?P<line>\d+):(?P<column>\d+)$")
-_FUNCTION = re.compile(r"(?:async |new )?[^\s/\\]+ (?=\S)")
-_TESTS = re.compile(r" +Tests +(?P<counts>(?:\d+ [a-z ]+(?: \| )?)+|no tests)(?:\((?P<total>\d+)\))?$")
-_COUNT = re.compile(r"(\d+) (failed|passed|skipped|todo|expected fail)")
-_NOTHING = re.compile(r"(?P<message>No test files found.*?)(?:, exiting with code \d+)?$")
+_SECTION = regex(r"⎯+ (?P<name>\S.*?) ⎯+$")
+_FAILED = regex(r"Failed (?:Suites|Tests) \d+$")
+_UNHANDLED = regex(r"(?:Unhandled|Uncaught|Unhandled Source) (?:Rejection|Exception|Error)s?$|Startup Error$")
+_TITLE = regex(r" ?FAIL {1,2}(?:\|[^|]*\| )?(?P<title>\S.*)$")
+_SUITE = regex(r"(?P<file>.*?) \[ .* \]$")
+_CLOSED = regex(r"⎯{10,}(?:\[\d+/\d+\]⎯+)?$")
+_FRAME = regex(r" +❯ (?P<frame>\S.*):(?P<line>\d+):(?P<column>\d+)$")
+_FUNCTION = regex(r"(?:async |new )?[^\s/\\]+ (?=\S)")
+_TESTS = regex(r" +Tests +(?P<counts>(?:\d+ [a-z ]+(?: \| )?)+|no tests)(?:\((?P<total>\d+)\))?$")
+_COUNT = regex(r"(\d+) (failed|passed|skipped|todo|expected fail)")
+_NOTHING = regex(r"(?P<message>No test files found.*?)(?:, exiting with code \d+)?$")
 
 
 @dataclass(slots=True)

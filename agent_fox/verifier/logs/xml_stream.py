@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import codecs
-import re
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, Protocol
 from xml.parsers import expat
 
+from agent_fox.core.regex import regex
+
 LARGEST_PART = 8 << 20  # bytes of one tag or comment
 _CHUNK = 1 << 16
-_START = re.compile(rb"<\?xml|<[A-Za-z_!]")
-_REFERENCE = re.compile(rb"&#(?:[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));")
+_START = regex(rb"<\?xml|<[A-Za-z_!]")
+_REFERENCE = regex(rb"&#(?:[xX]0*(?:[0-8bcefBCEF]|1[0-9a-fA-F])|0*(?:[0-8]|1[124-9]|2\d|3[01]));")
 _LONGEST_REFERENCE = 12
 _MORE_AFTER_END = expat.errors.codes[expat.errors.XML_ERROR_JUNK_AFTER_DOC_ELEMENT]
-_ENCODING = re.compile(rb"""^<\?xml[^>]*?encoding=["']([\w.:-]+)["']""")
+_ENCODING = regex(rb"""^<\?xml[^>]*?encoding=["']([\w.:-]+)["']""")
 _UTF8 = ("utf-8", "utf8")
 _DROPPED = bytes(set(range(32)) - set(b"\t\n\r"))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.lines import LONGEST_LINE, TextChange
 from agent_fox.verifier.policy.quoting import comment_columns
@@ -27,12 +28,12 @@ class _Mark:
 
 
 _MARKS = (
-    _Mark(Rule.COVERAGE_CONFIG, _PYTHON, re.compile(r"#\s*pragma:\s*no[ -]?(?:cover|branch)")),
-    _Mark(Rule.COVERAGE_CONFIG, _SCRIPT, re.compile(r"(?:istanbul|c8|v8) ignore \w+")),
+    _Mark(Rule.COVERAGE_CONFIG, _PYTHON, regex(r"#\s*pragma:\s*no[ -]?(?:cover|branch)")),
+    _Mark(Rule.COVERAGE_CONFIG, _SCRIPT, regex(r"(?:istanbul|c8|v8) ignore \w+")),
     _Mark(
         Rule.SUPPRESSION_ADDED,
         _PYTHON,
-        re.compile(
+        regex(
             r"#\s*(?:ruff:\s*|flake8:\s*)?noqa\b(?::\s*[A-Z0-9, ]+)?|#\s*type:\s*ignore(?:\[[\w, -]+\])?|#\s*nosec\b"
             r"|#\s*pyright:\s*\w+(?:\[\w+\])?|#\s*pylint:\s*(?:disable|skip)[-\w=, ]*"
             r"|#\s*mypy:\s*[\w-]+|@no_type_check\b"
@@ -41,7 +42,7 @@ _MARKS = (
     _Mark(
         Rule.SUPPRESSION_ADDED,
         _SCRIPT,
-        re.compile(
+        regex(
             r"eslint-disable(?:-[\w-]+)?(?:\s+[\w@/, -]+?(?=\s--|\s*\*/|$))?|@ts-(?:ignore|nocheck|expect-error)"
             r"|biome-ignore \S+"
         ),
@@ -49,19 +50,19 @@ _MARKS = (
     _Mark(
         Rule.SUPPRESSION_ADDED,
         (".java",),
-        re.compile(r"@SuppressWarnings\([^)]*\)|@SuppressFBWarnings|//\s*(?:CHECKSTYLE:OFF|NOPMD|NOSONAR)"),
+        regex(r"@SuppressWarnings\([^)]*\)|@SuppressFBWarnings|//\s*(?:CHECKSTYLE:OFF|NOPMD|NOSONAR)"),
     ),
     _Mark(
         *(Rule.SUPPRESSION_ADDED, (".go",)),
-        re.compile(r"//\s*nolint(?::[\w,]+)?|//lint:(?:file-)?ignore \S+|#nosec\b"),
+        regex(r"//\s*nolint(?::[\w,]+)?|//lint:(?:file-)?ignore \S+|#nosec\b"),
     ),
     _Mark(
         Rule.SUPPRESSION_ADDED,
         (".rs",),
-        re.compile(r"#!?\[(?:allow|expect)\([^)]*\)\]|#\[cfg_attr\([^)]*allow[^)]*\)\]|#\[rustfmt::skip\]"),
+        regex(r"#!?\[(?:allow|expect)\([^)]*\)\]|#\[cfg_attr\([^)]*allow[^)]*\)\]|#\[rustfmt::skip\]"),
     ),
 )
-_BUILD_TAG = re.compile(
+_BUILD_TAG = regex(
     r"^//\s*(?:go:build|\+build)\s+(?!(?:linux|windows|darwin|unix|!?cgo|amd64|arm64|go1)\b).*$", re.MULTILINE
 )
 

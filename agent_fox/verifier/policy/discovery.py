@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.values import Language
 
 _LANGUAGES = {
@@ -24,7 +25,7 @@ _LANGUAGES = {
     ".rs": Language.RUST,
 }
 _TEST_FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e", "testdata"})
-_PASSED_BY = re.compile(
+_PASSED_BY = regex(
     r"^(?:\..+|node_modules|build|dist|venv|target|attic|archived?|old|disabled|deprecated|backup|skipped|ignored?"
     r"|quarantined?|broken|_.+)$"
 )

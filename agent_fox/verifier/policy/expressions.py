@@ -7,17 +7,19 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from zlib import crc32
 
+from agent_fox.core.regex import regex
+
 Tokens = tuple[str, ...]
 
 LONGEST_EXPRESSION = 400  # tokens; what is longer is compared by its beginning and its checksum
 
-_TOKEN = re.compile(
+_TOKEN = regex(
     r"""[rbfuRBFU]{0,2}(?:"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
     r"""|\d[\w.]*|[^\W\d]\w*[!?]?(?=\()|[^\W\d]\w*|===|!==|==|!=|<=|>=|&&|\|\||=>|->|::|\.\.\.|[^\s\w]""",
     re.DOTALL,
 )
-_STRING = re.compile(r"^[rbfuRBFU]{0,2}[\"'`]")
-_NUMBER = re.compile(r"^\d[\w.]*$")
+_STRING = regex(r"^[rbfuRBFU]{0,2}[\"'`]")
+_NUMBER = regex(r"^\d[\w.]*$")
 _CONSTANTS = frozenset({"True", "False", "None", "true", "false", "null", "undefined", "nil", "NaN"})
 _COMMON = _CONSTANTS | frozenset(
     {
@@ -54,7 +56,7 @@ _COMMON = _CONSTANTS | frozenset(
         "else",
     }
 )
-_NAME = re.compile(r"^[^\W\d]\w*$")
+_NAME = regex(r"^[^\W\d]\w*$")
 
 
 def tokens_of(text: str) -> Tokens:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.lines import TextChange, is_only_moved
 from agent_fox.verifier.policy.values import Change, FileChange, PolicyFinding, Rule, Severity
@@ -13,11 +14,11 @@ from agent_fox.verifier.policy.values import Change, FileChange, PolicyFinding, 
 _GOLDEN_FOLDERS = frozenset(
     {"golden", "goldens", "__snapshots__", "snapshots", "snapshot", "expected", "approved", "cassettes"}
 )
-_GOLDEN_NAMES = re.compile(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|stderr)$|.*\.expected\.\w+$")
-_STARTUP = re.compile(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
-_SHADOWING = re.compile(r"^(?:src/|tests?/)?(?:pytest|_pytest|unittest|pluggy)(?:\.py$|/)")
-_PROGRAMS = re.compile(r"(?:^|/)(?:node_modules/\.bin|\.?venv/bin)/")
-_WRAPPERS = re.compile(r"(?:^|/)(?:mvnw|gradlew)(?:\.cmd|\.bat)?$|(?:^|/)(?:\.mvn|gradle)/wrapper/")
+_GOLDEN_NAMES = regex(r".*\.(?:snap|golden|approved\.\w+|expected|ambr|stdout|stderr)$|.*\.expected\.\w+$")
+_STARTUP = regex(r"(?:^|/)(?:sitecustomize|usercustomize)\.py$|\.pth$")
+_SHADOWING = regex(r"^(?:src/|tests?/)?(?:pytest|_pytest|unittest|pluggy)(?:\.py$|/)")
+_PROGRAMS = regex(r"(?:^|/)(?:node_modules/\.bin|\.?venv/bin)/")
+_WRAPPERS = regex(r"(?:^|/)(?:mvnw|gradlew)(?:\.cmd|\.bat)?$|(?:^|/)(?:\.mvn|gradle)/wrapper/")
 _RUNS_FIRST = (
     (
         _STARTUP,
@@ -35,12 +36,10 @@ _RUNS_FIRST = (
     ),
 )
 _FORGED = (
-    re.compile(
-        r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL
-    ),
-    re.compile(r"boolean equals\s*\([^)]*\)\s*\{\s*return true\s*;"),
-    re.compile(r"fn eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}"),
-    re.compile(r"\bequals\s*\([^)]*\)\s*\{\s*return true\s*;?\s*\}"),
+    regex(r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL),
+    regex(r"boolean equals\s*\([^)]*\)\s*\{\s*return true\s*;"),
+    regex(r"fn eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}"),
+    regex(r"\bequals\s*\([^)]*\)\s*\{\s*return true\s*;?\s*\}"),
 )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -11,6 +10,7 @@ import tree_sitter_go
 from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.reading import (
     Assertion,
@@ -30,9 +30,9 @@ from agent_fox.verifier.policy.values import Language
 
 MOST_ROWS = 500
 
-_FAILING = re.compile(r"\b(?:t|b|f|tb)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(")
-_SKIPPING = re.compile(r"^(?:t|b|tb)\.(?:Skip|Skipf|SkipNow)\(")
-_TEST = re.compile(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
+_FAILING = regex(r"\b(?:t|b|f|tb)\.(?:Error|Errorf|Fatal|Fatalf|Fail|FailNow)\(|\bpanic\(")
+_SKIPPING = regex(r"^(?:t|b|tb)\.(?:Skip|Skipf|SkipNow)\(")
+_TEST = regex(r"(?:Test|Example|Fuzz)(?:[^a-z]|$)")
 _TESTIFY: dict[str, tuple[str, Strength]] = {
     "Equal": ("equal", Strength.EXACT),
     "EqualValues": ("equal", Strength.EXACT),

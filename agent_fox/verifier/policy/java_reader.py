@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,6 +10,7 @@ import tree_sitter_java
 from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.java_assertions import arguments_of, assertions_of_call
 from agent_fox.verifier.policy.reading import (
@@ -34,8 +34,8 @@ _SKIP_MARKS = ("Disabled", "Ignore")
 _CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
 
 
-_ASSUMES = re.compile(r"(?:\w+\.)*(?:assume(?:True|False|That|NotNull|NoException|ingThat)|abort)\(")
-_CELL = re.compile(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
+_ASSUMES = regex(r"(?:\w+\.)*(?:assume(?:True|False|That|NotNull|NoException|ingThat)|abort)\(")
+_CELL = regex(r'"(?:[^"\\]|\\.)*"|(?<=[\s{,(])-?\d[\w.]*')
 _TABLES = ("CsvSource", "ValueSource")
 
 

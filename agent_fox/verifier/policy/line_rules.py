@@ -11,14 +11,15 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.discovery import belongs_to_tests, language_of
 from agent_fox.verifier.policy.lines import Line, TextChange, added_and_removed
 from agent_fox.verifier.policy.quoting import quoted_lines
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
 LONGEST_SHOWN = 200  # characters of a line
-_RUNS_ALL = re.compile(r"\b(?:tox|nox|(?:make|just|task|npm run|yarn|pnpm) (?:test|check|verify|ci))\b")
-_NO_PRODUCT = re.compile(r"(?:\.config\.|(?:^|/)(?:noxfile|setup|conftest)\.py$)")
+_RUNS_ALL = regex(r"\b(?:tox|nox|(?:make|just|task|npm run|yarn|pnpm) (?:test|check|verify|ci))\b")
+_NO_PRODUCT = regex(r"(?:\.config\.|(?:^|/)(?:noxfile|setup|conftest)\.py$)")
 
 
 class _Written(BaseModel):

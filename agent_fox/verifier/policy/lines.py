@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.values import Change, FileChange
 
 LARGEST_TEXT = 512 * 1024  # bytes; of a larger file the beginning is looked at, and the report says so
 LONGEST_LINE = 2_000  # characters
 
-_HASH = re.compile(r"(?:^|(?<=\s))#(?![!\[]).*$")
-_SLASHES = re.compile(r"(?:^|(?<=[\s;{}(),]))//.*$|^\s*/?\*.*$|/\*.*?\*/")
-_MARKUP = re.compile(r"<!--.*?-->", re.DOTALL)
+_HASH = regex(r"(?:^|(?<=\s))#(?![!\[]).*$")
+_SLASHES = regex(r"(?:^|(?<=[\s;{}(),]))//.*$|^\s*/?\*.*$|/\*.*?\*/")
+_MARKUP = regex(r"<!--.*?-->", re.DOTALL)
 _SLASHED = frozenset(
     {".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".java", ".go", ".rs", ".gradle", ".kts"}
 )

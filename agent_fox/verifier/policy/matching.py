@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.gathering import Test
 from agent_fox.verifier.policy.reading import Assertion
 from agent_fox.verifier.policy.weakening import difference
@@ -205,7 +206,7 @@ def _by_subjects(test: Test) -> Hashable:
     return (test.path, *sorted({one.subject for one in test.assertions})) if test.assertions else None
 
 
-_MARKS_OF_A_TEST = re.compile(
+_MARKS_OF_A_TEST = regex(
     r"^_*(?:x|no|do_?not|dont|skip|old|disabled|off)?_*(?:tests?|check|verify|should)?_+|_(?:old|disabled|off|skip)$"
 )
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.gathering import Test
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Rule, Severity
 from agent_fox.verifier.sources import Naming
 
 FEWEST_WORDS = 5  # of a sentence that names a test or file and says why, the name not counted
 
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_SENTENCE = regex(r"(?<=[.!?;])\s+|\n+")
 _CONFIGURED = frozenset(
     {Rule.TEST_CONFIG, Rule.TEST_HOOK, Rule.CI_WEAKENED, Rule.LINT_CONFIG, Rule.COVERAGE_CONFIG, Rule.GOLDEN_CHANGED}
     | {Rule.FIXTURE_DELETED, Rule.SOURCE_DROPPED}

@@ -11,6 +11,7 @@ import tree_sitter_rust
 from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, joined, split_arguments
 from agent_fox.verifier.policy.reading import (
     Assertion,
@@ -27,7 +28,7 @@ from agent_fox.verifier.policy.reading import (
 from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens
 from agent_fox.verifier.policy.values import Language
 
-_TEST = re.compile(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
+_TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
 _LOOSE = ("is_ok", "is_err", "is_some", "is_none")
 _ORDERS = ("<", ">", "<=", ">=")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.lines import TextChange, code_lines
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 
@@ -40,22 +41,22 @@ _THRESHOLDS = (
     _Threshold(
         Rule.COVERAGE_CONFIG,
         (*_COMMANDS, "*.toml"),
-        re.compile(r"--(?:cov-)?fail-under(?:[= ]|\",\s*\")(\d+(?:\.\d+)?)"),
+        regex(r"--(?:cov-)?fail-under(?:[= ]|\",\s*\")(\d+(?:\.\d+)?)"),
     ),
     _Threshold(
         *(Rule.COVERAGE_CONFIG, (*_COMMANDS, *_RUNNERS)),
-        re.compile(r"--(?:check-coverage\s+)?(?:lines|branches|functions|statements)[= ](\d+(?:\.\d+)?)"),
+        regex(r"--(?:check-coverage\s+)?(?:lines|branches|functions|statements)[= ](\d+(?:\.\d+)?)"),
     ),
     _Threshold(
         *(Rule.COVERAGE_CONFIG, _RUNNERS),
-        re.compile(r"\b(?:lines|branches|functions|statements)[\"']?\s*:\s*(\d+(?:\.\d+)?)"),
+        regex(r"\b(?:lines|branches|functions|statements)[\"']?\s*:\s*(\d+(?:\.\d+)?)"),
     ),
     _Threshold(
         *(Rule.COVERAGE_CONFIG, _BUILDS),
-        re.compile(r"(?:<minimum>|\bminimum(?:Coverage)?\s*=?\s*\(?[\"']?)\s*(\d+(?:\.\d+)?)"),
+        regex(r"(?:<minimum>|\bminimum(?:Coverage)?\s*=?\s*\(?[\"']?)\s*(\d+(?:\.\d+)?)"),
     ),
     _Threshold(
-        *(Rule.LINT_CONFIG, (*_COMMANDS, *_BUILDS), re.compile(r"(?:--max-warnings[= ]|maxWarnings\s*=?\s*)(\d+)")),
+        *(Rule.LINT_CONFIG, (*_COMMANDS, *_BUILDS), regex(r"(?:--max-warnings[= ]|maxWarnings\s*=?\s*)(\d+)")),
         is_least=False,
     ),
 )

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from tree_sitter import Language as Grammar
 from tree_sitter import Node, Parser
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
 from agent_fox.verifier.policy.reading import Unreadable
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
 
-_TYPE_OF_MODULE = re.compile(r"""\btypeof import\(["'][^"'\n]*["']\)""")
+_TYPE_OF_MODULE = regex(r"""\btypeof import\(["'][^"'\n]*["']\)""")
 _COMMENTS = frozenset({"comment", "line_comment", "block_comment"})
 
 

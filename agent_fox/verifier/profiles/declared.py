@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.records import record
 from agent_fox.verifier.profiles.facts_python import declared_lines
 from agent_fox.verifier.profiles.manifests import Manifests, join
 
-_NAME = re.compile(r"^\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)", re.MULTILINE)
+_NAME = regex(r"^\s*[\"']?([A-Za-z0-9][A-Za-z0-9._-]*)", re.MULTILINE)
 _GROUPS = ("dependencies", "devDependencies", "peerDependencies", "optionalDependencies")
 
 

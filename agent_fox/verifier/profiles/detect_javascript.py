@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.records import Record, record, text
 from agent_fox.verifier.profiles.manifests import Manifests, join, relative, strings
 from agent_fox.verifier.profiles.systems import BuildSystem, SystemKind
@@ -17,8 +18,8 @@ _LOCKS = {
     ".yarnrc.yml": SystemKind.YARN,
     "package-lock.json": SystemKind.NPM,
 }
-_ITEM = re.compile(r"""^\s*-\s*["']?([^"'#\n]+?)["']?\s*(?:#.*)?$""")
-_FLOW = re.compile(r"""["']?([^"',\[\]\s]+)["']?""")
+_ITEM = regex(r"""^\s*-\s*["']?([^"'#\n]+?)["']?\s*(?:#.*)?$""")
+_FLOW = regex(r"""["']?([^"',\[\]\s]+)["']?""")
 
 
 def javascript(manifests: Manifests, folder: str) -> BuildSystem | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
-import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
 from agent_fox.verifier.profiles.manifests import DEEPEST, MOST_FOLDERS, Manifests, depth, join, relative
 from agent_fox.verifier.profiles.systems import BuildSystem, NoteKind, SystemKind
@@ -12,10 +12,10 @@ from agent_fox.verifier.profiles.systems import BuildSystem, NoteKind, SystemKin
 POM = "pom.xml"
 _SETTINGS = ("settings.gradle", "settings.gradle.kts")
 _BUILDS = ("build.gradle", "build.gradle.kts")
-_COMMENT = re.compile(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/""")
-_INCLUDE = re.compile(r"""\binclude\b[\s(]*((?:["'][^"'\n]{1,300}["'][\s,]*)+)""")
-_QUOTED = re.compile(r"""["']([^"'\n]+)["']""")
-_MOVED = re.compile(
+_COMMENT = regex(r"""("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')|//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/""")
+_INCLUDE = regex(r"""\binclude\b[\s(]*((?:["'][^"'\n]{1,300}["'][\s,]*)+)""")
+_QUOTED = regex(r"""["']([^"'\n]+)["']""")
+_MOVED = regex(
     r"""project\(\s*["'](?P<name>:[^"'\n]+)["']\s*\)\.projectDir\s*=\s*"""
     r"""(?:new\s+)?[Ff]ile\(\s*(?:(?:settingsDir|rootDir|rootProject\.projectDir)\s*,\s*)?["'](?P<folder>[^"'\n]+)["']"""
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.records import record
 from agent_fox.verifier.profiles.manifests import Manifests, join, relative, strings
 from agent_fox.verifier.profiles.systems import BuildSystem, NoteKind, SystemKind
 
 CARGO, GO_MOD, GO_WORK, CMAKE = "Cargo.toml", "go.mod", "go.work", "CMakeLists.txt"
 MAKEFILES = ("GNUmakefile", "makefile", "Makefile")  # in the order that make looks for them
-_C = re.compile(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|s|S)$")
-_USE = re.compile(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
+_C = regex(r"\.(?:c|cc|cpp|cxx|c\+\+|C|m|s|S)$")
+_USE = regex(r"^\s*use\s*(?:\(([^)]*)\)|(\S+))", re.MULTILINE)
 _C_DEPTH = 3  # folders below which no C source is looked for
 _LOOKED_AT = 400  # folders
 

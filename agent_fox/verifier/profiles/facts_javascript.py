@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.command_line import CommandRefused, split_command
 from agent_fox.verifier.logs.records import Record, record, text
 from agent_fox.verifier.profiles.detect_javascript import PACKAGE
@@ -16,7 +17,7 @@ from agent_fox.verifier.profiles.skipping import carries_options, narrows, skipp
 
 RUNNERS = ("jest", "vitest", "mocha")
 _NODE_TEST = "node-test"
-_CHAIN = re.compile(r"&&|;")
+_CHAIN = regex(r"&&|;")
 _EMPTY_SCRIPT = "no test specified"
 _PREFIXES = frozenset({"cross-env", "npx", "dotenv", "c8", "nyc"})
 _DEPENDENCIES = ("devDependencies", "dependencies", "peerDependencies")
@@ -29,8 +30,8 @@ _CONFIGURED = {
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
-_TEST_FILE = re.compile(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
-_GLOB = re.compile(r"[*?\[]")
+_TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
+_GLOB = regex(r"[*?\[]")
 
 
 @dataclass(frozen=True, slots=True)

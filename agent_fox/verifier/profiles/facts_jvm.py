@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.profiles.detect_jvm import POM, gradle_scripts, maven_modules, read_pom
 from agent_fox.verifier.profiles.found import Facts, Place
 from agent_fox.verifier.profiles.manifests import Manifests, join
@@ -17,11 +18,11 @@ _POM_SKIPS = {
     "testFailureIgnore": "true",
     "maven.test.failure.ignore": "true",
 }
-_MAVEN_SKIPS = re.compile(
+_MAVEN_SKIPS = regex(
     r"-D(?:skipTests|skipITs|maven\.test\.\S+|testFailureIgnore|test=\S+|groups=\S+|excludedGroups=\S+|surefire\.\S+)"
     r"\S*|--fail-never|-fn\b"
 )
-_GRADLE_SKIPS = re.compile(
+_GRADLE_SKIPS = regex(
     r"\btest\w*\s*\{[^}]*?\b(?:enabled\s*=\s*false|ignoreFailures\s*=\s*true|onlyIf\b|exclude\b|excludeTags\b)[^\n}]*"
     r"|\btest\w*\.(?:enabled\s*=\s*false|ignoreFailures\s*=\s*true|onlyIf\b)[^\n]*"
     r"|\bexcludeTaskNames?\b[^\n]*|-x\s+test\b"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.profiles.detect_native import CARGO, CMAKE, GO_MOD, makefile_of
 from agent_fox.verifier.profiles.found import Facts, Place
 from agent_fox.verifier.profiles.manifests import Manifests, join
 from agent_fox.verifier.profiles.systems import SystemKind
 
-_RULE = re.compile(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
-_ASSIGNMENT = re.compile(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
-_VARIABLE = re.compile(r"\$[({](\w+)[)}]")
-_IGNORED = re.compile(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
-_NAME = re.compile(r"[\w./+-]{1,200}")
+_RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
+_ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)
+_VARIABLE = regex(r"\$[({](\w+)[)}]")
+_IGNORED = regex(r"^\t\s*@?-.*(?:test|check).*|^\.IGNORE\b.*", re.MULTILINE)
+_NAME = regex(r"[\w./+-]{1,200}")
 _MOST_PRODUCTS = 200
 
 

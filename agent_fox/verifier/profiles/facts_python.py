@@ -6,6 +6,7 @@ import configparser
 import re
 from collections.abc import Iterator
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.records import Record, record
 from agent_fox.verifier.profiles.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
 from agent_fox.verifier.profiles.found import Facts, Place
@@ -20,8 +21,8 @@ _CONFIGURED = {
     "uv-lock": ("uv.lock",),
 }
 _SECTIONS = {"pytest": ("tool:pytest", "pytest"), "mypy": ("mypy",), "flake8": ("flake8",)}
-_DECLARED = re.compile(r"^\s*[\"']?(pytest|ruff|mypy|black|flake8)\b(?![-.\w])", re.MULTILINE | re.IGNORECASE)
-_PYTEST_STYLE = re.compile(r"^(?:async )?def test|^(?:import|from) pytest\b|^class Test\w*:", re.MULTILINE)
+_DECLARED = regex(r"^\s*[\"']?(pytest|ruff|mypy|black|flake8)\b(?![-.\w])", re.MULTILINE | re.IGNORECASE)
+_PYTEST_STYLE = regex(r"^(?:async )?def test|^(?:import|from) pytest\b|^class Test\w*:", re.MULTILINE)
 _LOOKED_AT = 50  # test files
 _INI_FILES = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "mypy.ini")
 _SELECTIVE = ("testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TypeVar
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.profiles.model import SelectorKind
 from agent_fox.verifier.profiles.request import Refused
 
@@ -20,20 +21,20 @@ LONGEST_MODULE = 200
 INVALID, ESCAPES, MISSING, UNKNOWN_MODULE = "selector_invalid", "path_escape", "no_such_path", "unknown_module"
 
 _SHELL = frozenset(";|&`$<>\"'\\")
-_PATH = re.compile(r"[\w.+ /-]+")
-_PARAMETERS = re.compile(r"\[[^\[]*\]$")
+_PATH = regex(r"[\w.+ /-]+")
+_PARAMETERS = regex(r"\[[^\[]*\]$")
 _IDENTIFIER = r"[^\W\d]\w*"
-_DOTTED = re.compile(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
-_RUST = re.compile(rf"{_IDENTIFIER}(?:::{_IDENTIFIER})*")
+_DOTTED = regex(rf"{_IDENTIFIER}(?:\.{_IDENTIFIER})*")
+_RUST = regex(rf"{_IDENTIFIER}(?:::{_IDENTIFIER})*")
 _CLASS = r"[A-Za-z_*][\w.$*]*"
 _METHODS = r"#[\w$*]+(?:\[[\w*]+\])?(?:\+[\w$*]+)*"
-_SUREFIRE = re.compile(rf"{_CLASS}(?:{_METHODS})?(?:,{_CLASS}(?:{_METHODS})?)*")
-_GRADLE = re.compile(r"[A-Za-z_*](?:[\w.$*,-]| (?! ))*")
-_GO_TEST = re.compile(r"(?:Test|Example|Fuzz|Benchmark)\w*(?:/[\w .,:=+#@()\[\]-]+)*")
-_CTEST = re.compile(r"\w(?:[\w.:/+-]| (?! ))*")
-_SCRIPT_FILE = re.compile(r"[\w./+-]+\.[cm]?[jt]sx?")
+_SUREFIRE = regex(rf"{_CLASS}(?:{_METHODS})?(?:,{_CLASS}(?:{_METHODS})?)*")
+_GRADLE = regex(r"[A-Za-z_*](?:[\w.$*,-]| (?! ))*")
+_GO_TEST = regex(r"(?:Test|Example|Fuzz|Benchmark)\w*(?:/[\w .,:=+#@()\[\]-]+)*")
+_CTEST = regex(r"\w(?:[\w.:/+-]| (?! ))*")
+_SCRIPT_FILE = regex(r"[\w./+-]+\.[cm]?[jt]sx?")
 _MOST_STARS = 4
-_REGEX_SIGNS = re.compile(r"[.*+?^${}()|\[\]\\/]")
+_REGEX_SIGNS = regex(r"[.*+?^${}()|\[\]\\/]")
 _T = TypeVar("_T")
 
 

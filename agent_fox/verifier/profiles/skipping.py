@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
+from agent_fox.core.regex import regex
 from agent_fox.verifier.profiles.request import Refused
 from agent_fox.verifier.results import Tool
 
 CODE = "test_skipping"
 _FALSE = r"=(?:false|no|off|0)"  # a switch that is turned off is none
-_PROPERTY = re.compile(
+_PROPERTY = regex(
     rf"-D(?:skip(?:Tests?|ITs|UTs|UnitTests)|maven\.test\.(?:skip(?:\.exec)?|failure\.ignore)|testFailureIgnore|"
     rf"maven\.main\.skip|surefire\.(?:skip\w*|excludes(?:File)?|excludedGroups)|excludedGroups|groups)"
     rf"(?!{_FALSE}$)(?:$|=)"
@@ -62,15 +63,15 @@ _OPTIONS = {
         r"--version|-v|--interactive|-i|--run"
     ),
 }
-_NARROWS = re.compile(r"(?:-t|--testNamePattern|-g|--grep|-f|--fgrep|--test-name-pattern)(?:$|=.*)", re.DOTALL)
+_NARROWS = regex(r"(?:-t|--testNamePattern|-g|--grep|-f|--fgrep|--test-name-pattern)(?:$|=.*)", re.DOTALL)
 _OURS = {("-o", "junit_family=xunit1"), ("-p", "no:cacheprovider"), ("-m", "pytest"), ("-m", "unittest")}
 _PROGRAMS = {"mvn": "maven", "mvnw": "maven", "gradlew": "gradle", "gmake": "make"}
-_RULES = {tool: re.compile(rf"(?:{options})(?:$|=.*)", re.DOTALL) for tool, options in _OPTIONS.items()}
+_RULES = {tool: regex(rf"(?:{options})(?:$|=.*)", re.DOTALL) for tool, options in _OPTIONS.items()}
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "fish", "csh", "tcsh", "busybox", "cmd", "powershell", "pwsh"})
 _DOWNLOADERS = frozenset({"npx", "pnpx", "bunx", "uvx", "pipx"})
 
 # Variables that carry options or code into a tool; `_HARMLESS` are the values that do not.
-_CARRIERS = re.compile(
+_CARRIERS = regex(
     r"MAVEN_.*|M2_HOME|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|JAVA_OPTS|JAVACMD|GRADLE_.*|ORG_GRADLE_.*|"
     r"PYTEST_.*|PYTHON(?:STARTUP|HOME|INSPECT|OPTIMIZE|BREAKPOINT|WARNINGS|PLATLIBDIR)|"
     r"GO(?:FLAGS|TESTFLAGS|ENV|OS|ARCH|EXPERIMENT|WORK|ROOT)|CARGO_.*|RUST(?:FLAGS|DOCFLAGS|C|DOC|C_.*|_TEST_.*)|"

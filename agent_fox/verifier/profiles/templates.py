@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-_LIST = re.compile(r"\{([a-z][a-z0-9-]*)\.\.\.\}")
-_HOLE = re.compile(r"\{([a-z][a-z0-9-]*)\}")
-_ANY_HOLE = re.compile(r"\{([a-z][a-z0-9-]*)(?:\.\.\.)?\}")
+from agent_fox.core.regex import regex
+
+_LIST = regex(r"\{([a-z][a-z0-9-]*)\.\.\.\}")
+_HOLE = regex(r"\{([a-z][a-z0-9-]*)\}")
+_ANY_HOLE = regex(r"\{([a-z][a-z0-9-]*)(?:\.\.\.)?\}")
 
 
 def list_name(element: str) -> str | None:

@@ -9,11 +9,12 @@ from itertools import count
 
 from pydantic import JsonValue
 
+from agent_fox.core.regex import regex
 from agent_fox.testing.model_server.conversation import Call, Conversation, Message, Offered, Reply, Speaker
 from agent_fox.testing.model_server.protocols.wire import Document, Loose, event, names_in, openai_error, pieces
 
-_INSIDE = re.compile(r"declare const tools: \{ (\w+)\(args: \{(.*?)\}\): Promise", re.DOTALL)
-_ARGUMENT = re.compile(r"^ +(\w+)\??:", re.MULTILINE)
+_INSIDE = regex(r"declare const tools: \{ (\w+)\(args: \{(.*?)\}\): Promise", re.DOTALL)
+_ARGUMENT = regex(r"^ +(\w+)\??:", re.MULTILINE)
 _GROWING = {"message": "content", "function_call": "arguments", "custom_tool_call": "input"}
 """What of an item grows while it is streamed."""
 

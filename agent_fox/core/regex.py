@@ -1,0 +1,40 @@
+"""Regular expressions of module level, compiled when they are first used; not what they match."""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # the stop hook comes past here and has no time for `typing`
+    from typing import AnyStr
+
+
+def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Like `re.compile`, but at the first use: no command compiles what it does not look for.
+
+    The result serves wherever a pattern's own attributes and methods are called; the functions of `re` (`re.sub` and
+    the like) do not take it. What is wrong with a pattern is raised at its first use, as `re.error`.
+    """
+    return Regex(pattern, flags)  # type: ignore[return-value] # it stands in for the pattern that it becomes
+
+
+class Regex:
+    """A pattern that is compiled when one of its attributes is first asked for; each attribute is kept from then on."""
+
+    def __init__(self, pattern: str | bytes, flags: int) -> None:
+        self.pattern = pattern
+        self.given_flags = flags
+
+    def __getattr__(self, name: str) -> object:
+        """Called only for what is not kept yet. Raises re.error for a pattern that is none."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name == "compiled":
+            value: object = re.compile(self.pattern, self.given_flags)
+        else:
+            value = getattr(self.compiled, name)
+        setattr(self, name, value)
+        return value
+
+    def __repr__(self) -> str:
+        return f"regex({self.pattern!r}, {self.given_flags})"
