@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.issues_lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
 from agent_fox.core.words import counted, listed
-from agent_fox.engine.account import RunAccount, SpecAccount
-from agent_fox.store.waivers import Asked
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account import RunAccount, SpecAccount
+    from agent_fox.store.waivers import Asked
 
 SHORT_HEAD = 12
 

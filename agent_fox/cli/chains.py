@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.config import Settings, load
 from agent_fox.engine.present import now_of
@@ -13,6 +12,9 @@ from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence.about import parts_named
 from agent_fox.evidence.chain import Chain, chain_of
 from agent_fox.system import clock, git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def chains_named(db: Database, root: Path, name: str) -> tuple[Chain, ...]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from agent_fox.cli.screen import plain, print_json, title
-from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
-from agent_fox.evidence.promotion import PromotionState
+
+if TYPE_CHECKING:
+    from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
+    from agent_fox.evidence.promotion import PromotionState
 
 SHORT = 12
 RECENT = 5  # records and steps shown without --all

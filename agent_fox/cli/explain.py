@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
-from sqlite_utils import Database
 
 from agent_fox.cli.chains import chains_named
 from agent_fox.cli.evidence_lines import SHORT, tell_chains
@@ -19,10 +19,14 @@ from agent_fox.cli.screen import json_option, plain, print_json, shown_time, tit
 from agent_fox.cli.telling import about_ruling, about_session
 from agent_fox.config import load
 from agent_fox.engine.explanation import Explanation, explain
-from agent_fox.engine.history import OpenPart
 from agent_fox.engine.run import STATE, policy_of
 from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.history import OpenPart
 
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.errors import UserError
 from agent_fox.core.ids import Archetype, parse_node_name
 from agent_fox.store.plan import PlannedNode, load_nodes
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> PlannedNode:

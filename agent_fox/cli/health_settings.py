@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.health_agents import agents_apart
@@ -20,11 +21,13 @@ from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import RunStuck, check_lock, lacks, missing_provisions, rival_of, rival_told
 from agent_fox.plugins import PluginError, load_plugins
-from agent_fox.session.backends import Backend
-from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.system import git
 from agent_fox.system.sandbox import SandboxMode, in_words, why_missing
+
+if TYPE_CHECKING:
+    from agent_fox.session.backends import Backend
+    from agent_fox.specs.dialects import Dialect
 
 
 def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-
-import pluggy
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.issues_doctor import in_folder
 from agent_fox.cli.issues_place import kinds
-from agent_fox.config import Settings
 from agent_fox.engine.extensions import ISSUES
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.config import Settings
 
 NAME = "tracker"
 MORE = "`agent-fox issues doctor` looks at everything"

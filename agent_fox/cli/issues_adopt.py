@@ -6,10 +6,9 @@ import difflib
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 import click
-from sqlite_utils import Database
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
@@ -28,6 +27,9 @@ from agent_fox.system import clock
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Delivery, Done, Held, Moot, Retry, Tracker, Unsure
 from agent_fox.trackers.upkeep import KeepsOrder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 LONGEST_NUMBER = 9
 LOST = frozenset({IssueStanding.MOVED, IssueStanding.GONE})

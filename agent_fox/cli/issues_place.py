@@ -6,9 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
-
-import pluggy
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
@@ -18,7 +16,11 @@ from agent_fox.engine.run import Engine
 from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
 from agent_fox.trackers.desk import Desk, WorksAtADesk
-from agent_fox.trackers.protocol import Tracker
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.trackers.protocol import Tracker
 
 BUILT_IN = ("local", "github")
 

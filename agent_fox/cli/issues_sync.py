@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -21,11 +22,13 @@ from agent_fox.engine.courier import Synced, desk_of, nap
 from agent_fox.engine.effects import Delivering
 from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.issue_view import Overview, read_overview
-from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
 from agent_fox.store.desk import LAST_KIND, recall, remember
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from agent_fox.engine.watch import RunEvent, Watch
 
 
 def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> Exit:

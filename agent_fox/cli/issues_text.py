@@ -6,12 +6,15 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.config import ConfigError, load
 from agent_fox.engine.effects import effect_of
-from agent_fox.engine.issue_view import EffectView, IssueView
 from agent_fox.store.outbox import OutboxRow
 from agent_fox.trackers.github.pages import Style, written
+
+if TYPE_CHECKING:
+    from agent_fox.engine.issue_view import EffectView, IssueView
 
 
 def as_sent(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:

@@ -6,15 +6,15 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.verifier.context import Report, RunContext
 from agent_fox.verifier.profiles.detect import detect
-from agent_fox.verifier.profiles.model import Profile
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.profiles.systems import Detection
-from agent_fox.verifier.results import VerificationResult
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.context import Report, RunContext
+    from agent_fox.verifier.profiles.model import Profile
+    from agent_fox.verifier.profiles.request import Request
+    from agent_fox.verifier.profiles.systems import Detection
     from agent_fox.verifier.report import VerificationReport
+    from agent_fox.verifier.results import VerificationResult
     from agent_fox.verifier.toolbox import Verifier
 
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from sqlite_utils import Database
 
 from agent_fox.cli import passphrases
 from agent_fox.cli.chains import chains_named
@@ -33,8 +33,12 @@ from agent_fox.evidence.verify_export import verify_export
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.evidence.witness import Witness, WitnessBroken
 from agent_fox.store import ledger
-from agent_fox.store.ledger import Kept
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.ledger import Kept
 
 SHOWN = 20
 LONGEST_LINE = 64 * 1024**2

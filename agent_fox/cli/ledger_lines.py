@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from agent_fox.evidence.faults import Fault, Findings
-from agent_fox.evidence.verify import Checked
-from agent_fox.evidence.verify_export import CheckedExport
-from agent_fox.store.ledger import Kept
+if TYPE_CHECKING:
+    from agent_fox.evidence.faults import Fault, Findings
+    from agent_fox.evidence.verify import Checked
+    from agent_fox.evidence.verify_export import CheckedExport
+    from agent_fox.store.ledger import Kept
 
 SHORT = 12
 MOST_LINES = 20

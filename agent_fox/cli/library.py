@@ -9,10 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
-from sqlite_utils import Database
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
@@ -21,7 +20,6 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
-from agent_fox.core.spec import Problem, Spec
 from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present, Specification, SpecKind, State, Who
 from agent_fox.core.verdict import Word
 from agent_fox.engine import waiving
@@ -32,7 +30,6 @@ from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.run import LOCK, STATE
 from agent_fox.evidence import library, witness
 from agent_fox.evidence.library_files import FILE, Owner, errors, read_library, read_spec_library, toml_of
-from agent_fox.evidence.waivers import Grounds
 from agent_fox.plugins import load_plugins
 from agent_fox.store import library as stored
 from agent_fox.store.plan import load_parts
@@ -41,6 +38,12 @@ from agent_fox.system import clock
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult
 from agent_fox.verifier.lanes.running import run_lanes
 from agent_fox.verifier.order import CheckOrder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.spec import Problem, Spec
+    from agent_fox.evidence.waivers import Grounds
 
 T = TypeVar("T")
 LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -21,7 +21,6 @@ from agent_fox.core.words import counted
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
-from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.lint.edits import EditRefused, difference
 from agent_fox.specs.lint.fixing import Repairs, repairs
 from agent_fox.specs.lint.report import finding_document, report_document
@@ -31,6 +30,9 @@ from agent_fox.specs.lint.values import Finding, Level
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.lint.writing import write_repaired
 from agent_fox.specs.places import SpecsMissing, find_places
+
+if TYPE_CHECKING:
+    from agent_fox.specs.dialects import Dialect
 
 COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "blue"}
 Form = Literal["text", "json", "sarif"]

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
@@ -14,12 +15,14 @@ from rich.text import Text
 
 from agent_fox.cli.opening import reading, state_file, waivers_of
 from agent_fox.cli.screen import ago, duration, plain, shown_time
-from agent_fox.cli.story import Story
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.account import RunAccount, RunningSession, SpecAccount, read_account
-from agent_fox.engine.watch import RunEvent
 from agent_fox.store.state import NoState, StateError
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from agent_fox.cli.story import Story
+    from agent_fox.engine.watch import RunEvent
 
 KEPT_LINES = 200
 REFRESHES = 4  # a second

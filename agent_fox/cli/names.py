@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-
-import click
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import OWN, here
+
+if TYPE_CHECKING:
+    import click
 
 _NODES = "SELECT id FROM plan_nodes WHERE status <> 'withdrawn' ORDER BY position"
 _SPECS = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"

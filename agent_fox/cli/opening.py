@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
 from agent_fox.cli.place import OWN
 from agent_fox.store.state import read_state
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from agent_fox.engine.account import WaiverNote
 
 

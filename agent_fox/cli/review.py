@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,9 +20,11 @@ from agent_fox.engine.reviewing import all_standings
 from agent_fox.review.clearing import FILE, ClearingOff, set_password
 from agent_fox.review.recheck import changed_since
 from agent_fox.review.tasks import Standing, Word
-from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import NoState, read_state
 from agent_fox.system.git import GitError
+
+if TYPE_CHECKING:
+    from agent_fox.store.reviews import TaskRow
 
 LONGEST_TITLE = 60
 NO_TASK_YET = (

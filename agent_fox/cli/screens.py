@@ -7,14 +7,16 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import click
 
 from agent_fox.cli.screen import plain, shown_time
-from agent_fox.cli.story import Story
-from agent_fox.engine.watch import RunEvent
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from agent_fox.cli.story import Story
+    from agent_fox.engine.watch import RunEvent
 
 
 class Screen(Protocol):

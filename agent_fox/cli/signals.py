@@ -6,8 +6,10 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import TYPE_CHECKING
 
-from agent_fox.engine.scheduler import Orders
+if TYPE_CHECKING:
+    from agent_fox.engine.scheduler import Orders
 
 FIRST = "finishing what runs; press again to stop now"
 NOW = "stopping what runs; what it has done is not lost, and the next run goes on"

@@ -6,6 +6,7 @@ import os
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,8 +15,10 @@ from agent_fox.cli.opening import reading, waivers_of
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
-from agent_fox.engine.activity import Activity
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from agent_fox.engine.activity import Activity
 
 NEVER = "no run yet"
 LONG_SILENCE = 30.0

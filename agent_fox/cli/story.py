@@ -6,17 +6,20 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import near
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
 from agent_fox.core.words import listed
-from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.history import Ruling, ruling
 from agent_fox.engine.run import STATE
-from agent_fox.engine.watch import RunEvent
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.state import read_state
+
+if TYPE_CHECKING:
+    from agent_fox.engine.docket import Handled, Transition
+    from agent_fox.engine.watch import RunEvent
+    from agent_fox.store.plan import PlannedNode
 
 WIDEST_NAME = 28
 _BACK = frozenset({Step.RECODE, Step.RETRY, Step.SEND_BACK})

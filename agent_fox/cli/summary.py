@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
 from agent_fox.core.words import counted
-from agent_fox.engine.account import RunAccount
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account import RunAccount
 
 MOST_FILES = 6
 MOST_BLOCKED = 3

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
 from agent_fox.core.words import listed
-from agent_fox.engine.history import Agent, PastSession, Ruling
+
+if TYPE_CHECKING:
+    from agent_fox.engine.history import Agent, PastSession, Ruling
 
 
 def money(dollars: float | None) -> str:

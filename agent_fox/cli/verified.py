@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 import click
 from rich.console import Console
-from rich.status import Status as Spinner
 
 from agent_fox.cli.screen import duration, plain
-from agent_fox.verifier.comparison import Comparison
-from agent_fox.verifier.context import Progress
-from agent_fox.verifier.plans import Plan
 from agent_fox.verifier.report import ReportStatus, Step, StepOutcome, VerificationReport, place_of
 from agent_fox.verifier.results import Disposed, Failure, FailureKind, Status, VerificationResult
+
+if TYPE_CHECKING:
+    from rich.status import Status as Spinner
+
+    from agent_fox.verifier.comparison import Comparison
+    from agent_fox.verifier.context import Progress
+    from agent_fox.verifier.plans import Plan
 
 SIGNS = {Status.PASSED: ("✓", "green"), Status.SKIPPED: ("-", "yellow")}
 FAILED, WARNING = ("✗", "red"), ("!", "yellow")

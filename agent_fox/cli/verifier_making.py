@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.engine.extensions import parsers_of
 from agent_fox.plugins import load_plugins
-from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.context import RunContext
 
 
 def verifier_of(context: RunContext) -> Verifier:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-from sqlite_utils import Database
 
 from agent_fox.cli.account_lines import asked_line
 from agent_fox.cli.errors import UserError
@@ -30,13 +30,17 @@ from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.run import LOCK, STATE, policy_of
 from agent_fox.engine.watch import moves_in_words
 from agent_fox.evidence import granting, waivers, witness
-from agent_fox.evidence.waivers import Grounds
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.evidence.waivers import Grounds
 
 IN_A_SESSION = "AGENT_FOX_LAUNCH"
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from agent_fox.engine.docket import Handled
-from agent_fox.evidence.waivers import Held
+if TYPE_CHECKING:
+    from agent_fox.engine.docket import Handled
+    from agent_fox.evidence.waivers import Held
 
 
 def held_lines(one: Held) -> Iterator[str]:

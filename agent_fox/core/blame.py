@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Group, Spec
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Group, Spec
 
 
 @dataclass(frozen=True, slots=True)

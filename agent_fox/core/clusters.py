@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.core.verdict import Signal, Verdict
+if TYPE_CHECKING:
+    from agent_fox.core.verdict import Signal, Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,12 @@ The contract stands in a file of its own, never in the code: who writes the code
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.specification import FunctionContract
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import FunctionContract
 
 HARNESS = "agent_fox_contract"
 _FUNCTION = regex(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")

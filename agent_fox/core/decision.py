@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, Judgement
 from agent_fox.core.progress import Progress
 from agent_fox.core.verdict import Disposition, Word
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Ticket
 
 
 class Cause(StrEnum):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.core.ids import Archetype, Mode
-from agent_fox.core.spec import Problem, Spec
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Archetype, Mode
+    from agent_fox.core.spec import Problem, Spec
 
 
 class EdgeKind(StrEnum):

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from agent_fox.core.likeness import Pairs
 from agent_fox.core.recognition import Earlier, Match, all_ids, listed, recognised
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Group, Problem, Severity, Spec
+
+if TYPE_CHECKING:
+    from agent_fox.core.likeness import Pairs
 
 _LAST_NUMBER = regex(r"\d{1,9}$")
 _LONGEST_LIST = 12

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import Ownership, ownership
-from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import text_version
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Node, Plan
 
 WITHDRAWN = "withdrawn"
 BLOCKED = "blocked"

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.specification import TheoremStatement
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import TheoremStatement
 
 ALLOWED = frozenset(
     {"assert", "declare-const", "declare-fun", "declare-sort", "declare-datatype", "declare-datatypes"}

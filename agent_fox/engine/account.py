@@ -9,8 +9,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.engine.activity import Activity, activity_in
@@ -18,6 +17,9 @@ from agent_fox.engine.issue_view import Overview, read_overview
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""

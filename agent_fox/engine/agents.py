@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.config import AgentSettings
 from agent_fox.session.agents.backend import prices_of
 from agent_fox.session.agents.prices import PricesError, read_prices
 from agent_fox.session.agents.registry import NAMES, command_line
@@ -13,6 +13,9 @@ from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import EVERY_BACKEND, Agent
 from agent_fox.session.project_words import check_templates
 from agent_fox.system.sandbox import why_missing
+
+if TYPE_CHECKING:
+    from agent_fox.config import AgentSettings
 
 
 def agent_of(agent: AgentSettings, backend: str = "") -> Agent:

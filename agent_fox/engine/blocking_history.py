@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.graph import EdgeKind
@@ -14,6 +13,9 @@ from agent_fox.core.standing import Outcome, Status, Step
 from agent_fox.engine.docket import Docket, Move, Transition
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.records import record_block
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 ROUND = "retry"
 

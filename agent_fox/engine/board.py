@@ -6,12 +6,15 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.graph import EdgeKind
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Standing, Status
-from agent_fox.engine.docket import Handled, Transition
 from agent_fox.store.plan import PlannedNode, StoredEdge
+
+if TYPE_CHECKING:
+    from agent_fox.engine.docket import Handled, Transition
 
 
 @dataclass(slots=True)

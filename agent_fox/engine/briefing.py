@@ -5,22 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
-from agent_fox.core.specification import Specification
 from agent_fox.core.verdict import Word
 from agent_fox.engine.bound import bound_facts
-from agent_fox.engine.docket import SpecFile
 from agent_fox.engine.reviewed_change import change_of
 from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
 from agent_fox.store import sessions
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
-from agent_fox.store.sessions import SessionRow
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.specification import Specification
+    from agent_fox.engine.docket import SpecFile
+    from agent_fox.store.plan import PlannedNode
+    from agent_fox.store.sessions import SessionRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,23 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import GateSettings, Settings
 from agent_fox.core.close_out import Contract, FindingWaiver, Severity, Verification
 from agent_fox.core.close_out_scope import Boundary, paths_named
 from agent_fox.core.evidence import RunContext
-from agent_fox.core.spec import Spec
 from agent_fox.evidence.granting import note_use
 from agent_fox.evidence.waivers import Grounds, finding_waivers
 from agent_fox.review.close_out_record import keep, newest, report_of
 from agent_fox.review.close_out_report import Judged, ReportTrouble, only_judge, write_report
 from agent_fox.session.order import ClosedOut, Closing
 from agent_fox.session.regular_files import read_regular
-from agent_fox.store.sessions import SessionRow
 from agent_fox.store.waivers import events_of
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import GateSettings, Settings
+    from agent_fox.core.spec import Spec
+    from agent_fox.store.sessions import SessionRow
 
 REPORTS = Path(".agent-fox") / "verification"
 """The folder of the engine's own reports, in the repository's root; git does not see it."""

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
-from sqlite_utils import Database
 
-from agent_fox.core.ids import Ticket
 from agent_fox.session.brief_facts import Conflict as ConflictFacts
 from agent_fox.session.order import Unmerged
-from agent_fox.store.sessions import SessionRow
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.ids import Ticket
+    from agent_fox.store.sessions import SessionRow
 
 KEPT = "refs/agent-fox/conflicts/"
 """Below it, work that waits for its merge, by the launch that made it."""

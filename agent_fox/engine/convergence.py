@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeGuard
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.progress import Failure, Round
 from agent_fox.core.standing import Step
 from agent_fox.store.records import DecisionRow, last_passes
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 WINDOW_STARTS = frozenset({Step.RESET.value, Step.REOPEN.value, Step.LIFT.value})
 

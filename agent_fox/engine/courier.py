@@ -13,10 +13,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import TrackerSettings
 from agent_fox.core.markdown import one_line
 from agent_fox.engine.effects import Delivering, Passed
 from agent_fox.engine.issue_upkeep import look_and_sweep
@@ -27,7 +25,12 @@ from agent_fox.store.state import StateError, open_state, transaction
 from agent_fox.system import clock
 from agent_fox.system.redact import redact
 from agent_fox.trackers.desk import Desk, WorksAtADesk
-from agent_fox.trackers.protocol import Tracker
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import TrackerSettings
+    from agent_fox.trackers.protocol import Tracker
 
 LONGEST_NAP = 60.0
 SHORT_LOOK = 0.2

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import Ownership, ownership
 from agent_fox.core.decision import Suspect
 from agent_fox.core.ids import Archetype, Ticket
-from agent_fox.core.policy import Policy
-from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Standing, Step, evolve
 from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, load_spec, move_node, nodes_of_spec
 from agent_fox.store.records import NewDecision, StepRow, record_decision
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.policy import Policy
+    from agent_fox.core.spec import Spec
 
 
 @dataclass(frozen=True)

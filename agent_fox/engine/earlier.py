@@ -6,12 +6,15 @@ import sqlite3
 from collections.abc import Iterable
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.kept_ids import keep_ids
 from agent_fox.core.recognition import Earlier
-from agent_fox.core.spec import Problem, Spec
 from agent_fox.store import plan as stored
 from agent_fox.store.state import StateError, read_any_format
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
 
 STATE = Path(".agent-fox") / "state.db"
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from pydantic import BaseModel, ConfigDict
-from sqlite_utils import Database
 
 from agent_fox.core.filing import Says
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
-from agent_fox.store.outbox import OutboxRow
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, WorksAtADesk, later
@@ -34,6 +32,11 @@ from agent_fox.trackers.protocol import (
     Unsure,
 )
 from agent_fox.trackers.text import IssueFacts
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.outbox import OutboxRow
 
 SHORTEST_WAIT, LONGEST_WAIT = 5.0, 900.0
 """Seconds before an effect is tried again where the tracker told no time; it doubles with each try."""

@@ -9,10 +9,13 @@ import json
 import platform
 import sys
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.config import AgentSettings, Settings, VerifySettings
 from agent_fox.core.evidence import environment_hash
 from agent_fox.system.sandbox import SandboxMode, why_missing
+
+if TYPE_CHECKING:
+    from agent_fox.config import AgentSettings, Settings, VerifySettings
 
 JUDGING = 1
 """Raised with every change of how a verdict comes about: what was proven before is then read again."""

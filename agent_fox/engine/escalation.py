@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
-from agent_fox.core.decision import Cause
 from agent_fox.core.filing import Says
-from agent_fox.core.judgement import Judged
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
-from agent_fox.core.verdict import Word
 from agent_fox.core.words import counted
-from agent_fox.engine.docket import Docket, Transition
 from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import current_verdicts, failing_after
 from agent_fox.trackers.protocol import EffectKind
 from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text, places_in
+
+if TYPE_CHECKING:
+    from agent_fox.core.decision import Cause
+    from agent_fox.core.judgement import Judged
+    from agent_fox.core.verdict import Word
+    from agent_fox.engine.docket import Docket, Transition
+    from agent_fox.store.plan import PlannedNode
 
 LONGEST_TOLD = 40_000
 """Characters of evidence about one requirement that go to a tracker; all of it is in the state."""

@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TypeGuard
+from typing import TYPE_CHECKING, TypeGuard
 
-import pluggy
-
-from agent_fox.config import TrackerSettings
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import (
     GuardedBackend,
@@ -31,6 +28,11 @@ from agent_fox.trackers.protocol import Tracker
 from agent_fox.verifier.logs.protocol import LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN as PARSERS
 from agent_fox.verifier.logs.registry import Parsers
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.config import TrackerSettings
 
 ISSUES = Path(".agent-fox") / "issues"
 

@@ -7,23 +7,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import EvidenceSettings
 from agent_fox.core.chance import drawn
 from agent_fox.core.evidence import Freshness, why_stale
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.standing import Step
-from agent_fox.engine.board import Board, Place
 from agent_fox.engine.docket import Docket, Handled, Move
-from agent_fox.engine.environment import Standpoint
 from agent_fox.engine.final_review import review_again, verified_commit
 from agent_fox.engine.finish import verifiers
 from agent_fox.store import outbox
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import EvidenceSettings
+    from agent_fox.engine.board import Board, Place
+    from agent_fox.engine.environment import Standpoint
 
 AGAIN = "since this spec was verified; it is read again on the final tip"
 OLD = "no record shows what its verdict counts for"

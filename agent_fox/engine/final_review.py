@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import blame
-from agent_fox.core.decision import Suspect
-from agent_fox.core.findings import Finding, Review
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status, Step
@@ -20,6 +17,12 @@ from agent_fox.engine import promotion
 from agent_fox.engine.docket import Docket, Move, SpecFile
 from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, nodes_of_spec
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.decision import Suspect
+    from agent_fox.core.findings import Finding, Review
 
 STALE = "the review is not about the commit that was verified"
 

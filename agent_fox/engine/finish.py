@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status
-from agent_fox.engine.board import Board, Place
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.final_review import is_final
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.board import Board, Place
 
 SHOWN = 5
 

@@ -7,23 +7,26 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sqlite_utils import Database
 
-from agent_fox.config import Settings
-from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import Policy
 from agent_fox.core.replan import describe
 from agent_fox.core.standing import Step, evolve
-from agent_fox.engine.board import Board
 from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
 from agent_fox.engine.planning import change_of, sync_plan
 from agent_fox.engine.preflight import scope_of
 from agent_fox.engine.run import STATE, Engine, RunOptions
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.state import migrate, read_state, transaction
 from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from agent_fox.config import Settings
+    from agent_fox.core.graph import Plan
+    from agent_fox.engine.board import Board
+    from agent_fox.store.plan import PlannedNode
 
 _SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
 

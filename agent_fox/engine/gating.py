@@ -11,8 +11,7 @@ from contextlib import closing as closed
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, ConfigError, Settings, load, parse
 from agent_fox.core.close_out import CloseOut, Contract, Finding, FindingWaiver, Severity, judge
@@ -32,12 +31,16 @@ from agent_fox.review.close_out_report import Judged, document_of, file_name, on
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.places import USUAL_PLACES
-from agent_fox.store.ledger import Kept
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.git import GitError
 from agent_fox.system.redact import redact
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.ledger import Kept
 
 STATE = Path(".agent-fox") / "state.db"
 OUTPUTS = Path("outputs") / "verification"

@@ -8,18 +8,21 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.ids import Archetype
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.offers import refuse
-from agent_fox.engine.results import EndedSession, ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
-from agent_fox.session.backends import Backend
-from agent_fox.session.order import Agent, LaunchOrder, Paths
 from agent_fox.store.state import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
-from agent_fox.verifier.logs.protocol import LogParser, Workspace
 from agent_fox.verifier.results import Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Archetype
+    from agent_fox.engine.results import EndedSession, ResultHandler
+    from agent_fox.session.backends import Backend
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
+    from agent_fox.verifier.logs.protocol import LogParser, Workspace
 
 
 @dataclass(frozen=True, slots=True)

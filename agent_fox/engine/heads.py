@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 @dataclass

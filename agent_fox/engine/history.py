@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
-from sqlite_utils import Database
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Ticket
-from agent_fox.core.verdict import Word
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.verdict import Word
 
 _CAUSE_ROWS = {
     Cause.NEEDS_PERSON: 2,

@@ -12,11 +12,9 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.decision import Facts, why_ignored
-from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Severity
@@ -39,11 +37,16 @@ from agent_fox.session.order import EndKind
 from agent_fox.store import evidence, outbox, sessions
 from agent_fox.store import plan as stored
 from agent_fox.store.hosted import guest, settle_in
-from agent_fox.store.plan import PlannedNode, StoredEdge
-from agent_fox.store.sessions import SessionRow
 from agent_fox.store.values import insert
 from agent_fox.system.redact import secret_values
-from agent_fox.trackers.protocol import Effect, Tracker
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.graph import Node, Plan
+    from agent_fox.store.plan import PlannedNode, StoredEdge
+    from agent_fox.store.sessions import SessionRow
+    from agent_fox.trackers.protocol import Effect, Tracker
 
 USUAL = Policy()
 HOST = "host"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from tenacity import RetryCallState, Retrying, wait_exponential
 
-from agent_fox.config import InfrastructureSettings
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.session.order import SessionEnd
 from agent_fox.session.workspace import SETUP_FAILED
+
+if TYPE_CHECKING:
+    from agent_fox.config import InfrastructureSettings
+    from agent_fox.session.order import SessionEnd
 
 AT_ONCE: dict[Infrastructure, str] = {
     Infrastructure.AUTHENTICATION: "the agent's login, key or model is not accepted; "

@@ -6,16 +6,19 @@ It asks trackers that are far away (`KeepsOrder`), and delivers nothing.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.engine.effects import note_limit
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
-from agent_fox.trackers.desk import Desk
 from agent_fox.trackers.protocol import Held, Remote, Tracker
 from agent_fox.trackers.upkeep import KeepsOrder, Known, Observation, Seeing, Trouble
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.trackers.desk import Desk
 
 
 def look_and_sweep(db: Database, tracker: Tracker, watch: Watch, at: str, desk: Desk | None = None) -> str:

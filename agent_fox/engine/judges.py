@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.engine.review_persistence import Judge
-from agent_fox.session.backends import Backend
 from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, harvest, known_cost, run_session
+
+if TYPE_CHECKING:
+    from agent_fox.session.backends import Backend
 
 N = TypeVar("N", int, float)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef, environment_hash
-from agent_fox.engine.review_persistence import Judge
 from agent_fox.session.library_backend import NAME
 from agent_fox.store import ledger
 from agent_fox.verifier.lanes.order import lanes_in
-from agent_fox.verifier.lanes.results import LaneResult
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.review_persistence import Judge
+    from agent_fox.verifier.lanes.results import LaneResult
 
 
 @dataclass(frozen=True, slots=True)

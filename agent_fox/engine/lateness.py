@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.decision import Awaited, Facts, Ignore, why_ignored
-from agent_fox.core.ids import Ticket
 from agent_fox.engine.docket import Docket, Handled
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import record_event
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Ticket
+    from agent_fox.store.plan import PlannedNode
 
 
 def awaited_of(planned: PlannedNode, pinned: str | None) -> Awaited:

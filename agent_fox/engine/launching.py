@@ -7,18 +7,14 @@ import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import AgentSettings, Settings
 from agent_fox.core.ids import Archetype, Mode
-from agent_fox.core.specification import Specification
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
-from agent_fox.engine.docket import SpecShelf
 from agent_fox.engine.environment import Standpoint, standpoint
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for, with_bound
@@ -38,6 +34,13 @@ from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in
 from agent_fox.verifier.order import Untested, write_order
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import AgentSettings, Settings
+    from agent_fox.core.specification import Specification
+    from agent_fox.engine.docket import SpecShelf
 
 MIB = 1024**2
 SEPARATOR = ", "

@@ -7,14 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
-from sqlite_utils import Database
 
-from agent_fox.config import Settings
-from agent_fox.core.spec import Spec
 from agent_fox.core.specification import Checklist, Specification
-from agent_fox.engine.docket import Docket
 from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence import library
 from agent_fox.evidence.library import Trust
@@ -25,6 +22,13 @@ from agent_fox.store import library as stored
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
 from agent_fox.verifier.lanes.results import TraceFile
 from agent_fox.verifier.order import CheckOrder
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import Settings
+    from agent_fox.core.spec import Spec
+    from agent_fox.engine.docket import Docket
 
 OBJECTS: TypeAdapter[tuple[Specification, ...]] = TypeAdapter(tuple[Specification, ...])
 DIGITS = 8

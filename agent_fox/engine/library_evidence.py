@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Json, why_stale
 from agent_fox.core.ids import Archetype
-from agent_fox.core.specification import Present, Specification
 from agent_fox.engine.environment import standpoint
 from agent_fox.engine.library import Shelf, with_bound
 from agent_fox.store import ledger
-from agent_fox.store.ledger import Kept
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.specification import Present, Specification
+    from agent_fox.store.ledger import Kept
 
 UNADOPTED = "nothing of this is adopted now"
 

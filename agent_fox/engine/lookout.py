@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.engine import conflicts, tip
 from agent_fox.engine.judges import NO_RESULT, PanelEnd
 from agent_fox.engine.watch import RunEvent, Watch
-from agent_fox.session.landing import Integration
 from agent_fox.session.order import EndKind
-from agent_fox.store.plan import PlannedNode
 from agent_fox.system.git_refs import OURS, Picture, differences, picture
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.session.landing import Integration
+    from agent_fox.store.plan import PlannedNode
 
 DIGITS = 12
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeGuard, TypeVar
-
-import pluggy
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
 from agent_fox.plugins import blamed_on
+
+if TYPE_CHECKING:
+    import pluggy
 
 T = TypeVar("T")
 

@@ -6,17 +6,20 @@ import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, Settings
 from agent_fox.core.gates import Gate
-from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.engine.earlier import with_kept_ids
 from agent_fox.evidence.library_files import read_spec_library
-from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import read_specs
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Plan
+    from agent_fox.specs.dialects import Dialect
 
 
 def shape_of(settings: Settings) -> PlanShape:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
 from agent_fox.core.replan import StoredPart as Version
@@ -13,13 +13,16 @@ from agent_fox.core.standing import Outcome, Status, Step, first_standing
 from agent_fox.engine import final_review, promotion
 from agent_fox.engine.blocking_history import freed_by, is_held
 from agent_fox.engine.docket import Docket, Move
-from agent_fox.engine.preflight import Scope
 from agent_fox.engine.result_handler import round_edges
 from agent_fox.engine.settling import withdraw_issues, withdraw_parts
 from agent_fox.store import evidence
 from agent_fox.store import plan as stored
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
 from agent_fox.store.records import supersede_by_change
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Node, Plan
+    from agent_fox.engine.preflight import Scope
 
 KIND = "Replan"
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeGuard
-
-import pluggy
+from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine.offers import offered, refuse
@@ -14,6 +12,9 @@ from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import place_of
 from agent_fox.specs.reader import BUILT_IN
+
+if TYPE_CHECKING:
+    import pluggy
 
 
 def dialects_of(plugins: pluggy.PluginManager) -> tuple[Dialect, ...]:

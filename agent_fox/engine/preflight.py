@@ -6,16 +6,15 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.gates import Gate
-from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
 from agent_fox.engine.plan_reading import shape_of
 from agent_fox.session import workspace
-from agent_fox.session.backends import Backend
 from agent_fox.session.landing import move
 from agent_fox.session.order import Provisions
 from agent_fox.specs.planner import plan_of
@@ -25,6 +24,10 @@ from agent_fox.system.git_objects import Conflict
 from agent_fox.system.sandbox import SandboxMode, why_missing
 from agent_fox.trackers.github.template import TemplateTrouble, read_template
 from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Plan
+    from agent_fox.session.backends import Backend
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
 

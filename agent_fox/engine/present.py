@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
-from agent_fox.config import Settings
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.environment import standpoint
 from agent_fox.engine.library import with_bound
 from agent_fox.evidence import library
 from agent_fox.evidence.chain import Now
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import Settings
 
 
 def now_of(db: Database, settings: Settings, spec_name: str, tree: str | None) -> Now:

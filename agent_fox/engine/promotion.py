@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core import promotion
 from agent_fox.core.gates import Gate, Role
-from agent_fox.core.judgement import Judged
-from agent_fox.core.promotion import Promotion
 from agent_fox.core.verdict import Word
-from agent_fox.engine.docket import Docket
 from agent_fox.store.gates import GateMove, beginning_again, gates_of, record_moves
+
+if TYPE_CHECKING:
+    from agent_fox.core.judgement import Judged
+    from agent_fox.core.promotion import Promotion
+    from agent_fox.engine.docket import Docket
 
 
 def gates(docket: Docket, spec_name: str) -> dict[str, Gate]:

@@ -10,12 +10,10 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, Role, is_enough
 from agent_fox.core.promotion import Promotion, promote
-from agent_fox.core.specification import Specification
 from agent_fox.engine import promotion
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.final_review import verified_commit, verifier_of
@@ -27,12 +25,17 @@ from agent_fox.session.library_backend import KEY, LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.store.gates import GateRow, gates_of
-from agent_fox.store.plan import PlannedNode
 from agent_fox.system import git
 from agent_fox.verifier.lanes.binding import Proof, proofs, provable
 from agent_fox.verifier.lanes.formal import version_of
 from agent_fox.verifier.lanes.order import lanes_in
-from agent_fox.verifier.lanes.results import LaneResult
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.specification import Specification
+    from agent_fox.store.plan import PlannedNode
+    from agent_fox.verifier.lanes.results import LaneResult
 
 KIND = "Prove"
 BACKEND = LibraryBackend()

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.config import GitSettings
 from agent_fox.system import git, git_push
 from agent_fox.system.git_push import PushError
 from agent_fox.system.redact import redact
+
+if TYPE_CHECKING:
+    from agent_fox.config import GitSettings
 
 DIGITS = 12
 

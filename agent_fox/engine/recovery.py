@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.engine import conflicts, judges, launching, results, tip
-from agent_fox.engine.launching import Workshop
 from agent_fox.engine.results import DocketOf, Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.session.landing import move
@@ -16,9 +14,14 @@ from agent_fox.session.order import EndKind, SessionEnd
 from agent_fox.session.workspace import launch_ref
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, node_by_uid
-from agent_fox.store.sessions import LaunchRow
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git, git_objects, git_refs
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.launching import Workshop
+    from agent_fox.store.sessions import LaunchRow
 
 
 def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from agent_fox.config import RetrySettings
 from agent_fox.core.answer import read_report
 from agent_fox.core.decision import (
     Accept,
@@ -28,7 +28,10 @@ from agent_fox.core.decision import (
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, PastReading, judge
 from agent_fox.core.progress import Progress, Round, compare, failure_of
-from agent_fox.core.verdict import Report
+
+if TYPE_CHECKING:
+    from agent_fox.config import RetrySettings
+    from agent_fox.core.verdict import Report
 
 CODER = "coder"
 VERIFIER = "verifier"

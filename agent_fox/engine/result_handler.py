@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from itertools import pairwise
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.blame import blame
 from agent_fox.core.decision import (
@@ -26,10 +26,8 @@ from agent_fox.core.decision import (
     decide,
 )
 from agent_fox.core.ids import Archetype
-from agent_fox.core.judgement import Judged
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
-from agent_fox.core.verdict import Report
 from agent_fox.core.words import counted
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
@@ -40,6 +38,10 @@ from agent_fox.engine.review_persistence import VerifierResult, judge_result, pe
 from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 from agent_fox.store.records import DecisionRow, decisions_of_spec
+
+if TYPE_CHECKING:
+    from agent_fox.core.judgement import Judged
+    from agent_fox.core.verdict import Report
 
 
 class VerifierHandler:

@@ -6,7 +6,7 @@ import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from sqlite_utils import Database
 
@@ -26,9 +26,11 @@ from agent_fox.session.landing import Conflict, Integration, Landing, build_land
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
 from agent_fox.store import evidence, sessions
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
-from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git
+
+if TYPE_CHECKING:
+    from agent_fox.store.sessions import LaunchRow, SessionRow
 
 LANDING_TRIES = 5
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.answer import read_report
-from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, judge
 from agent_fox.core.panel import Opinion, confer
 from agent_fox.core.verdict import Report
-from agent_fox.engine.docket import Docket, SpecFile
 from agent_fox.session.library_backend import NAME as LIBRARY
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Ticket
+    from agent_fox.engine.docket import Docket, SpecFile
+    from agent_fox.store.plan import PlannedNode
 
 
 @dataclass(frozen=True, slots=True)

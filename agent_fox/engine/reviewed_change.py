@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.session.briefs import Change
 from agent_fox.store import sessions
-from agent_fox.store.sessions import SessionRow
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.sessions import SessionRow
 
 LONGEST_DIFF = 200_000
 """Characters of the diff in a brief; the rest is one command away in the workspace."""

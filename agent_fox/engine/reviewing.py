@@ -15,10 +15,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import ReviewSettings
 from agent_fox.core.evidence import Artifact, Json
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -37,6 +35,11 @@ from agent_fox.store.state import open_state, transaction
 from agent_fox.system.clock import new_id, now
 from agent_fox.system.git import GitError, head
 from agent_fox.system.redact import redact, secret_values
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import ReviewSettings
 
 MOST_CLEARED = 100
 LOGGED = 20_000

@@ -7,11 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import pluggy
-from sqlite_utils import Database
-
-from agent_fox.config import Settings
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import EVERY_SPEC, Policy
@@ -28,7 +25,6 @@ from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.planning import sync_plan, with_dependencies
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.preflight import Scope
 from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
@@ -37,15 +33,22 @@ from agent_fox.engine.source_comment import comment_sources, place_of
 from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.evidence import witness
-from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
-from agent_fox.trackers.protocol import Tracker
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifact_retention import prune
+
+if TYPE_CHECKING:
+    import pluggy
+    from sqlite_utils import Database
+
+    from agent_fox.config import Settings
+    from agent_fox.engine.preflight import Scope
+    from agent_fox.evidence.waivers import Grounds
+    from agent_fox.trackers.protocol import Tracker
 
 STATE = Path(".agent-fox") / "state.db"
 LOCK = Path(".agent-fox") / "run.lock"

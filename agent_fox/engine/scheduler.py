@@ -12,32 +12,35 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status
 from agent_fox.engine import final_check, final_review, finish, judges, launching, proving, results, spec_report
-from agent_fox.engine.board import Board
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
-from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.final_check import Present
-from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.judges import Panel, PanelEnd
-from agent_fox.engine.launching import Workshop
-from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.proving import Answer, Subject
 from agent_fox.engine.results import Ended, Registry
-from agent_fox.engine.spending import Spending
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.session.backends import BACKENDS, Backend
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
-from agent_fox.store.plan import PlannedNode
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.board import Board
+    from agent_fox.engine.docket import Docket, Handled
+    from agent_fox.engine.infrastructure import Backoff
+    from agent_fox.engine.launching import Workshop
+    from agent_fox.engine.lookout import Lookout
+    from agent_fox.engine.spending import Spending
+    from agent_fox.store.plan import PlannedNode
 
 TICK_SECONDS = 1.0
 

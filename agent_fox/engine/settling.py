@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.filing import Says
-from agent_fox.core.judgement import Judged
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.verdict import Word
 from agent_fox.core.words import counted
-from agent_fox.engine.docket import Docket
 from agent_fox.store import outbox
-from agent_fox.store.plan import PlannedNode
 from agent_fox.trackers.protocol import EffectKind, StateReason
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.judgement import Judged
+    from agent_fox.engine.docket import Docket
+    from agent_fox.store.plan import PlannedNode
 
 WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Spec
 from agent_fox.store import plan as stored
 from agent_fox.verifier.order import CheckOrder, order_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.spec import Spec
 
 _NAMES_ITS_SPEC = regex(r"\d+-REQ-", re.IGNORECASE)
 

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.core.filing import Says
 from agent_fox.core.markdown import code, one_line
-from agent_fox.engine.docket import Docket
 from agent_fox.engine.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
 from agent_fox.store.plan import load_spec
 from agent_fox.trackers.protocol import EffectKind, Tracker
+
+if TYPE_CHECKING:
+    from agent_fox.engine.docket import Docket
 
 SHOWN = 20
 LONGEST_WAIVER = 1_000

@@ -8,19 +8,22 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, cut, fenced, one_line, printable, quoted
 from agent_fox.engine import history
-from agent_fox.engine.account import SpecAccount
 from agent_fox.engine.closing import REPORTS, reports_in
-from agent_fox.engine.docket import Docket
 from agent_fox.engine.explanation import PartEvidence, evidence_of
 from agent_fox.engine.spec_findings import SpecFindings, findings_of
 from agent_fox.session.regular_files import read_regular
-from agent_fox.store.plan import PlannedNode
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.account import SpecAccount
+    from agent_fox.engine.docket import Docket
+    from agent_fox.store.plan import PlannedNode
 
 NAME = "verification.md"
 LONGEST_EVIDENCE = 4_000

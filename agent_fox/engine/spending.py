@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import LimitSettings
 from agent_fox.store import sessions
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import LimitSettings
 
 
 @dataclass(slots=True)

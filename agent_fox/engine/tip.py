@@ -6,11 +6,14 @@ The branch is agent-fox's own. Where it stands elsewhere, it is put back, and no
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.session.landing import Integration
 from agent_fox.system import git, git_refs
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.session.landing import Integration
 
 STRAYS = "refs/agent-fox/strays/"
 """Below it, what the branch was moved to by others, by the first digits of the commit."""

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.config import PlanOfSteps, Settings, VerifySettings
 from agent_fox.engine.run import state_folder
 from agent_fox.system import git
 from agent_fox.system.clock import new_id
@@ -24,7 +24,6 @@ from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.disposition_facts import PROOF_RUNS
 from agent_fox.verifier.flaky import FlakyList, Sighting, read_flaky, write_flaky
 from agent_fox.verifier.last_counts import noted
-from agent_fox.verifier.logs.registry import Parsers
 from agent_fox.verifier.plan_run import Listener, PlanRun
 from agent_fox.verifier.plans import AUTO, Plan, PlanRules, Risk, choose, named
 from agent_fox.verifier.policy.discovery import belongs_to_tests
@@ -37,6 +36,10 @@ from agent_fox.verifier.profiles.request import Prepared, Refused, Request
 from agent_fox.verifier.report import ReportStatus, Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Status, Tool
 from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.config import PlanOfSteps, Settings, VerifySettings
+    from agent_fox.verifier.logs.registry import Parsers
 
 MOST_CHANGED_TESTS = 20
 RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.config import Settings
 from agent_fox.core import promotion as rules
 from agent_fox.core.decision import Accept, Block, Cause
 from agent_fox.core.gates import TRANSITIONS, Gate, Role, is_enough, step
@@ -33,6 +31,11 @@ from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
 from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
 from agent_fox.store.records import record_event
 from agent_fox.system.state_folders import default_state
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import Settings
 
 
 def grounds_of(root: Path, settings: Settings, environ: Mapping[str, str]) -> Grounds:

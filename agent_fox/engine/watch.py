@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.engine.docket import Handled
-from agent_fox.store.plan import PlannedNode
-from agent_fox.store.sessions import SessionRow
+if TYPE_CHECKING:
+    from agent_fox.engine.docket import Handled
+    from agent_fox.store.plan import PlannedNode
+    from agent_fox.store.sessions import SessionRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
@@ -18,8 +17,12 @@ from agent_fox.evidence.waivers import Grounds, held, waived_now
 from agent_fox.store import ledger
 from agent_fox.store.evidence import address
 from agent_fox.store.ledger import Tip, tip_of
-from agent_fox.store.plan import StoredPart
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.plan import StoredPart
 
 MOST_RECORDS = 40
 MOST_STEPS = 60

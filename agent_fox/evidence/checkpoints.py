@@ -6,15 +6,17 @@ It is what makes a line that was cut off at the end noticed. Who signs it is in 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 
 from agent_fox.core.evidence import Json, canonical
 from agent_fox.core.gates import Gate, Role
-from agent_fox.evidence.fold import Fold, FoldedGate
 from agent_fox.evidence.statements import CHECKPOINT, STATEMENT
-from agent_fox.store.ledger_audit import RunHeads
+
+if TYPE_CHECKING:
+    from agent_fox.evidence.fold import Fold, FoldedGate
+    from agent_fox.store.ledger_audit import RunHeads
 
 
 class GateLine(BaseModel):

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.core.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
-from agent_fox.core.evidence import Evidence, Json
+
+if TYPE_CHECKING:
+    from agent_fox.core.evidence import Evidence, Json
 
 PASSED, BLOCKED = "passed", "blocked"
 

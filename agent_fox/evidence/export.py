@@ -7,9 +7,7 @@ a record that is left out leaves a gap in it; in a folder it would only be a fil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS, canonical
 from agent_fox.evidence import dsse
@@ -19,6 +17,10 @@ from agent_fox.evidence.statements import PAYLOAD_TYPE, statement_of
 from agent_fox.evidence.verify import Checked, remembered_by_runs
 from agent_fox.evidence.walk import Entry
 from agent_fox.store import ledger_audit as audit
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from sqlite_utils import Database
 
 Sign = Callable[[bytes], Envelope]
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
-from agent_fox.core.close_out import Finding
 from agent_fox.core.evidence import Evidence, Kind, SpecRef
 from agent_fox.core.gates import Forbidden, Gate, Role, step
 from agent_fox.core.standing import TRANSITIONS as MOVES
@@ -20,6 +19,9 @@ from agent_fox.core.standing import Outcome, Status, Step
 from agent_fox.core.waivers import AboutFinding, reference
 from agent_fox.evidence.close_outs import Covers, Damaged, judged_again, status_of
 from agent_fox.evidence.faults import Fault
+
+if TYPE_CHECKING:
+    from agent_fox.core.close_out import Finding
 
 SHOWN_BY: dict[Role, dict[Gate, tuple[str, ...]]] = {
     Role.BUILDER: {Gate.PROPOSED: ("Land",)},

@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
 from agent_fox.core.regex import regex
@@ -44,6 +42,10 @@ from agent_fox.store import ledger
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import load_spec
 from agent_fox.store.waivers import WaiverRow
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from sqlite_utils import Database
 
 LONGEST_DAYS = 366
 _SPAN = regex(r"([1-9][0-9]{0,3})([hdw])")

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlite_utils import Database
 
 from agent_fox.core.evidence import canonical
 from agent_fox.core.specification import (
@@ -31,6 +29,10 @@ from agent_fox.core.specification import (
 from agent_fox.evidence import dsse, keys
 from agent_fox.evidence.keys import KeyTrouble, Signer
 from agent_fox.store import library as stored
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from sqlite_utils import Database
 
 PAYLOAD_TYPE = "application/vnd.agent-fox.specification+json"
 NAMESPACE = keys.WAIVERS

@@ -8,21 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import assert_never
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.evidence import Kind
 from agent_fox.core.gates import Blocked, Gate, is_enough, ways
-from agent_fox.core.specification import Specification
 from agent_fox.core.verdict import Word
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about
 from agent_fox.evidence.library import Trust, binding
 from agent_fox.store import ledger
 from agent_fox.store.evidence import address
 from agent_fox.store.gates import GateRow, gates_of
-from agent_fox.store.plan import StoredPart
 from agent_fox.store.records import current_verdicts
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.specification import Specification
+    from agent_fox.store.plan import StoredPart
 
 MOST_REFS = 20
 """Ids that one field names; the counts count all."""

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind
 from agent_fox.core.spec import text_version
@@ -19,15 +18,19 @@ from agent_fox.core.waivers import reference
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
-from agent_fox.evidence.keys import Signer
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
-from agent_fox.evidence.witness import Witness
 from agent_fox.store import ledger_audit as audit
-from agent_fox.store.ledger import Kept
-from agent_fox.store.ledger_audit import Pair
 from agent_fox.store.plan import load_parts
 from agent_fox.store.values import storable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.evidence.keys import Signer
+    from agent_fox.evidence.witness import Witness
+    from agent_fox.store.ledger import Kept
+    from agent_fox.store.ledger_audit import Pair
 
 NAME_BYTES = 16
 STEPS = frozenset(step.value for step in TRANSITIONS)

@@ -11,10 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, assert_never
+from typing import TYPE_CHECKING, Annotated, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlite_utils import Database
 
 from agent_fox.core import close_out
 from agent_fox.core.evidence import canonical
@@ -42,8 +41,12 @@ from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import ledger
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import load_parts
-from agent_fox.store.waivers import WaiverRow
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.waivers import WaiverRow
 
 ABSENT = "absent"
 SPEC, FILE = "spec:", "file:"

@@ -13,13 +13,16 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
-from sqlite_utils import Database
 
 from agent_fox.core.evidence import GENESIS
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.system.state_folders import default_state, folder_of
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 FILE = "ledger-head.json"
 

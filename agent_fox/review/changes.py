@@ -7,14 +7,17 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.review.looking import Look, TooMuch, look
-from agent_fox.review.repositories import Registered
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
 from agent_fox.review.unshown import Unshown, Why, names_a_secret
 from agent_fox.system import git
 from agent_fox.system.git_objects import ABSENT
 from agent_fox.system.redact import redact
+
+if TYPE_CHECKING:
+    from agent_fox.review.repositories import Registered
 
 MOST_NAMES = 2000
 IGNORES_CHANGED = "(the rules by which git ignores files beside .gitignore changed since the task was registered)"

@@ -8,8 +8,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.close_out import Check, CloseOut, Finding, Severity, Verification, judge
 from agent_fox.core.evidence import (
@@ -26,7 +25,11 @@ from agent_fox.core.evidence import (
 from agent_fox.evidence.close_outs import Damaged, given_in, status_of
 from agent_fox.review.close_out_report import Judged, document_of, file_name, read_report
 from agent_fox.store import ledger
-from agent_fox.store.ledger import Kept
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.ledger import Kept
 
 GATE = "close-out gate 1"
 TASK = "task"

@@ -10,12 +10,15 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.close_out import Finding, Verification
-from agent_fox.core.evidence import Json
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
 from agent_fox.session.regular_files import read_regular
+
+if TYPE_CHECKING:
+    from agent_fox.core.close_out import Finding, Verification
+    from agent_fox.core.evidence import Json
 
 VERSION = 1
 LARGEST_REPORT = 64 * 1024**2

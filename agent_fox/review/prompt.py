@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from agent_fox.review.changes import Change
+if TYPE_CHECKING:
+    from agent_fox.review.changes import Change
 
 INTRODUCTION = """\
 You review whether work is done. You see a task's description and what was changed in its repositories, and nothing

@@ -9,13 +9,16 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from agent_fox.core.evidence import Json
 from agent_fox.review.looking import look
 from agent_fox.review.snapshot import Snapshot, snapshot
 from agent_fox.system import git
 from agent_fox.system.git_objects import GITLINK
+
+if TYPE_CHECKING:
+    from agent_fox.core.evidence import Json
 
 MOST = 20
 """Repositories of one task."""

@@ -12,11 +12,14 @@ import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.review.looking import Look
 from agent_fox.review.unshown import OWN_STATE, Unshown, unshown
 from agent_fox.system import git
 from agent_fox.system.git_objects import GITLINK
+
+if TYPE_CHECKING:
+    from agent_fox.review.looking import Look
 
 MOST_UNSHOWN = 1000
 

@@ -9,14 +9,17 @@ import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.review.changes import Limits, shown
 from agent_fox.review.looking import look
-from agent_fox.review.repositories import Registered
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
 from agent_fox.review.unshown import Unshown, Why
 from agent_fox.system import git
 from agent_fox.system.git_objects import ABSENT, GITLINK
+
+if TYPE_CHECKING:
+    from agent_fox.review.repositories import Registered
 
 REGULAR = "100"
 """How the modes of files begin."""

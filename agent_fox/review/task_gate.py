@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.close_out import Check, Finding, Severity
 from agent_fox.core.regex import regex
@@ -17,6 +16,9 @@ from agent_fox.review.tasks import DIGITS, PREFIX, Word, standing
 from agent_fox.store.reviews import task_row
 from agent_fox.store.state import StateError
 from agent_fox.system.git import GitError
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 MOST_PATHS = 5
 

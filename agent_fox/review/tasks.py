@@ -11,8 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import (
     Artifact,
@@ -28,10 +27,14 @@ from agent_fox.core.evidence import (
     record_id,
 )
 from agent_fox.core.spec import text_version
-from agent_fox.review.repositories import Registered
 from agent_fox.store.ledger import Kept, append
 from agent_fox.store.reviews import EventRow, TaskRow, add_event, add_task, events_of, next_event, record_of, task_row
 from agent_fox.store.values import storable, to_json
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.review.repositories import Registered
 
 PREFIX = "afx-"
 DIGITS = 12

@@ -10,11 +10,13 @@ import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.session import scripted
-from agent_fox.session.order import Agent, LaunchOrder, Paths
 from agent_fox.session.script import ScriptError, read_script, step_for
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
 
 PACKAGE_PARENT = Path(__file__).resolve().parents[2]
 """Where this package is imported from, installed or not."""

@@ -7,11 +7,14 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.markdown import printable
 from agent_fox.core.spec import Criterion
 from agent_fox.system.redact import redact
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Archetype, Mode
 
 FORBIDDEN = (
     "weakening, deleting, skipping or special-casing tests so that they pass",

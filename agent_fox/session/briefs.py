@@ -7,11 +7,10 @@ facts give the same text, and other facts another one: the opening holds a diges
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
-from agent_fox.core.spec import Criterion
 from agent_fox.session.brief_facts import Bound as Bound
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
 from agent_fox.session.brief_facts import Change as Change
@@ -23,6 +22,9 @@ from agent_fox.session.brief_facts import brief_json as brief_json
 from agent_fox.session.brief_facts import digest
 from agent_fox.session.brief_facts import without_secrets as without_secrets
 from agent_fox.session.brief_sections import Section, boxed, joined, laid_out, shortened
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Criterion
 
 BRIEF_TOKENS = 16_000
 FEWEST_TOKENS = 2_000

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
-from agent_fox.session.order import Agent, LaunchOrder, Paths
 from agent_fox.session.workspace import read_preparation
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
 
 FREE = json.dumps({"cost_usd": 0, "input_tokens": 0, "output_tokens": 0})
 """No model runs, so what a session of this backend costs is known beforehand."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.close_out_scope import Touched
 from agent_fox.system import git_objects
-from agent_fox.system.git_objects import Change, Store
+
+if TYPE_CHECKING:
+    from agent_fox.system.git_objects import Change, Store
 
 LINK = "120000"
 LONGEST_TARGET = 4096

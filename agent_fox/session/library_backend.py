@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
 from agent_fox.session.checks_backend import FREE, of_launch
-from agent_fox.session.order import Agent, LaunchOrder, Paths
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
 
 NAME = "library"
 KEY = "library"

@@ -11,11 +11,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.close_out import CloseOut, Contract, FindingWaiver, Verification
 from agent_fox.core.ids import Archetype, Mode
-from agent_fox.session.infrastructure import Infrastructure
+
+if TYPE_CHECKING:
+    from agent_fox.session.infrastructure import Infrastructure
 
 EVERY_BACKEND = ""
 

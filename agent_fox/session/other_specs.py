@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from agent_fox.session.order import LaunchOrder, Work
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import ABSENT
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import LaunchOrder, Work
 
 COMMITS_READ = 5000
 """How many commits back the maker of a file is looked for; older files are nobody's."""

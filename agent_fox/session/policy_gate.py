@@ -7,12 +7,15 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.session.order import LaunchOrder, Work
 from agent_fox.session.other_specs import foreign_changes
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.git_change import change_between
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Ruling, Severity
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import LaunchOrder, Work
 
 FINDINGS_NAMED = 3
 REFUSE = "refuse"

@@ -5,8 +5,10 @@ from __future__ import annotations
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.session.order import Sizes
+if TYPE_CHECKING:
+    from agent_fox.session.order import Sizes
 
 MIB = 1024**2
 NAMED = 3

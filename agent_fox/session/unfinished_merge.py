@@ -7,10 +7,13 @@ The files are written with a git folder of our own, as everything in a workspace
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.session.order import LaunchOrder, Unmerged
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import OURS, THEIRS, Conflict
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import LaunchOrder, Unmerged
 
 MARKERS = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
 """What stands at the beginning of a line between the two sides of a conflict."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line, plain, with_sections
-from agent_fox.specs.tables import Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.tables import Table
 
 _SECTION = "command"
 _LISTED = regex(r"\s*[-*+] +[*_]{0,2}(?P<label>[^:`]{1,80}?)[*_]{0,2}:[*_]{0,2}\s*`+(?P<command>[^`]+)`")

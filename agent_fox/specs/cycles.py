@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from agent_fox.core.graph import Edge, EdgeKind
-from agent_fox.core.spec import Problem
 from agent_fox.specs.files import error, warning
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
 
 MOST_REPORTED = 20
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
-from agent_fox.specs.document import Markdown
-from agent_fox.specs.tables import Row, Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.tables import Row, Table
 
 _FOLDER = regex(r"(?<![\w-])\d{1,9}_[A-Za-z0-9][\w.-]*\w|(?<![\w-])\d{1,9}_\w")
 _NUMBER = regex(r"(?:specs?\s+)?#?(\d{1,9})(?![\w.])", re.IGNORECASE)

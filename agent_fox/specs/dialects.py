@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from agent_fox.core.spec import Problem, Spec
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem, Spec
 
 
 @runtime_checkable

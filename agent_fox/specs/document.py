@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem
 from agent_fox.specs.files import MERGE_MARKS, TextFile, left_by_a_merge, merge_left, warning
 from agent_fox.specs.lines import Line, Scan, scan
 from agent_fox.specs.tables import Table, tables_of
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
 
 
 @dataclass(frozen=True)

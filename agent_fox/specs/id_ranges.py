@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Requirement
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Requirement
 
 Key = tuple[tuple[bool, int], ...]
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from agent_fox.core.spec import Criterion, Dependency, Problem, Requirement, Severity, Trace
 from agent_fox.specs.commands import label_of
 from agent_fox.specs.files import TextFile, error, left_by_a_merge, warning
-from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.json_groups import groups_of, ids_in, places_of, troubles_of, unknown_in
 from agent_fox.specs.json_models import (
     JsonCriterion,
@@ -30,6 +29,9 @@ from agent_fox.specs.json_places import Strings, strings_of
 from agent_fox.specs.markdown import TasksPart
 from agent_fox.specs.requirements import ReadRequirements
 from agent_fox.specs.traceability import tasks_in
+
+if TYPE_CHECKING:
+    from agent_fox.specs.id_ranges import PartIndex
 
 Model = TypeVar("Model", bound=BaseModel)
 

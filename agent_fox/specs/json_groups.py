@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.specs.files import TextFile, error, warning
-from agent_fox.specs.id_ranges import PartIndex
-from agent_fox.specs.json_models import JsonGroup, JsonSubtask
-from agent_fox.specs.json_places import Strings
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from agent_fox.specs.id_ranges import PartIndex
+    from agent_fox.specs.json_models import JsonGroup, JsonSubtask
+    from agent_fox.specs.json_places import Strings
 
 _WRITES_TESTS, _CHECKPOINT = "tests", "checkpoint"
 _STATES = {

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.specs.files import TextFile
+if TYPE_CHECKING:
+    from agent_fox.specs.files import TextFile
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import read_dependencies
 from agent_fox.specs.document import Markdown, read_head, read_markdown
-from agent_fox.specs.files import TextFile
-from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.requirements import ReadRequirements, read_requirements
 from agent_fox.specs.source import source_in
 from agent_fox.specs.tasks import read_tasks
 from agent_fox.specs.traceability import read_traceability
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
+    from agent_fox.specs.files import TextFile
+    from agent_fox.specs.id_ranges import PartIndex
 
 _SUPERSEDED = regex(r"[>*_#\s]{0,12}SUPERSEDED[*_]{0,3}\s+by\b", re.IGNORECASE)
 _MAY_NAME_A_SOURCE = regex(r"^[>*_\s-]{0,12}source", re.IGNORECASE | re.MULTILINE)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent_fox.core.blame import ownership
-from agent_fox.core.graph import Node, Plan
 from agent_fox.core.spec import Group, Requirement, Spec, Subtask, text_version
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Node, Plan
 
 Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 

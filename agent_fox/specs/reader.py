@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.specs.detection import NUMBERED, claims
 from agent_fox.specs.dialects import Collection, Dialect
@@ -20,6 +20,9 @@ from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Problem, Spec
 
 BUILT_IN: tuple[Dialect, ...] = (
     AgentFoxDialect(),

@@ -5,10 +5,13 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency, Problem, Spec
 from agent_fox.specs.files import error
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency, Problem, Spec
 
 _NUMBER = regex(r"\d{1,9}(?=[_-]|$)")
 _MOST_NAMES = 500

@@ -6,9 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Heading, Line
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,9}"
 _TAIL = rf"{_N}(?:\.[Ee]?{_N})*"

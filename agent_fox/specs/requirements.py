@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.requirement_blocks import Block, blocks_of, own_prefix
 from agent_fox.specs.requirement_items import Contents, Item, contents_of
-from agent_fox.specs.tables import Row, Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.tables import Row, Table
 
 _TAKEN_BACK = regex(
     r"""[\W_]{0,6}(?:fully\ |entire(?:\ requirement)?\ )?

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from agent_fox.core.graph import Plan
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity, Spec
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Plan
 
 _LINE = regex(r":\d+$")
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import SourceIssue
-from agent_fox.specs.document import Markdown
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
 
 _SAYS = regex(r"source(?:\s+issue)?\s*[*_]{0,3}\s*:\s*[*_]{0,3}\s*", re.IGNORECASE)
 _BEFORE = regex(r"[>*_\s-]{0,12}")

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
-from agent_fox.specs.lines import Heading, Line
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
 _BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")

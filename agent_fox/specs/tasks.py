@@ -6,14 +6,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
-from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.id_ranges import PartIndex
 
 _ARCHETYPE = regex(r"\[archetype:\s*([\w-]+)\s*\]", re.IGNORECASE)
 _FIELD_BEGINS = regex(r" _{1,2}[A-Z]| \*\*[A-Z][\w ]{1,30}:")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Group
 
 _LONGEST_TITLE = 200
 _WRITES = r"(?:write|create|add|author|draft|define|prepare|set ?up|scaffold|develop)"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.id_ranges import PartIndex
-from agent_fox.specs.tables import Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.id_ranges import PartIndex
+    from agent_fox.specs.tables import Table
 
 _ID = regex(r"(?:\d{1,9}-)?REQ-\d{1,9}(?:\.E?\d{1,9})*")
 _TASKS = regex(

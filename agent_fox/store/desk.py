@@ -6,8 +6,10 @@ Times are seconds since 1970. A clock that jumps back makes nobody wait longer t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 MINUTE, HOUR = 60.0, 3600.0
 

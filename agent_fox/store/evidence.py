@@ -8,9 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.evidence import (
     Artifact,
@@ -27,6 +25,9 @@ from agent_fox.core.gates import Gate
 from agent_fox.core.spec import Spec, text_version
 from agent_fox.core.verdict import Word
 from agent_fox.store import ledger
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 LONGEST_TEXT = 4000
 """Characters of a text that a record quotes; the hash of the whole stands beside it."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS, Evidence, Json, Link, canonical, content_of, linked
 from agent_fox.store.values import storable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 COLUMNS = (
     "position, record_id, identity, previous, head, kind, spec_name, address, version, status, tree, decision_id, "

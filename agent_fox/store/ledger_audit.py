@@ -10,8 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Json, Link
 from agent_fox.core.gates import TRANSITIONS
@@ -20,6 +19,9 @@ from agent_fox.core.standing import Step
 from agent_fox.store.evidence import digest, quoted
 from agent_fox.store.ledger import Kept
 from agent_fox.store.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
-from sqlite_utils import Database
 
 from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, ReviewerDecision, SpecRef
 from agent_fox.core.specification import LIBRARY, Change, Check, Entry, Specification, SpecKind, State, Who, read_author
 from agent_fox.store import ledger
 from agent_fox.store.values import insert_many, to_json
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 CHECK: TypeAdapter[Check] = TypeAdapter(Check)
 COLUMNS = "id, address, version, kind, text, state, added_by, spec_name, requirements, lane, note, envelope, at"

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter
-from sqlite_utils import Database
 
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.store.values import insert_many, storable
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 _SPEC = TypeAdapter(Spec)
 LAST = 1_000_000

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypedDict
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
@@ -15,6 +13,9 @@ from agent_fox.core.verdict import Word
 from agent_fox.store import evidence
 from agent_fox.store.values import insert as insert
 from agent_fox.store.values import insert_many, to_json
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 class StepRow(TypedDict):

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
-from agent_fox.core.evidence import Json
 from agent_fox.store.ledger import Kept, records
 from agent_fox.store.values import insert, to_json
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.evidence import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlite_utils import Database
-
-from agent_fox.core.evidence import Json
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.store import evidence, ledger
 from agent_fox.store.values import change, insert
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.evidence import Json
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,13 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.core.waivers import Columns, asks_for_waiver
 from agent_fox.store.values import insert
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 
 @dataclass(frozen=True, slots=True)

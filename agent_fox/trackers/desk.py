@@ -9,15 +9,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Protocol, runtime_checkable
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.store import desk, outbox
 from agent_fox.store.desk import Rates
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, processes
-from agent_fox.trackers.protocol import Tracker
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.trackers.protocol import Tracker
 
 LEASE_SECONDS = 120.0
 PATIENCE = 2.0

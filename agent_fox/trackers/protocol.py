@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.core.filing import Says
-from agent_fox.trackers.text import IssueFacts
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.text import IssueFacts
 
 
 class EffectKind(StrEnum):

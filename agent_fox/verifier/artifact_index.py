@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.results import Artifact
+from agent_fox.verifier.results import Artifact  # noqa: TC001 - pydantic reads it
 
 UNFINISHED = "unfinished"
 

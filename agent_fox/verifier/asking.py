@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier import call_compiled as compiled
 from agent_fox.verifier import call_javascript as javascript
 from agent_fox.verifier import call_python as python
-from agent_fox.verifier.calls import Call
-from agent_fox.verifier.cases import Case
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.cases import Case
 
 _REPORTS: dict[str, Callable[[Call, Path], Call]] = {
     "pytest": python.pytest_report,

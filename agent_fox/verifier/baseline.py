@@ -11,23 +11,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.system import git
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.comparison import Comparison, compare
-from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.disposing import Surroundings, facts_of
 from agent_fox.verifier.disposition_facts import Rerun, RerunTree
 from agent_fox.verifier.dispositions import dispose
 from agent_fox.verifier.documents import VERSION, ResultDocument, result_document, result_of
 from agent_fox.verifier.profiles.narrowing import fingerprint
 from agent_fox.verifier.profiles.request import Refused, Request
-from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Disposed, Failure, Status, Tool, VerificationResult
 from agent_fox.verifier.second_looks import end_of
 from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.context import RunContext
+    from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 
 _RESULTS = TypeAdapter(tuple[ResultDocument, ...])
 _NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY, Tool.RESOLVE)

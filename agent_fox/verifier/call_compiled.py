@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.calls import Call
-from agent_fox.verifier.cases import Case
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.cases import Case
 
 _QUIET = ("-q", "--quiet")
 

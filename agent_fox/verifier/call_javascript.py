@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.calls import Call
-from agent_fox.verifier.cases import Case
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.cases import Case
 
 _NODE_REPORTER = Path(__file__).parent / "reporters" / "node_junit.mjs"
 _SPECIAL = regex(r"[.*+?^${}()|\[\]\\/-]")

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.calls import Call
-from agent_fox.verifier.cases import Case
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.cases import Case
 
 _RECORDING_UNITTEST = Path(__file__).parent / "reporters" / "unittest_junit.py"
 

@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.system import git_objects
-from agent_fox.system.git_objects import Store
 from agent_fox.verifier.policy.git_change import change_of
-from agent_fox.verifier.policy.values import Change
+
+if TYPE_CHECKING:
+    from agent_fox.system.git_objects import Store
+    from agent_fox.verifier.policy.values import Change
 
 INSTALLED = ("node_modules", ".venv", "venv")
 

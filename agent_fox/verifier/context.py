@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
-from agent_fox.verifier.profiles.model import Profile
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.model import Profile
 
 DEFAULT_SECONDS = 3600.0
 MOST_AT_ONCE = 2

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.disposition_facts import FailureFacts, Rerun, ToolEnd
 from agent_fox.verifier.dispositions import dispose
-from agent_fox.verifier.results import Failure, VerificationResult
-from agent_fox.verifier.running import CommandEnd
 from agent_fox.verifier.summing_up import NO_REPORT
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Failure, VerificationResult
+    from agent_fox.verifier.running import CommandEnd
 
 MOST_DISPOSED = 200
 """Failures beyond are the same story again; each costs a look."""

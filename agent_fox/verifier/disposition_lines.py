@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
-from agent_fox.verifier.disposition_facts import FailureFacts
 from agent_fox.verifier.disposition_paths import changes_build
 from agent_fox.verifier.disposition_signs import (
     DISK_FULL,
@@ -17,6 +18,9 @@ from agent_fox.verifier.disposition_signs import (
     sign_of,
 )
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.disposition_facts import FailureFacts
 
 _OUTPUT = regex(r"error while writing |(?:cannot|can't|could not|unable to) write ")
 

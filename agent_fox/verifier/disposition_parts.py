@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.disposition_facts import FailureFacts
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.disposition_facts import FailureFacts
 
 _MODULE = regex(
     r"No module named '?(?P<python>[\w.]+)|Cannot find (?:module|package) '(?P<node>(?:@[\w.-]+/)?[\w.-]+)"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.disposition_facts import FailureFacts
 from agent_fox.verifier.disposition_paths import changes_build
 from agent_fox.verifier.disposition_signs import Sign, Weight
 from agent_fox.verifier.results import Disposed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.disposition_facts import FailureFacts
 
 
 def repairable(reason: str) -> Disposed:

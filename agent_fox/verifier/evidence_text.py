@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.cases import Case
-from agent_fox.verifier.suite import Broken, SuiteRun
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.cases import Case
+    from agent_fox.verifier.suite import Broken, SuiteRun
 
 LONGEST_EVIDENCE = 1_500  # characters
 LONGEST_HEAD = 400

@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from time import time_ns
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.artifacts import ArtifactStore
 from agent_fox.verifier.context import Progress, Report, RunContext
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_report, read_run
 from agent_fox.verifier.logs.status import Ending, Outcome
-from agent_fox.verifier.profiles.request import Prepared
 from agent_fox.verifier.results import Artifact, ArtifactKind, Status
 from agent_fox.verifier.running import CommandEnd, CommandOrder, run_command
 from agent_fox.verifier.running_limits import Limits
 from agent_fox.verifier.source_scope import SourceScope
 from agent_fox.verifier.source_watch import Change, TreeState, changed, read_tree
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.artifacts import ArtifactStore
+    from agent_fox.verifier.profiles.request import Prepared
 
 COVERAGE = (
     *("coverage.xml", "coverage.out", "lcov.info", "coverage/lcov.info", "coverage/cobertura-coverage.xml"),

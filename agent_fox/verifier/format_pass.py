@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.system.git import GitError
-from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.disposition_reruns import is_pure_format
@@ -15,6 +15,9 @@ from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.request import Request
 from agent_fox.verifier.results import Status, Tool
 from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.system.sandbox import SandboxMode
 
 NAMED = 10
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
@@ -19,10 +20,12 @@ from agent_fox.verifier.evidence_text import (
     headed,
 )
 from agent_fox.verifier.mapping import Mapped, Ownership
-from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.reruns import Suspects
-from agent_fox.verifier.sources import Source
-from agent_fox.verifier.suite import Broken, SuiteRun, Unattempted
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.order import CheckOrder
+    from agent_fox.verifier.sources import Source
+    from agent_fox.verifier.suite import Broken, SuiteRun, Unattempted
 
 _LAST_LINES = 8
 _LONGEST_LINE = 100  # characters; all of the last lines fit into the evidence

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.disposition_facts import PROOF_RUNS
 from agent_fox.verifier.flaky import FlakyListDamaged, Sighting, read_flaky, write_flaky
-from agent_fox.verifier.suite import SuiteRun
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.suite import SuiteRun
 
 
 def listed(file: Path) -> tuple[str, ...]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.artifacts import ArtifactStore
-from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.results import ArtifactKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.order import CheckOrder
 
 
 def keep_log(order: CheckOrder, log: Path, name: str) -> str:

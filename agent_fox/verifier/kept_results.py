@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pydantic import ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.artifact_index import ArtifactError
-from agent_fox.verifier.artifacts import ArtifactStore
 from agent_fox.verifier.comparison import key_of
 from agent_fox.verifier.documents import (
     ReportDocument,
@@ -21,6 +20,9 @@ from agent_fox.verifier.documents import (
 )
 from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Artifact, ArtifactKind, VerificationResult
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.artifacts import ArtifactStore
 
 _RESULT = regex(r"\.result(?:-\d+)?\.json$")
 _REPORT = regex(r"^report(?:-\d+)?\.json$")

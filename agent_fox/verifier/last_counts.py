@@ -6,12 +6,19 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.verifier.comparison import fewer_tests
-from agent_fox.verifier.report import StepOutcome
-from agent_fox.verifier.results import Scope, TestSummary, VerificationResult
+from agent_fox.verifier.results import (
+    Scope,  # noqa: TC001 - pydantic reads it
+    TestSummary,  # noqa: TC001 - pydantic reads it
+)
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.report import StepOutcome
+    from agent_fox.verifier.results import VerificationResult
 
 
 @dataclass(frozen=True, slots=True)

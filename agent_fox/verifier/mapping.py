@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Trace
-from agent_fox.verifier.cases import Case
 from agent_fox.verifier.counted_ids import COUNTED, CountedIds, Told
-from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.sources import Naming, Source
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Trace
+    from agent_fox.verifier.cases import Case
+    from agent_fox.verifier.order import CheckOrder
 
 _BETWEEN_CLAIMS = regex(r"[,;]\s*(?![^\[]*\])|<br\s*/?>|\s+and\s+")
 _CODE = regex(r"`([^`]+)`")

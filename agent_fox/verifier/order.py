@@ -9,7 +9,10 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from agent_fox.core.spec import Spec, Trace
+from agent_fox.core.spec import (
+    Spec,  # noqa: TC001 - pydantic reads it
+    Trace,  # noqa: TC001 - pydantic reads it
+)
 from agent_fox.core.verdict import Word
 from agent_fox.system.sandbox import SandboxMode
 

@@ -5,16 +5,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.system.clock import now
-from agent_fox.verifier.context import Progress
 from agent_fox.verifier.disposition_reruns import is_pure_format
-from agent_fox.verifier.plans import Plan
 from agent_fox.verifier.profiles.request import Refused, Request, Unavailable, Why
 from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Status, Tool, VerificationResult
 from agent_fox.verifier.second_looks import SecondLooks
-from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.context import Progress
+    from agent_fox.verifier.plans import Plan
+    from agent_fox.verifier.toolbox import Verifier
 
 _NOT_OURS = (Why.NO_COMMAND, Why.NOT_CONFIGURED)
 _MAY_BE_ABSENT = (Tool.COMPILE, Tool.LINT, Tool.FORMAT_CHECK, Tool.DEPENDENCY_TREE)

@@ -9,13 +9,16 @@ import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request
-from agent_fox.verifier.profiles.systems import BuildSystem
 from agent_fox.verifier.results import Tool
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.systems import BuildSystem
 
 # By the words that log parsers go by: what follows the program.
 _ARGUMENTS: Mapping[str, tuple[str, ...]] = {

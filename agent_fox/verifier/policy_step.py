@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.verdict import Disposition
 from agent_fox.system.clock import monotonic, now
 from agent_fox.system.git import GitError
 from agent_fox.verifier.change_under_check import change_since
-from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.failures import as_failures, as_warnings
 from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling
 from agent_fox.verifier.profiles.request import Request, Unavailable, Why
 from agent_fox.verifier.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.summing_up import errored, not_run
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.context import RunContext
 
 _REQUEST = Request(Tool.STATIC_POLICY)
 _STATUS = {

@@ -11,11 +11,14 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
 from agent_fox.core.markdown import how_many_fit, printable
 from agent_fox.verifier.documents import ResultDocument, result_document
-from agent_fox.verifier.results import Artifact, Disposed, Failure, VerificationResult
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Artifact, Disposed, Failure, VerificationResult
 
 ROOM = 1_900
 """Characters of a projection: about 600 tokens at 3 characters each; bench/projection.py shows what results take."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
-from agent_fox.verifier.comparison import Comparison
 from agent_fox.verifier.report import StepOutcome, VerificationReport, place_of
 from agent_fox.verifier.results import Artifact, Status, Tool, VerificationResult
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.comparison import Comparison
 
 MOST_FAILURES = 10
 LONGEST_LINE = 300

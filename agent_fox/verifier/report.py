@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.comparison import Comparison
 from agent_fox.verifier.results import Artifact, Disposed, Failure, Status, Tool, VerificationResult
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.comparison import Comparison
 
 _COULD_NOT_TELL = (Status.ERRORED, Status.TIMED_OUT)
 

@@ -7,17 +7,20 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from time import time_ns
+from typing import TYPE_CHECKING
 
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.asking import with_report, with_tests
 from agent_fox.verifier.calls import Call, call_of
-from agent_fox.verifier.cases import Case
 from agent_fox.verifier.command_line import Command, CommandRefused, split_command
 from agent_fox.verifier.commands import Bounds, Ended, Place, run_logged
-from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.suite import SuiteRun, Unattempted
 from agent_fox.verifier.suite_reading import OWN_REPORT, Attempt, read_attempt
 from agent_fox.verifier.toolchains import toolchain
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.cases import Case
+    from agent_fox.verifier.order import CheckOrder
 
 _BUILD_REPORTS = {
     "maven": ("**/target/surefire-reports/TEST-*.xml", "**/target/failsafe-reports/TEST-*.xml"),

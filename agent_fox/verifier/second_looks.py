@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
@@ -13,7 +14,9 @@ from agent_fox.verifier.disposition_facts import Rerun, RerunTree, ToolEnd
 from agent_fox.verifier.disposition_reruns import RerunKind, reruns_wanted
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request
 from agent_fox.verifier.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
-from agent_fox.verifier.toolbox import Verifier
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.toolbox import Verifier
 
 MOST_TESTS = 5
 """Where more tests fail than that, they are not flaky one by one, and none is run again."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.asking import with_tests
-from agent_fox.verifier.calls import Call
 from agent_fox.verifier.cases import Case
-from agent_fox.verifier.command_line import Command
 from agent_fox.verifier.disposition_facts import PROOF_RUNS, Rerun, RerunTree
+
+if TYPE_CHECKING:
+    from agent_fox.core.verdict import Disposition
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.command_line import Command
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.calls import Call
 from agent_fox.verifier.cases import COLLECTION, Case, Outcome, ReportUnreadable
-from agent_fox.verifier.command_line import Command
-from agent_fox.verifier.commands import Ended
 from agent_fox.verifier.go_cases import plain_text, read_go
 from agent_fox.verifier.junit import read_junit
 from agent_fox.verifier.rust_cases import read_rust
 from agent_fox.verifier.suite import Broken, SuiteRun, Unattempted
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.command_line import Command
+    from agent_fox.verifier.commands import Ended
 
 _EXIT_NOT_EXECUTABLE = (126, 127)
 _EXIT_KILLED = (-9, 137)

@@ -6,13 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.system.redact import redact
-from agent_fox.verifier.execution import Executed
 from agent_fox.verifier.logs.status import NO_TESTS_RAN, Outcome
-from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.report import place_of
 from agent_fox.verifier.results import Failure, FailureKind, Status, TestSummary, Tool, VerificationResult
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.execution import Executed
+    from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 
 PATHS_SHOWN = 5
 NO_REPORT = "it ended well, but left no report that can be read"

@@ -10,6 +10,7 @@ import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -25,17 +26,19 @@ from agent_fox.verifier.logs.status import Ending
 from agent_fox.verifier.policy_step import check_policy
 from agent_fox.verifier.profiles.declared import declared_packages
 from agent_fox.verifier.profiles.detect import detect
-from agent_fox.verifier.profiles.model import Profile
 from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.profiles.skipping import refuse_skipping
-from agent_fox.verifier.profiles.systems import Detection
-from agent_fox.verifier.report import VerificationReport
 from agent_fox.verifier.results import Artifact, ArtifactKind, Tool, VerificationResult
 from agent_fox.verifier.running import OutsideWorkspace, Slots
 from agent_fox.verifier.source_watch import SourceMissing, TreeState
 from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.model import Profile
+    from agent_fox.verifier.profiles.systems import Detection
+    from agent_fox.verifier.report import VerificationReport
 
 RESOLVE = Request(Tool.RESOLVE)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from agent_fox.core.answer import read_report
 from agent_fox.core.findings import read_review
-from agent_fox.session.agents.tally import Tally
 from agent_fox.session.agents.task import Role
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.tally import Tally
 
 
 def answer_of(tally: Tally) -> str:

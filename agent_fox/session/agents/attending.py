@@ -7,11 +7,14 @@ import queue
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.child import Child, Heard, Stream
-from agent_fox.session.agents.command_line import Reader
 from agent_fox.session.agents.hearing import FromProxy, Hearing, log
 from agent_fox.session.agents.watchdog import Cause, Stop
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Reader
 
 TICK = 0.25
 """Seconds between two looks at the clock where nothing is heard."""

@@ -9,21 +9,24 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.session import prompts
 from agent_fox.session.agents import credentials
-from agent_fox.session.agents.command_line import CommandLine
 from agent_fox.session.agents.credentials import Credentials, secret_names
 from agent_fox.session.agents.registry import NAMES, command_line
 from agent_fox.session.agents.report import AgentReport, write_report
 from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import Backend, base_environment, module_argv
-from agent_fox.session.order import Agent, LaunchOrder, Paths
 from agent_fox.session.project_words import read_overrides, read_steering
 from agent_fox.session.workspace import read_preparation
 from agent_fox.system import git
 from agent_fox.system.sandbox import SandboxMode, why_missing
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import CommandLine
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
 
 RESERVE = 10.0
 """Seconds before the shim's own time limit at which the runner ends a session, so that its cost is still told."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
@@ -30,8 +31,10 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.infrastructure import Infrastructure, recognise
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.task import AgentTask
 
 LONGEST_ODD, LONGEST_TEXT = 400, 4000
 """Characters that are kept of a line nobody can read, and of what a tool answered."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agent_fox.session.agents.events import Event, Finished
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.events import Event, Finished
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.command_line import Facts
 from agent_fox.session.agents.events import Tokens, Used
 from agent_fox.session.agents.prices import Prices, price, price_of_sum
 from agent_fox.session.agents.report import CostSource
-from agent_fox.session.agents.tally import Tally
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Facts
+    from agent_fox.session.agents.tally import Tally
 
 FAR, UNTOLD_USD = 20.0, 0.05
 """How far listed prices may lie above what a program tells: so many times as much, and dollars. Prices differ; a number

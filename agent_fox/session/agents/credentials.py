@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.command_line import Facts
 from agent_fox.session.agents.task import Provider
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Facts
 
 UPSTREAMS: Mapping[Provider, tuple[tuple[str, ...], str]] = {
     Provider.ANTHROPIC: (("ANTHROPIC_BASE_URL",), "https://api.anthropic.com"),

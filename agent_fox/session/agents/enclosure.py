@@ -7,13 +7,16 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.session.agents import stop_hook
-from agent_fox.session.agents.command_line import Start
 from agent_fox.session.agents.task import AgentTask, Role
 from agent_fox.system import sandbox, toolchains
 from agent_fox.system.sandbox import Enclosed, SandboxMode
 from agent_fox.system.sandbox_view import View
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Start
 
 
 def program_folders(program: Path) -> tuple[Path, ...]:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from agent_fox.session.infrastructure import Infrastructure
+if TYPE_CHECKING:
+    from agent_fox.session.infrastructure import Infrastructure
 
 
 @dataclass(frozen=True, slots=True)

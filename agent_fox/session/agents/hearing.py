@@ -5,17 +5,20 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.session.agents import scanning, telling
-from agent_fox.session.agents.command_line import CommandLine
 from agent_fox.session.agents.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Used
-from agent_fox.session.agents.prices import Prices
 from agent_fox.session.agents.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.tally import LONGEST_NAME, Tally, short_tool, told
-from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.agents.trace import NAME, Recorder
 from agent_fox.session.agents.watchdog import Stop, Watchdog
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import CommandLine
+    from agent_fox.session.agents.prices import Prices
+    from agent_fox.session.agents.task import AgentTask
 
 LAST_COMPLAINTS = 20
 LONGEST_COMPLAINT = 4000

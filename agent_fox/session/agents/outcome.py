@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
-from agent_fox.session.agents.events import Finished
 from agent_fox.session.agents.report import Ending
-from agent_fox.session.agents.tally import Tally
 from agent_fox.session.agents.watchdog import Cause, Stop
 from agent_fox.session.infrastructure import Infrastructure, recognise
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.events import Finished
+    from agent_fox.session.agents.tally import Tally
 
 LONGEST_REASON = 400
 """Characters of a program's own words that a reason quotes."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from datetime import date
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from agent_fox.core.regex import regex
-from agent_fox.session.agents.events import Tokens
 from agent_fox.system.toml_tables import TableError, explain, read_table
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.events import Tokens
 
 SHIPPED = Path(__file__).with_name("prices.toml")
 MILLION = 1_000_000

@@ -24,13 +24,16 @@ from collections.abc import Callable
 from functools import partial
 from http.server import ThreadingHTTPServer
 from types import TracebackType
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.events import Event
 from agent_fox.session.agents.proxy_gate import Gate
 from agent_fox.session.agents.proxy_request import Request
 from agent_fox.session.agents.proxy_shared import ProxyLimits, Shared, Telling
 from agent_fox.session.agents.proxy_upstream import Upstream, usable_key
-from agent_fox.session.agents.task import Provider
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.task import Provider
 
 DEFAULT_LIMITS = ProxyLimits()
 

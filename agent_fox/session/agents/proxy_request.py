@@ -8,14 +8,17 @@ import socket
 import socketserver
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.proxy_gate import Passage, Refusal, error_body, passed_on, size_of
-from agent_fox.session.agents.proxy_shared import Shared
 from agent_fox.session.agents.proxy_trouble import read_error, trouble_of
 from agent_fox.session.agents.proxy_upstream import OF_THE_LINE, why
 from agent_fox.session.agents.proxy_usage import Listener
 from agent_fox.session.infrastructure import Infrastructure
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.proxy_shared import Shared
 
 PIECE = 64 * 1024
 LARGEST_ERROR = 64 * 1024

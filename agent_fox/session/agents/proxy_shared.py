@@ -9,11 +9,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.session.agents.events import Beat, Event
 from agent_fox.session.agents.proxy_gate import Gate, credential
 from agent_fox.session.agents.proxy_mask import Mask
-from agent_fox.session.agents.proxy_upstream import Upstream
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.proxy_upstream import Upstream
 
 MOST_NOTES = 20
 

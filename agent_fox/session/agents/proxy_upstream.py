@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import http.client
 import ssl
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from agent_fox.session.agents.task import Provider
+if TYPE_CHECKING:
+    from agent_fox.session.agents.task import Provider
 
 OF_THE_LINE = (OSError, http.client.HTTPException)
 """What a connection that fails, or that speaks no HTTP, raises."""

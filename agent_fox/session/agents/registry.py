@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.command_line import CommandLine
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import CommandLine
 
 NAMES = ("claude", "codex", "gemini", "opencode", "mini")
 

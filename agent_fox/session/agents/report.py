@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from agent_fox.session.agents.events import Tokens
-from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
+from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
 from agent_fox.session.regular_files import read_regular
 
 LARGEST_REPORT = 1024 * 1024

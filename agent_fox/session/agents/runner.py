@@ -14,16 +14,14 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
 from agent_fox.session.agents import answers
 from agent_fox.session.agents.attending import Attendance, Heards, Lines, Orders
 from agent_fox.session.agents.child import Child
-from agent_fox.session.agents.command_line import CommandLine, Start
-from agent_fox.session.agents.cost import Spent
 from agent_fox.session.agents.credentials import Credentials, find, secret_names
 from agent_fox.session.agents.enclosure import enclosed
-from agent_fox.session.agents.events import Event
 from agent_fox.session.agents.hearing import FromProxy, Hearing, log
 from agent_fox.session.agents.outcome import Outcome, outcome_of
 from agent_fox.session.agents.prices import read_prices
@@ -33,10 +31,15 @@ from agent_fox.session.agents.services import Services, serving
 from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.agents.verifier_server import NotServed
 from agent_fox.session.agents.versions import probe
-from agent_fox.session.agents.watchdog import Stop
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.redact import redact
 from agent_fox.system.sandbox import SandboxMissing, SandboxMode, in_words
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import CommandLine, Start
+    from agent_fox.session.agents.cost import Spent
+    from agent_fox.session.agents.events import Event
+    from agent_fox.session.agents.watchdog import Stop
 
 DRAINING = 2.0
 WRITE_EVERY = 1.0

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.credentials import Credentials
-from agent_fox.session.agents.events import Event
 from agent_fox.session.agents.proxy import ModelProxy, fresh_word
 from agent_fox.session.agents.stop_gate import StopGate, served
 from agent_fox.session.agents.task import AgentTask, Door, Role
 from agent_fox.session.agents.verifier_server import verifier_served
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.credentials import Credentials
+    from agent_fox.session.agents.events import Event
 
 
 @dataclass(frozen=True, slots=True)

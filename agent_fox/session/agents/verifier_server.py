@@ -12,10 +12,12 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.session.agents.task import AgentTask
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.task import AgentTask
 
 START_SECONDS = 60.0
 STOP_SECONDS = 6.0

@@ -18,11 +18,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
-from agent_fox.session.agents.command_line import Facts
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Facts
 
 SECONDS = 60.0
 """How long a program may take to tell its version. Usual is less than ten, on a busy machine."""

@@ -6,10 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.tally import Tally
-from agent_fox.session.agents.task import Limits
 from agent_fox.session.infrastructure import Infrastructure
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.tally import Tally
+    from agent_fox.session.agents.task import Limits
 
 
 class Cause(StrEnum):

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
 
-from agent_fox.core.spec import Problem
 from agent_fox.specs.files import TextFile, warning
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
 
 _STEPS = ("requirements", "design", "tasks")
 

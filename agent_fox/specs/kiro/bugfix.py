@@ -6,15 +6,18 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.kiro.blocks import Block, heading_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
 from agent_fox.specs.kiro.requirements import Collection, restarts
 from agent_fox.specs.kiro.rows import contents_with_rows
 from agent_fox.specs.kiro.words import DEFECT, EXPECTED, UNCHANGED
 from agent_fox.specs.lines import Line, plain
-from agent_fox.specs.requirements import ReadRequirements
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.requirements import ReadRequirements
 
 
 class _Part(IntEnum):

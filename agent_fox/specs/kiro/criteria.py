@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.kiro.blocks import Block
 from agent_fox.specs.kiro.ids import LETTERS, Kind, Mark, mark_of, numbered
 from agent_fox.specs.kiro.words import ASIDE, CRITERIA, EARS, EDGE, STORY
 from agent_fox.specs.lines import Line, joined, plain
+
+if TYPE_CHECKING:
+    from agent_fox.specs.kiro.blocks import Block
 
 _RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 _LABEL = regex(

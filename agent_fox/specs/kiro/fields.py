@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.kiro.references import References
 from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
-from agent_fox.specs.task_groups import Bullet
+
+if TYPE_CHECKING:
+    from agent_fox.specs.kiro.references import References
+    from agent_fox.specs.task_groups import Bullet
 
 _MARKED = regex(
     r"(?:^|(?<=[\s(（\[]))[_*]{1,3}(?P<key>[^\s_*:：][^_*:：]{0,60})[_*]{0,3}\s?[:：][_*]{0,3}\s?(?P<value>(?:[^_*]|(?<=\.)\*(?!\*))*)"

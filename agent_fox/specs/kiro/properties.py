@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Trace
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.fields import Sort, fields_of
-from agent_fox.specs.kiro.references import References
 from agent_fox.specs.kiro.words import PROPERTY
-from agent_fox.specs.lines import Line
 from agent_fox.specs.task_groups import Bullet
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.kiro.references import References
+    from agent_fox.specs.lines import Line
 
 _HEAD = regex(
     rf"(?:[-*+]\s+)?[*_\W]{{0,4}}{PROPERTY}\s{{0,3}}(?P<number>\d{{1,4}}(?:\.\d{{1,3}})?)(?=[:：.．\s*_—–-]|$)",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from agent_fox.specs.kiro.blocks import Block
 from agent_fox.specs.kiro.criteria import Contents, Item, contents_of
 from agent_fox.specs.kiro.ids import Mark, mark_of
 from agent_fox.specs.kiro.words import CRITERIA, REQUIREMENT
 from agent_fox.specs.lines import plain
 from agent_fox.specs.tables import Table, tables_of
+
+if TYPE_CHECKING:
+    from agent_fox.specs.kiro.blocks import Block
 
 
 def contents_with_rows(block: Block) -> Contents:

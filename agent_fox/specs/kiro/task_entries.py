@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
-from agent_fox.specs.lines import Line
 from agent_fox.specs.task_groups import Bullet
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Line
 
 _BOX = regex(r"(?:[-*+]|\d{1,4}[.)])\s+(?:\*\*)?\[(?P<box>(?:[xXoO]|[^\w\[\]().`\"']){0,3})\](?P<rest>.*)$")
 _NUMBER = r"\d{1,6}[A-Za-z]?(?:[.．]\d{1,6}[A-Za-z]?){0,4}"

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
-from agent_fox.specs.kiro.task_entries import Entry, Section
-from agent_fox.specs.lines import Line
-from agent_fox.specs.task_groups import Bullet
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.kiro.task_entries import Entry, Section
+    from agent_fox.specs.lines import Line
+    from agent_fox.specs.task_groups import Bullet
 
 
 @dataclass(slots=True)

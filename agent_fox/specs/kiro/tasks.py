@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.kiro.fields import (
     Field,
@@ -20,7 +20,6 @@ from agent_fox.specs.kiro.fields import (
     tasks_named,
     without_fields,
 )
-from agent_fox.specs.kiro.references import References
 from agent_fox.specs.kiro.task_entries import Entry, entries_of
 from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, doubled_tasks
 from agent_fox.specs.kiro.waves import check_waves
@@ -28,6 +27,10 @@ from agent_fox.specs.kiro.words import CHECKPOINT
 from agent_fox.specs.task_groups import Bullet, state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.kiro.references import References
 
 _TILDE_IS_SKIPPED = regex(r"\[~\]`?\s{0,9}[|=:：–—-]{0,3}\s{0,9}(?:skip|スキップ|跳过|略過|省略)", re.IGNORECASE)
 

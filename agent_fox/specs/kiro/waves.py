@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
-from agent_fox.core.spec import Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import Line
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
 
 _MOST_SAID, _LONGEST = 5, 40
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lint.values import Edit
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.values import Edit
 
 _BOM = "\ufeff"
 _END = regex(r"\r\n|\r|\n")

@@ -6,15 +6,18 @@ import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.specs.lint.edits import EditRefused, edited
 from agent_fox.specs.lint.mirror import is_inside, mirror
 from agent_fox.specs.lint.rules import RULES, lint
-from agent_fox.specs.lint.values import Edit, Finding
 from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import SpecsMissing
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Plan
+    from agent_fox.specs.lint.values import Edit, Finding
 
 _FIXABLE = tuple(rule for rule in RULES if rule.is_fixable)
 _MOST_ROUNDS = 6

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Spec
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.files import TextFile, read_text_file
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Spec
 
 
 @dataclass(frozen=True)

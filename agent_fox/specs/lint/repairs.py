@@ -5,15 +5,18 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
-from agent_fox.specs.lines import Line
-from agent_fox.specs.lint.pages import Page
 from agent_fox.specs.lint.values import Edit, Found, Level, SpecRule, split_place
-from agent_fox.specs.lint.world import Case
-from agent_fox.specs.tables import Row, Table
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Dependency
+    from agent_fox.specs.lines import Line
+    from agent_fox.specs.lint.pages import Page
+    from agent_fox.specs.lint.world import Case
+    from agent_fox.specs.tables import Row, Table
 
 _UPPER_BOX = regex(r"([ \t]*[-*+][ \t]+\[)X(\](?:[ \t*].*)?)")
 _FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to)\s?:[_*]{0,3}", re.IGNORECASE)

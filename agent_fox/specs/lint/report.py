@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from agent_fox.specs.lint.rules import Report
 from agent_fox.specs.lint.values import Edit, Finding, Level
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.rules import Report
 
 Json: TypeAlias = "str | int | bool | list[Json] | dict[str, Json] | None"
 

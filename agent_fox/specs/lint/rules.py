@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Spec
 from agent_fox.specs.lint.problems import PROBLEM_RULES, problem_findings
 from agent_fox.specs.lint.repairs import REPAIRS
 from agent_fox.specs.lint.shape import SHAPE
@@ -15,6 +15,9 @@ from agent_fox.specs.lint.tracing import TRACING
 from agent_fox.specs.lint.values import Finding, Level, PlanRule, Rule, SpecRule
 from agent_fox.specs.lint.wording import WORDING
 from agent_fox.specs.lint.world import Case, World
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Spec
 
 RULES: tuple[Rule, ...] = (*PROBLEM_RULES, *TRACING, *TASK_ORDER, *SHAPE, *WORDING, *STALE, *REPAIRS)
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from agent_fox.specs.lint.report import Json
 from agent_fox.specs.lint.rules import RULES, Report
-from agent_fox.specs.lint.values import Edit, Finding, Rule
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.report import Json
+    from agent_fox.specs.lint.values import Edit, Finding, Rule
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, TaskState
 from agent_fox.specs.detection import OPENSPEC, SPEC_KIT
 from agent_fox.specs.lint.values import Found, Level, SpecRule
-from agent_fox.specs.lint.world import Case
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.world import Case
 
 _NO_TASKS_NEEDED = 1
 _FINER = {SPEC_KIT: 2, OPENSPEC: 2}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Spec, TaskState
@@ -12,9 +13,11 @@ from agent_fox.specs.detection import OPENSPEC
 from agent_fox.specs.documents import is_there
 from agent_fox.specs.lint.pages import read_pages
 from agent_fox.specs.lint.values import Found, Level, PlanRule, SpecRule
-from agent_fox.specs.lint.world import Case, World
 from agent_fox.specs.openspec.deltas import read_delta
 from agent_fox.specs.openspec.words import Operation, same
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.world import Case, World
 
 _MODIFIED = regex(r"`(?P<path>[\w.@+-]{1,100}(?:/[\w.@+-]{1,100}){0,20})`\*{0,2}\s{0,3}\(modified\b", re.IGNORECASE)
 _TOP_FILES = ("spec.md", "specs.md")

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Group, Spec
 from agent_fox.specs.lint.values import Found, Level, SpecRule
-from agent_fox.specs.lint.world import Case
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Group, Spec
+    from agent_fox.specs.lint.world import Case
 
 
 def later_group(case: Case) -> Iterator[Found]:

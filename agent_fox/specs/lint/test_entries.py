@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Spec
 from agent_fox.specs.id_ranges import PartIndex, index_of
-from agent_fox.specs.lines import Line
-from agent_fox.specs.lint.pages import Page
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Spec
+    from agent_fox.specs.lines import Line
+    from agent_fox.specs.lint.pages import Page
 
 _ENTRY = regex(r"(?<![\w-])TS-\d{1,9}-[A-Z]{0,10}-?\d{1,9}(?![A-Za-z0-9-])", re.IGNORECASE)
 _JSON_ENTRY = regex(r'"id"[ \t]*:[ \t]*"(TS-[\w-]{1,60})"')

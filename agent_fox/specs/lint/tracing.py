@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Spec
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
 from agent_fox.specs.id_ranges import PartIndex, index_of
 from agent_fox.specs.lint.values import Found, Level, SpecRule
-from agent_fox.specs.lint.world import Case
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Spec
+    from agent_fox.specs.lint.world import Case
 
 _NUMBER = regex(r"\d+")
 _NOT_PLAIN = regex(r"[^0-9a-z]+")

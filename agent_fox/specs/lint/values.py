@@ -7,9 +7,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lint.world import Case, World
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lint.world import Case, World
 
 _AT = regex(r"(.*):(\d{1,9})", re.DOTALL)
 _LINE_NUMBERS = regex(r"\blines? \d+(?:(?:,| and) \d+)*|(?<=:)\d+")

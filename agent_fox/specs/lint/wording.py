@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion
 from agent_fox.specs.detection import AGENT_FOX, KIRO, SPEC_KIT
 from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.values import Found, Level, SpecRule
-from agent_fox.specs.lint.world import Case
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Criterion
+    from agent_fox.specs.lint.world import Case
 
 _LOOK = 4_000
 _EARS_ALONE = frozenset({AGENT_FOX, KIRO})

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.config import LintSettings
 from agent_fox.core.blame import ownership
-from agent_fox.core.graph import Plan
-from agent_fox.core.spec import Spec
 from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.pages import Page, read_pages
 from agent_fox.specs.lint.test_entries import TestEntries, entries_of
+
+if TYPE_CHECKING:
+    from agent_fox.config import LintSettings
+    from agent_fox.core.graph import Plan
+    from agent_fox.core.spec import Spec
 
 OPEN_QUESTION = "needs clarification: "
 """How the sentence of a problem begins that is an open question."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
 from agent_fox.specs.openspec.unfinished import half_written
 from agent_fox.specs.openspec.words import Operation, has_only_steps, ids_in, is_unfilled, same
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
 
 _SHOWN = 3
 

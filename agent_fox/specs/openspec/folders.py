@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem
 from agent_fox.specs.documents import is_there
 from agent_fox.specs.files import error, place_of
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
 
 OPENSPEC_FOLDER, CHANGES, SPECS, ARCHIVE = "openspec", "changes", "specs", "archive"
 SPEC_FILE = "spec.md"

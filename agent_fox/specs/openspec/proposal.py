@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import Line
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.lines import Line
 
 _KIND = regex(
     r"(?:openspec\s)?(?:change(?:\sproposal)?|proposal|tasks?|implementation tasks|delta|提案|变更提案|变更|変更提案"

@@ -5,13 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem
 from agent_fox.specs.document import read_markdown
 from agent_fox.specs.files import TextFile, place_of, read_text_file, warning
-from agent_fox.specs.openspec.capabilities import Capability
 from agent_fox.specs.openspec.deltas import read_delta
 from agent_fox.specs.openspec.words import Operation, same
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.openspec.capabilities import Capability
 
 _HINTS, _COMPARED = 20, 500
 

@@ -7,14 +7,17 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import TaskState
-from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.task_sections import Box, Section, box_in, deep_number, item_in, numbered
 from agent_fox.specs.openspec.words import unstruck
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import TaskState
+    from agent_fox.specs.lines import Line
 
 _NUMBER = regex(
     r"[*_`~\[]{0,3}(?:(?:task|任务|タスク)\s?)?(?P<number>\d{1,6}(?:[.\uff0e]\d{1,6}){1,5}[a-z]?|T-?\d{1,5}(?:\.\d{1,5})?"

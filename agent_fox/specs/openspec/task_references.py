@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.id_ranges import PartIndex
 from agent_fox.specs.openspec.words import ids_in, same
+
+if TYPE_CHECKING:
+    from agent_fox.specs.id_ranges import PartIndex
 
 _QUOTED = regex(r"`([^`]{1,300})`|\"([^\"]{1,300})\"|“([^”]{1,300})”|「([^」]{1,300})」|\*\*([^*]{1,300})\*\*")
 _FIELD = regex(

@@ -6,9 +6,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Line
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Line
 
 _N = r"\d{1,6}"
 _BOX = regex(

@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.lines import Line
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named
 from agent_fox.specs.openspec.task_sections import (
@@ -31,6 +30,10 @@ from agent_fox.specs.openspec.words import is_unfilled
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.lines import Line
 
 _WHOLE = regex(r"[*_]{0,3}(?P<number>\d{1,6})[.):\uff1a\u3001](?!\d)[*_]{0,3}\s*(?P<title>\S.*)$")
 _OPTIONAL = regex(r"^[\[(]optional[\])]|[\[(]optional[\])]$|（可选）$|（任意）$", re.IGNORECASE)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from agent_fox.core.spec import Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
 
 _SHOWN = 5
 

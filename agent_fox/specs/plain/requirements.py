@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import Heading, Line, joined, plain
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
 
 _ITEM = regex(r" *(?:[-*+]|\d{1,4}[.)])(?: +(?:\[[ xX~/-]\] +)?(?P<rest>\S.*)|$)")
 _RULE = regex(r" *(?:-{3,}|\*{3,}|_{3,})$")

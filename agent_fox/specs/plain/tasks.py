@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group, Problem, Subtask
 from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
-from agent_fox.specs.id_ranges import PartIndex
-from agent_fox.specs.lines import Line
 from agent_fox.specs.tasks import ReadTasks, read_tasks
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Group, Problem, Subtask
+    from agent_fox.specs.id_ranges import PartIndex
+    from agent_fox.specs.lines import Line
 
 _BOXED = regex(r" *[-*+] +\[[^\[\]]?\]")
 _ITEM = regex(r"(?P<mark> *(?:[-*+] +|(?P<count>\d{1,4})[.)] +))(?P<box>\[[^\[\]]?\] ?\*?(?!\*) *)?(?P<rest>\S.*)$")

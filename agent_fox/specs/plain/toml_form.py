@@ -8,9 +8,9 @@ import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
-from pydantic_core import ErrorDetails
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Dependency, Group, Problem, Requirement, Spec, Subtask, TaskState
@@ -22,6 +22,9 @@ from agent_fox.specs.plain.requirements import FreeIds
 from agent_fox.specs.plain.toml_models import Criteria, TomlGroup, TomlRequirement, TomlSpec, TomlTask, keys_at
 from agent_fox.specs.plain.toml_places import TomlPlaces
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 _AT_LINE = regex(r"\(at line (\d+), column \d+\)")
 _DEEP_KEY = regex(r"(?:\.[ \t]{0,4}[\"']?[\w-]{1,100}[\"']?[ \t]{0,4}){32}")  # tomllib takes minutes over thousands

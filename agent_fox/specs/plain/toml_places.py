@@ -6,9 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.files import TextFile
+
+if TYPE_CHECKING:
+    from agent_fox.specs.files import TextFile
 
 Location = tuple[str | int, ...]
 

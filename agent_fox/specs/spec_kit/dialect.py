@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency, Problem, Spec
@@ -15,13 +16,15 @@ from agent_fox.specs.detection import SPEC_KIT, claims
 from agent_fox.specs.document import Markdown, read_markdown
 from agent_fox.specs.documents import Documents, about, is_there, read_documents
 from agent_fox.specs.files import place_of, warning
-from agent_fox.specs.lines import Heading
 from agent_fox.specs.spec_kit.needs import needs_in, siblings_of
 from agent_fox.specs.spec_kit.references import references_of
 from agent_fox.specs.spec_kit.requirements import ReadSpec, read_requirements
 from agent_fox.specs.spec_kit.tasks import read_tasks
 from agent_fox.specs.spec_kit.unfinished import unfinished
 from agent_fox.specs.tasks import ReadTasks
+
+if TYPE_CHECKING:
+    from agent_fox.specs.lines import Heading
 
 _SPEC, _PLAN, _TASKS = "spec.md", "plan.md", "tasks.md"
 _BESIDE = ("data-model.md", "research.md", "quickstart.md")

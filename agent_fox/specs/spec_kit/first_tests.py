@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Group
 from agent_fox.specs.test_writers import mark_test_writers
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Group
 
 _LONGEST = 200
 _SAYS_FIRST = regex(r".*\b(?:tests? first|test-first|TDD|failing tests?|red phase)\b", re.IGNORECASE)

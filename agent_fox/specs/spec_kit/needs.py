@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import Line, with_sections
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
 
 _FOLDER = regex(
     r"(?<![\w./-])(?:\.{1,2}/){0,4}(?:\.?specs/)?(?P<name>\d{3,8}-[A-Za-z0-9][\w-]{0,120})(?!\.\w)(?![\w-])"

@@ -10,13 +10,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, pairwise
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.parts import items_of, parts_of
 from agent_fox.specs.spec_kit.phases import NUMBER
-from agent_fox.specs.tables import Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.tables import Table
 
 _T = regex(NUMBER)
 _WAITS = regex(

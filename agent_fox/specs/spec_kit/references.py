@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.specs.spec_kit.identifiers import is_known, named_in, same
-from agent_fox.specs.spec_kit.requirements import ReadSpec
+
+if TYPE_CHECKING:
+    from agent_fox.specs.spec_kit.requirements import ReadSpec
 
 MOST_NAMED = 1_000_000
 

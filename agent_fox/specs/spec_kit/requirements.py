@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import declared
@@ -27,6 +27,9 @@ from agent_fox.specs.spec_kit.stories import (
     told,
 )
 from agent_fox.specs.spec_kit.words import STORY, Kind, kind_of, lines_named
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
 
 _EDGES, _SUCCESS, _ACCEPTANCE = "EC", "SC", "AC"
 _QUESTION_MARKS = "?？؟"

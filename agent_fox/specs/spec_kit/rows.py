@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.lines import plain
 from agent_fox.specs.spec_kit.labels import stories_in_label
-from agent_fox.specs.tables import Row, Table
+
+if TYPE_CHECKING:
+    from agent_fox.specs.tables import Row, Table
 
 _SAID = (
     *(

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import Declared, declared
 from agent_fox.specs.spec_kit.parts import Item, items_of
-from agent_fox.specs.spec_kit.stories import Place, Story
 from agent_fox.specs.spec_kit.words import Kind
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.spec_kit.stories import Place, Story
 
 _LONGEST_TITLE = 120
 _IN_STORY, _IN_CHAPTER = 5, 10

@@ -6,21 +6,24 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.spec_kit.first_tests import mark_first_tests
 from agent_fox.specs.spec_kit.labels import stories_in_label, stories_in_title
 from agent_fox.specs.spec_kit.order import MOST_NAMED, Numbers, blocked_by, phase_waits, stated_in, waited_for
 from agent_fox.specs.spec_kit.parts import items_of
 from agent_fox.specs.spec_kit.phases import Cut, PhaseDraft, TaskDraft, box_of, cut
-from agent_fox.specs.spec_kit.references import References
 from agent_fox.specs.spec_kit.struck import is_taken_back
 from agent_fox.specs.spec_kit.words import PHASE, lines_named
 from agent_fox.specs.task_groups import state_of
 from agent_fox.specs.tasks import ReadTasks, rolled_up
+
+if TYPE_CHECKING:
+    from agent_fox.specs.document import Markdown
+    from agent_fox.specs.spec_kit.references import References
 
 _LABEL = regex(r"[\s*_`]{0,6}[\[(（【](?P<label>[^\[\]()（）【】]{1,60})[\])）】][*_`]{0,4}(?!\()")
 _PARALLEL = regex(r"P\??|parallel|🔵 ?parallel", re.IGNORECASE)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem
-from agent_fox.specs.document import Markdown
 from agent_fox.specs.files import warning
 from agent_fox.specs.spec_kit.words import Kind, kind_of, lines_named
+
+if TYPE_CHECKING:
+    from agent_fox.core.spec import Problem
+    from agent_fox.specs.document import Markdown
 
 _OPEN = regex(r"(?<!`)\[NEEDS CLARIFICATION\b(?P<question>[^\]]{0,300})", re.IGNORECASE)
 _PLACEHOLDER = regex(

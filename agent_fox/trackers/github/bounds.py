@@ -5,13 +5,15 @@ from __future__ import annotations
 import socket
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool, PoolManager
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.response import HTTPResponse
+
+if TYPE_CHECKING:
+    from urllib3.response import HTTPResponse
 
 LARGEST = 32 * 1024**2
 SECONDS = 60.0

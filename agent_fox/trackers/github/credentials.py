@@ -13,15 +13,18 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth, GithubIntegration
 
-from agent_fox.config import TrackerSettings
 from agent_fox.session.regular_files import read_regular
 from agent_fox.trackers.github.repository import Address, is_loopback, is_public
 from agent_fox.trackers.github.trouble import SetupTrouble
 from agent_fox.trackers.github.wire import TIMEOUT
+
+if TYPE_CHECKING:
+    from agent_fox.config import TrackerSettings
 
 ANYWHERE = ("AGENT_FOX_GITHUB_TOKEN",)
 PUBLIC_ONLY = ("GH_TOKEN", "GITHUB_TOKEN")

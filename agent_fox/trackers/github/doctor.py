@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import github
 from pydantic import ValidationError
 
-from agent_fox.config import TrackerSettings
 from agent_fox.system import clock
 from agent_fox.trackers.github import answers, trouble
-from agent_fox.trackers.github.answers import Answer, Place
 from agent_fox.trackers.github.credentials import Credential, RepositoryApp, credential
 from agent_fox.trackers.github.marker_key import VARIABLE, key_file, marker_key
 from agent_fox.trackers.github.repository import Address, address_of
 from agent_fox.trackers.github.trouble import DoorTrouble, SetupTrouble
 from agent_fox.trackers.github.wire import RAISED, Wire, hub
+
+if TYPE_CHECKING:
+    from agent_fox.config import TrackerSettings
+    from agent_fox.trackers.github.answers import Answer, Place
 
 LEAST = "give it `Issues: read and write` and `Metadata: read` (in GitHub Actions `permissions: issues: write`)"
 MOST_SKEW = 60.0

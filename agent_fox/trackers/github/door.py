@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import parse_qsl, quote, urlsplit
 
 import requests
@@ -20,10 +20,12 @@ from pydantic import ValidationError
 from agent_fox.system import clock
 from agent_fox.trackers.github import answers, trouble
 from agent_fox.trackers.github.answers import Absent, Answer, RemoteComment, RemoteIssue
-from agent_fox.trackers.github.repository import Address
 from agent_fox.trackers.github.trouble import DoorTrouble
 from agent_fox.trackers.github.wire import Wire, hub
 from agent_fox.trackers.protocol import Held, Unsure
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.github.repository import Address
 
 __all__ = ["Absent", "Door", "DoorTrouble", "RemoteComment", "RemoteIssue", "opened"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.config import TrackerSettings
 from agent_fox.core.regex import regex
 from agent_fox.system import git
 from agent_fox.system.redact import redact, secret_values
@@ -25,6 +25,9 @@ from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.github.trouble import SYNC, SetupTrouble
 from agent_fox.trackers.protocol import Delivery, Effect, Held, Tracker
 from agent_fox.trackers.upkeep import Known, Seeing
+
+if TYPE_CHECKING:
+    from agent_fox.config import TrackerSettings
 
 _COMMIT = regex(r"[0-9a-f]{7,64}")
 

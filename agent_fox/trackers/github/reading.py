@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.filing import Says, Seen
 from agent_fox.trackers.desk import seconds_of
 from agent_fox.trackers.github import marker
 from agent_fox.trackers.github.answers import Absent, RemoteComment, RemoteIssue
-from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.protocol import Remote
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.github.marker import Marker
 
 DAY = 86_400.0
 ENOUGH_READINGS = 3

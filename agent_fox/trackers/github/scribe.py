@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.trackers.desk import Desk, TooSoon
 from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.door import Door, DoorTrouble, RemoteComment, RemoteIssue
-from agent_fox.trackers.github.journal import Journal
 from agent_fox.trackers.github.marker import Marker
-from agent_fox.trackers.github.search import Search, Waits
 from agent_fox.trackers.protocol import Effect, Held, Retry, Unsure
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.github.journal import Journal
+    from agent_fox.trackers.github.search import Search, Waits
 
 NOT_FOUND = 404
 

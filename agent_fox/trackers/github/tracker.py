@@ -8,16 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
-from agent_fox.config import TrackerSettings
 from agent_fox.core.filing import Act, Says, Seen, act
 from agent_fox.core.regex import regex
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github import marker, reading
 from agent_fox.trackers.github.door import Absent, Door, DoorTrouble, RemoteIssue
-from agent_fox.trackers.github.pages import Written
 from agent_fox.trackers.github.scribe import Scribe, Talk, issue_note
 from agent_fox.trackers.github.search import EMPTY_READINGS, Search, Waits
 from agent_fox.trackers.github.sweep import Sweep
@@ -33,7 +31,11 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
-from agent_fox.trackers.upkeep import Known, Seeing, Trouble
+
+if TYPE_CHECKING:
+    from agent_fox.config import TrackerSettings
+    from agent_fox.trackers.github.pages import Written
+    from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0
 LEFT_OPEN = "This is left open, since a person has written here or opened it again: please close it if it is done.\n\n"

@@ -11,13 +11,16 @@ import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
 
 from requests import exceptions as broken
 from urllib3 import exceptions as transport
 
 from agent_fox.trackers.desk import later
-from agent_fox.trackers.github.answers import Answer
 from agent_fox.trackers.protocol import Held, Retry, Unsure
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.github.answers import Answer
 
 LONGEST_WAIT = 7200.0
 FIRST_WAIT = 60.0

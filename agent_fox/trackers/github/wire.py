@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 from urllib.parse import parse_qsl, urlsplit
 
 import github
@@ -26,9 +26,11 @@ from agent_fox.trackers.desk import later
 from agent_fox.trackers.github import trouble
 from agent_fox.trackers.github.answers import Answer, is_json
 from agent_fox.trackers.github.bounds import Bounded, bound
-from agent_fox.trackers.github.repository import Address
 from agent_fox.trackers.github.trouble import DoorTrouble, Flaky
 from agent_fox.trackers.protocol import Retry
+
+if TYPE_CHECKING:
+    from agent_fox.trackers.github.repository import Address
 
 TIMEOUT = 15
 READINGS = 3

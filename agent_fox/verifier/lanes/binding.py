@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from agent_fox.core.specification import Specification
 from agent_fox.core.verdict import Word
-from agent_fox.verifier.lanes.results import LaneResult
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import Specification
+    from agent_fox.verifier.lanes.results import LaneResult
 
 LONGEST_EVIDENCE = 1500
 

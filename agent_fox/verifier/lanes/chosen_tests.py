@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.specification import ChosenTests, PropertyTests, Specification
 from agent_fox.core.verdict import Word
 from agent_fox.verifier.asking import with_tests
 from agent_fox.verifier.calls import Call, call_of
@@ -18,10 +18,13 @@ from agent_fox.verifier.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.command_line import Command, CommandRefused, split_command, suites
 from agent_fox.verifier.evidence_text import evidence_of, evidence_of_broken
 from agent_fox.verifier.lanes.formal import version_of
-from agent_fox.verifier.lanes.ground import Bench
 from agent_fox.verifier.lanes.results import LaneResult, failed, passed, unknown
 from agent_fox.verifier.running_suites import run_suite
-from agent_fox.verifier.suite import SuiteRun
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import ChosenTests, PropertyTests, Specification
+    from agent_fox.verifier.lanes.ground import Bench
+    from agent_fox.verifier.suite import SuiteRun
 
 PYTEST = "python -m pytest"
 REPORTERS = Path(__file__).resolve().parents[1] / "reporters"

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.commands import Bounds, Ended, Place, run_logged
-from agent_fox.verifier.lanes.results import LaneContext
-from agent_fox.verifier.running_suites import Ground
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.lanes.results import LaneContext
+    from agent_fox.verifier.running_suites import Ground
 
 _KEEPING = "agent_fox.verifier.kept_logs"  # loaded where a log is kept: it costs the start
 START_SECONDS = 30.0

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from pydantic import TypeAdapter
 
-from agent_fox.core.specification import Specification
+from agent_fox.core.specification import Specification  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.lanes.results import LaneResult, TraceFile
-from agent_fox.verifier.order import CheckOrder
+from agent_fox.verifier.order import CheckOrder  # noqa: TC001 - pydantic reads it
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-from agent_fox.core.specification import Specification, SpecKind
+from agent_fox.core.specification import SpecKind  # noqa: TC001 - pydantic reads it
 from agent_fox.core.verdict import Word
-from agent_fox.verifier.order import CheckOrder
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import Specification
+    from agent_fox.verifier.order import CheckOrder
 
 MOST_TOLD = 1500
 """Characters of a counterexample, or of a reason."""

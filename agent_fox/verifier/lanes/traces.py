@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from agent_fox.core.specification import Specification, TraceFormula
 from agent_fox.core.temporal import EventKind, Formula, FormulaError, Trace, TraceEvent, Truth, check, parse, witness
 from agent_fox.system.redact import MASK
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile, failed, passed, unknown
+
+if TYPE_CHECKING:
+    from agent_fox.core.specification import Specification, TraceFormula
 
 LARGEST_TRACE = 16 * 1024 * 1024
 AROUND = 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.c_compiler import CompilerReader
 from agent_fox.verifier.logs.cmake import CmakeReader
@@ -11,9 +13,11 @@ from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.linker import LinkerReader
 from agent_fox.verifier.logs.make import MakeReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.sanitizers import SanitizerReader
-from agent_fox.verifier.results import Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+    from agent_fox.verifier.results import Parsed
 
 _COMMAND = regex(
     r"(?:\[\s*\d+(?:%|/\d+)\] |(?:[\w./-]*/)?(?:[\w-]*gcc|[\w-]*g\+\+|cc|c\+\+|clang|clang\+\+)(?:-\d+)? )"

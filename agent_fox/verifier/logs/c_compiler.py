@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
-from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.folders import Folders
 
 _FATAL = (
     "fatal error|schwerwiegender Fehler|erreur fatale|致命的エラー|致命错误|error fatal|errore irreversibile"

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import rust_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _OURS = regex(r'^\{"(?:reason|\$message_type|type)": ?"', re.MULTILINE)
 _TEXT_RUN = regex(r"^(?:running \d+ tests?$|error(?:\[E\d+\])?: )", re.MULTILINE)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import is_mild, position
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<checkstyle\b|<pmd\b)", re.MULTILINE)
 _ROOT = regex(r"<(?:checkstyle|pmd)\b")

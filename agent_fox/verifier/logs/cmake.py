@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _HEAD = regex(
     r"CMake (?P<severity>Error|Warning|Deprecation Warning|Internal Error|Deprecation Error)(?: \(dev\))?"

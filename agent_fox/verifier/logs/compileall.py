@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _NAMED = regex(r"\*\*\* Error compiling ['\"](?P<file>.+?)['\"]\.\.\.")
 _COMPILING = regex(r"Compiling ['\"](?P<file>.+?)['\"]\.\.\.")

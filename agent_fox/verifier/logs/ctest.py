@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _RESULT = regex(
     r"\s*\d+/\d+ Test +#\d+: (?P<name>\S[^\n]*) \.+(?P<how> +Passed|[^*\n]{0,60}\*\*\*[A-Za-z -]+(?:\(Disabled\))?)"

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import first_match
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _NPM = regex(r"npm (?:error|ERR!) ?(?P<text>.*)$")
 _NPM_CODE = regex(r"code (?P<code>E[A-Z0-9_]+|ERESOLVE)$")

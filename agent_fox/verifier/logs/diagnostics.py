@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.gathering import Gathering
-from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.results import FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.gathering import Gathering
+    from agent_fox.verifier.logs.protocol import Workspace
+    from agent_fox.verifier.results import FailureKind, Parsed
 
 
 def diagnostic(found: re.Match[str], kind: FailureKind, workspace: Workspace) -> Draft:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from agent_fox.verifier.logs.status import Outcome
-from agent_fox.verifier.results import Failure, TestSummary
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.status import Outcome
+    from agent_fox.verifier.results import Failure, TestSummary
 
 Field = str | int | None
 

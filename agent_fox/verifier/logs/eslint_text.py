@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _ENTRY = r"\s+(?P<line>\d+):(?P<column>\d+)\s+(?P<severity>error|warning)\s+"
 _WITH_RULE = regex(rf"{_ENTRY}(?P<message>\S.*?)\s{{2,}}(?P<code>[@\w][\w@./-]*)\s*$")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _PLACE = r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+):"
 _PLACED = regex(rf"{_PLACE}(?:\d+:)? [A-Z\[]")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import posixpath
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_SOURCES = 5_000
 _ENTERS = regex(

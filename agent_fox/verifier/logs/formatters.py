@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import diagnostic, first_match
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _BLACK = regex(r"would reformat (?P<file>\S.*)$")
 _BLACK_UNREADABLE = (

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _PYTHON_FRAME = regex(r'^[E\s]*File "([^"\n]{1,1000})", line (\d+)', re.MULTILINE)
 _PYTEST_FRAME = regex(r"^((?:[A-Za-z]:)?[^\s:][^:\n]{0,1000}\.py):(\d+): ?(?!\d)", re.MULTILINE)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go_packages import Packages
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.go_packages import Packages
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _PLACE = regex(
     r"(?P<vet>vet: )?(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*\.(?:go|mod|work|s|c|h|cc|cpp|cgo2\.go)):"

@@ -6,6 +6,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import without_colours
@@ -16,9 +17,11 @@ from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_LINES = 200  # of a test's output: its beginning, and as many of its end
 _OURS = regex(r'^\{(?:"Time":"[^"]*",|"ImportPath":"[^"]*",)?"Action":"[a-z-]+"', re.MULTILINE)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.go_packages import Packages
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.go_packages import Packages
+    from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_LINES = 400  # kept of one trace
 _BEGINS = regex(

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place
-from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _HOSTS_WITH_OWNERS = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitee.com")
 _LOG_LINE = regex(r"^\s+(?:[\w./-]*/)?([\w.-]+\.go):(\d+): ?(.*)$")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.go_packages import Packages
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _RESULT = regex(r"(?P<indent> *)--- (?P<how>FAIL|PASS|SKIP|BENCH): (?P<name>\S+) \([\d.]+s\)$")
 _GLUED = regex(r"(?<=\S)--- (?P<how>FAIL|PASS|SKIP): (?P<name>[^\s/]+) \([\d.]+s\)$")

@@ -7,6 +7,7 @@ indented, or not shown: a line about a failed test begins at the margin.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
@@ -16,8 +17,10 @@ from agent_fox.verifier.logs.gradle_tests import TestDraft, test_draft
 from agent_fox.verifier.logs.javac import JavacReader
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _TASK = regex(
     r"(?:> Task )?(?P<task>(?::[\w.-]+)+?)(?P<glued>(?:[A-Za-z]:[\\/]|/|error: |warning: |[ew]: |Note: "

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.javac import invalid_environment
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _HEADING = regex(r"\* (?P<name>Where|What went wrong|Try|Exception is|Get more help at)\b")
 _WHERE = regex(

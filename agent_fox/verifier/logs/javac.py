@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 ERRORS = "error|エラー|错误|錯誤|Fehler|erreur|오류"
 WARNINGS = "warning|警告|Warnung|avertissement|경고"

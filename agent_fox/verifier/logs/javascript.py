@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, javascript_place
-from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 LOADING = regex(
     r"SyntaxError|Cannot find (?:module|package)|Failed to (?:resolve|load)|Parse failure|Transform failed|ParseError"

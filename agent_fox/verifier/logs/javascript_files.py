@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, first_line
 from agent_fox.verifier.logs.node import node_failure
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _FILE = regex(r"^(?:[A-Za-z]:)?[^:*?<>|]*\.[cm]?[jt]sx?$")
 _NOT_LOADED = regex(

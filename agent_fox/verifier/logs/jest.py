@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import diagnostic
@@ -12,9 +13,11 @@ from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.tsc import PLAIN, PRETTY
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _MARKS = ("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests", "● ", "Jest:")
 _FIRST, _SECOND = "PFTSNJ●", "PF›"  # letters of the marks: cheaper to look at than the marks

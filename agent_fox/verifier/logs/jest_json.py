@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import pieces, without_colours
@@ -12,9 +12,11 @@ from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
 from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, records, text, texts
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _FILES = ("testResults", EACH)
 _BEGINS = regex(r'\{\s*"(?:num(?:Total|Failed|Passed)Test|testResults|success"\s*:\s*\w+,\s*"num)')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import without_colours
@@ -14,9 +14,11 @@ from agent_fox.verifier.logs.javascript_files import is_file, kind_of_broken_fil
 from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
 from agent_fox.verifier.logs.junit_lint import lint_failure
 from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.xml_stream import XmlCut
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
 _JAVA_TRACE = regex(r"^\s*at [\w.@/$<>-]+\([\w$-]+\.(?:java|kt|groovy|scala):\d+\)", re.MULTILINE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.junit_cases import JunitCase
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.junit_cases import JunitCase
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
 _PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)

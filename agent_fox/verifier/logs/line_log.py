@@ -9,11 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from agent_fox.verifier.logs.decode import Lines
-from agent_fox.verifier.logs.protocol import Workspace
-from agent_fox.verifier.results import Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
+    from agent_fox.verifier.results import Parsed
 
 _LINES_OF_BLOCK = 1_000
 

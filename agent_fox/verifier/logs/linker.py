@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
-from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.folders import Folders
 
 _LINKER = regex(
     r"(?:[\w./+-]*/)?(?:[\w.-]+-)?(?:ld(?:\.\w+|64\.lld)?|rust-lld|mold|collect2|wasm-ld)"

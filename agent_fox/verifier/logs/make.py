@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.folders import Folders
 
 _MAKE = r"(?:[\w./+-]*make)(?:\[\d+\])?(?:\.exe)?: "
 _RECIPE = regex(_MAKE + r"\*\*\* \[(?:(?P<file>[^\]\s:][^\]:]*):(?P<line>\d+): )?(?P<target>[^\]]+)\] (?P<how>.*)")

@@ -7,6 +7,7 @@ error of a compiler counts only where a compiler's goal failed: a test may have 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
@@ -15,9 +16,11 @@ from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft, format_draft
 from agent_fox.verifier.logs.maven_problems import kind_of, pom_problem, without_help
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.surefire import SurefireReader
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _LEVEL = regex(r"(?:[\d-]+[T ])?(?:[\d:.,]+Z? )?\[(INFO|WARNING|WARN|ERROR|FATAL|DEBUG)\](?: |$)")
 _GLUED = regex(r"(?<=.)\[(?:INFO|WARNING|ERROR)\] Tests run: ")

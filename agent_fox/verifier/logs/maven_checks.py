@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _CHECKSTYLE = regex(
     r"(?P<file>/?(?:[A-Za-z]:)?[^:\n\[]+\.\w+):\[(?P<line>\d+)(?:,(?P<column>\d+))?\] \([\w-]+\) "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
@@ -13,8 +14,10 @@ from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.javascript import exception_of, thrown_at
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.node import node_failure
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _PASSING = regex(r"  (?P<count>\d+) passing(?: \(.*\))?$")
 _PENDING = regex(r"  (?P<count>\d+) pending$")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.rust_tests import MOST_LINES, draft_of
 from agent_fox.verifier.results import FailureKind, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.drafts import Draft
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _BEGINS = regex(r"\s+(?:Nextest run ID \S+ with|Starting \d+ tests? across )")
 _RESULT = regex(

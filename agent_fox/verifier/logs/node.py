@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _HEAD = regex(r"(?:file://|node:|/|[A-Za-z]:[\\/])\S.*:\d+$|\S[^:\n]*\.[cm]?[jt]sx?:\d+$")
 _VERSION = regex(r"Node\.js v\d")

@@ -7,11 +7,13 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import BinaryIO, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, BinaryIO, Protocol, runtime_checkable
 from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.results import Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Parsed
 
 _DRIVE = regex(r"/?[A-Za-z]:/")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic
-from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.drafts import Draft
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _LINE = regex(
     r"\s+(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+) - (?P<severity>error|warning|information): (?P<message>.*)$"

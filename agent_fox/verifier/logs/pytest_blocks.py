@@ -6,12 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, python_place
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_SAID = 40  # lines marked E
 _ASIDE = regex(r"-+ (?:Captured|live log|generated) .*-$")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.pytest_blocks import Block
 from agent_fox.verifier.results import TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.pytest_blocks import Block
 
 _OUTCOME = regex(r"(?P<outcome>FAILED|ERROR|SUBFAILED(?:\(.*?\)|\[.*?\])*) (?P<node>\S.*)$")
 _COLLECTION_ERRORS = regex(r"!+ (?:Interrupted: )?(?P<count>\d+) errors? during collection !+$")

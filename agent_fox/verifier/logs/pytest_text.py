@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
@@ -13,10 +14,12 @@ from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
 from agent_fox.verifier.logs.pytest_summary import Entry, Summary
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _SECTION = regex(
     r"=+ (?P<name>ERRORS|FAILURES|X?PASSES|XFAILURES|SUBPASSES|warnings summary(?: \(final\))?|test session starts"

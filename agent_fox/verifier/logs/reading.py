@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.combine import completed, merged
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
-from agent_fox.verifier.logs.registry import Chosen, Parsers
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
 from agent_fox.verifier.results import FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.registry import Chosen, Parsers
 
 TAIL_LINES = 20
 _REPORT_FOLDER = regex(r"^(.*?)/?(?:target/(?:surefire|failsafe)-reports|build/test-results)(?:/|$)")

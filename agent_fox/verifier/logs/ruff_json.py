@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, record_of, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _ARRAY = regex(r"\[\s*(?:\]|\{)")
 _LINE = regex(r'\{"(?:cell|code|end_location)":')

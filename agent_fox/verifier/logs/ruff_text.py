@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _CODE = r"(?P<code>[A-Z]{1,5}\d{1,5}|[a-z]+(?:-[a-z]+)+:?|unformatted:|SyntaxError:|E902)"
 _AT = r"(?:cell \d+:)?(?P<line>\d+):(?P<column>\d+)"

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 MOST_LINES = 60  # kept of what one failed test printed
 _SECTION = regex(r"---- (?P<name>\S.*?) (?:stdout|stderr) ----$")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, Findings
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _HEAD = regex(r"(?P<severity>error|warning)(?:: internal compiler error)?(?:\[(?P<code>[\w:]+)\])?: (?P<message>.+)")
 _SHORT = regex(

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
-from agent_fox.verifier.logs.folders import Folders
 from agent_fox.verifier.results import FailureKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.folders import Folders
 
 _BEGINS = regex(r"(?:==\d+==)?(?:ERROR|WARNING): (?P<message>\w+Sanitizer: .*)")
 _FRAME = regex(r"\s+#\d+ 0x[0-9a-f]+ in (?P<function>.+) (?P<file>[^\s:]+\.\w+):(?P<line>\d+)(?::(?P<column>\d+))?$")

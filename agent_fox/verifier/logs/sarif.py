@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
@@ -13,9 +13,11 @@ from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
 from agent_fox.verifier.logs.opening import stands_first
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.records import Record, number, record, records, text
 from agent_fox.verifier.results import Failure, FailureKind, Parsed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _RUN = ("runs", EACH)
 _RESULT = (*_RUN, "results", EACH)

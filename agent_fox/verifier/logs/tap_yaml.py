@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.frames import Place, javascript_place
-from agent_fox.verifier.logs.protocol import Workspace
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _KEY = regex(r"^([\w-]+):(?: (.*))?$")
 _BLOCK = regex(r"^[|>][+-]?\d*$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
@@ -10,9 +11,11 @@ from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.pytest_blocks import distinct, exception_of
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 UNEXPECTED = "UNEXPECTED SUCCESS"
 _RULE = "=" * 70

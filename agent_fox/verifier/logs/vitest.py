@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.coverage import too_little
@@ -13,8 +14,10 @@ from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, loader_place
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.logs.protocol import Workspace
 
 _SECTION = regex(r"⎯+ (?P<name>\S.*?) ⎯+$")
 _FAILED = regex(r"Failed (?:Suites|Tests) \d+$")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.gathering import SourceChange, Test
 from agent_fox.verifier.policy.reading import Function, Skip, Step, Use
 from agent_fox.verifier.policy.reading import Rows as Repeated
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 from agent_fox.verifier.policy.weakening import Fate, shown, turns
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import SourceChange, Test
 
 _SKIPS = regex(r"skip|xfail|abort", re.IGNORECASE)
 _LOSING = frozenset({Fate.GONE, Fate.VOID, Fate.WEAKER})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength, settled
 from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _BROAD = ("Exception", "Throwable", "RuntimeException", "Error")
 _CALLS: dict[str, tuple[str, Strength]] = {

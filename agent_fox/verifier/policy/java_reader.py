@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import tree_sitter_java
 from tree_sitter import Language as Grammar
@@ -27,7 +28,9 @@ from agent_fox.verifier.policy.reading import (
     Use,
 )
 from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens, walk
-from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.values import Language
 
 _TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
 _SKIP_MARKS = ("Disabled", "Ignore")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-
-from tree_sitter import Node
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.reading import Patch
 from agent_fox.verifier.policy.trees import children, field, line_of, text_of, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 _MOCKERS = frozenset(
     {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from tree_sitter import Node
-
-from agent_fox.verifier.policy.expressions import Tokens
 from agent_fox.verifier.policy.javascript_assertions import assertion_of_call
 from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Rows, Skip, Step, Strength, Use
 from agent_fox.verifier.policy.trees import children, field, line_of, text_of, tokens, walk
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from agent_fox.verifier.policy.expressions import Tokens
 
 FUNCTIONS = ("arrow_function", "function_expression", "function_declaration", "method_definition", "function")
 LOOPS = ("for_in_statement", "for_statement", "while_statement", "do_statement")

@@ -7,9 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.values import Change, FileChange
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.values import Change, FileChange
 
 LARGEST_TEXT = 512 * 1024  # bytes; of a larger file the beginning is looked at, and the report says so
 LONGEST_LINE = 2_000  # characters

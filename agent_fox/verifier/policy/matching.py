@@ -7,11 +7,14 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.gathering import Test
-from agent_fox.verifier.policy.reading import Assertion
 from agent_fox.verifier.policy.weakening import difference
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import Test
+    from agent_fox.verifier.policy.reading import Assertion
 
 ALIKE = 0.5  # of the assertions of a test, for another to be taken for it
 SAME_NAME = 0.7  # of the words of a name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, joined, tokens_of
 from agent_fox.verifier.policy.python_assertions import last_name, written
@@ -12,7 +13,9 @@ from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.python_steps import is_about_machine, rows_of, skips_in, steps_of
 from agent_fox.verifier.policy.python_tables import put_tables
 from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip, Step, Unreadable
-from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.values import Language
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

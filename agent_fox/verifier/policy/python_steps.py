@@ -6,8 +6,8 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.expressions import Tokens
 from agent_fox.verifier.policy.python_assertions import (
     BROAD_ERRORS,
     is_raises,
@@ -19,6 +19,9 @@ from agent_fox.verifier.policy.python_assertions import (
     written,
 )
 from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Rows, Skip, Step, Strength, Use
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.expressions import Tokens
 
 MOST_ROWS = 500
 

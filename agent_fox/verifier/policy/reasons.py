@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.policy.gathering import Test
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Rule, Severity
 from agent_fox.verifier.sources import Naming
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import Test
 
 FEWEST_WORDS = 5  # of a sentence that names a test or file and says why, the name not counted
 

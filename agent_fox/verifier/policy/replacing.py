@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import Tokens, called_names, contains, names_of
-from agent_fox.verifier.policy.gathering import Test
-from agent_fox.verifier.policy.matching import Match, Matched
 from agent_fox.verifier.policy.reading import Assertion, Strength
 from agent_fox.verifier.policy.weakening import difference, turns
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import Test
+    from agent_fox.verifier.policy.matching import Match, Matched
 
 MOST_REPLACED = 2  # assertions or tests that a new one may stand for: tests are also merged
 LONG_TEXT = 10  # characters of a text that two assertions do not have in common by chance

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import tree_sitter_rust
 from tree_sitter import Language as Grammar
@@ -26,7 +27,9 @@ from agent_fox.verifier.policy.reading import (
     settled,
 )
 from agent_fox.verifier.policy.trees import children, field, line_of, parsed, text_of, tokens
-from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.values import Language
 
 _TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
 _LOOSE = ("is_ok", "is_err", "is_some", "is_none")

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from importlib.resources import files
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from agent_fox.verifier.policy.line_rules import runners
-from agent_fox.verifier.policy.lines import TextChange
 from agent_fox.verifier.policy.settings import BadSettings, Settings, settings_of
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.lines import TextChange
 
 Becomes = Literal["lowered", "narrowed", "widened", "off", "on", "gone", "idle", "quieter"]
 _Values = tuple[str, ...]

@@ -6,11 +6,14 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.policy.expressions import calls
-from agent_fox.verifier.policy.gathering import SourceChange, Test
-from agent_fox.verifier.policy.reading import Patch, Reading
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import SourceChange, Test
+    from agent_fox.verifier.policy.reading import Patch, Reading
 
 _REMEDY = "Call the real code in the test, and replace only what it needs from outside."
 

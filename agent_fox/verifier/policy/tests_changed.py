@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.policy.gathering import SourceChange, Test
 from agent_fox.verifier.policy.matching import How, Matched
 from agent_fox.verifier.policy.reading import Skip, Strength
 from agent_fox.verifier.policy.replacing import Replacements, is_within
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
 from agent_fox.verifier.policy.weakening import Fate, Turn, shown, turns
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.policy.gathering import SourceChange, Test
 
 MOST_NAMES = 5
 

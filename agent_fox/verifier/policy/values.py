@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.results import Scope, TestSummary
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Scope, TestSummary
 
 
 class Language(StrEnum):

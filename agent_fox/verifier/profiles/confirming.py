@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from agent_fox.system.toml_tables import Toml
-from agent_fox.verifier.profiles.model import Profile
 from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
+
+if TYPE_CHECKING:
+    from agent_fox.system.toml_tables import Toml
+    from agent_fox.verifier.profiles.model import Profile
 
 NARROWING = Path(".agent-fox") / "verifier.toml"
 MOST_CHANGES = 10

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.profiles.facts_javascript import javascript_facts
 from agent_fox.verifier.profiles.facts_jvm import gradle_facts, maven_facts
 from agent_fox.verifier.profiles.facts_native import c_facts, cargo_facts, go_facts
 from agent_fox.verifier.profiles.facts_python import python_facts
-from agent_fox.verifier.profiles.found import Facts, Place
-from agent_fox.verifier.profiles.manifests import Manifests
 from agent_fox.verifier.profiles.systems import SystemKind
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.found import Facts, Place
+    from agent_fox.verifier.profiles.manifests import Manifests
 
 _READERS: dict[SystemKind, Callable[[Manifests, Place], Facts]] = {
     SystemKind.MAVEN: maven_facts,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.profiles.systems import BuildSystem
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.systems import BuildSystem
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from agent_fox.config import Count, Flag, Seconds, Table, Text
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool
-from agent_fox.verifier.profiles.systems import SystemKind
+from agent_fox.verifier.profiles.systems import SystemKind  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.results import Tool
 
 GIT = ".git"

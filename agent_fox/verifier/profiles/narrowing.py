@@ -15,7 +15,7 @@ from agent_fox.system.toml_tables import Toml, explain
 from agent_fox.verifier.profiles.loading import profile_of
 from agent_fox.verifier.profiles.model import Command, Inside, NetworkProfile, Profile
 from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.results import Tool  # noqa: TC001 - pydantic reads it
 
 WIDENED = "profile_widened"
 _MOST_DIFFERENCES = 200

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.facts import facts_of
@@ -17,8 +18,10 @@ from agent_fox.verifier.profiles.manifests import Manifests
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.programs import Search, find_all
 from agent_fox.verifier.profiles.request import Prepared, Refused, Unavailable, Why
-from agent_fox.verifier.profiles.systems import Detection
 from agent_fox.verifier.profiles.templates import fill, value_names
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.systems import Detection
 
 
 @dataclass(frozen=True, slots=True)

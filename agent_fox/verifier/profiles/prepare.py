@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from agent_fox.verifier.profiles.detect import detected
 from agent_fox.verifier.profiles.facts import facts_of
@@ -19,9 +20,11 @@ from agent_fox.verifier.profiles.model import Command, Lists, Profile, Values
 from agent_fox.verifier.profiles.programs import Program, Search, find_all
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable, Why
 from agent_fox.verifier.profiles.skipping import refuse_skipping
-from agent_fox.verifier.profiles.systems import BuildSystem, Detection
 from agent_fox.verifier.profiles.templates import fill, fill_text, names_of, value_names
 from agent_fox.verifier.results import Scope, Tool
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.systems import BuildSystem, Detection
 
 MOST_FILES = 4_000  # that one command is given
 _REPORTERS = Path(__file__).resolve().parents[1] / "reporters"

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from agent_fox.verifier.results import Scope, Tool
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Scope, Tool
 
 
 class Why(StrEnum):

@@ -6,10 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from pathlib import PurePath
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.results import Tool
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.results import Tool
 
 CODE = "test_skipping"
 _FALSE = r"=(?:false|no|off|0)"  # a switch that is turned off is none
