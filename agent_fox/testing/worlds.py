@@ -15,6 +15,8 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from agent_fox.testing import prefork
+
 PLAYERS = Path(__file__).with_name("players.py")
 SOURCE = Path(__file__).resolve().parents[2]
 NEVER = 1_000_000
@@ -187,10 +189,7 @@ def run_cli(
     root: Path, *arguments: str, timeout: float = 120, data: str | None = None, **variables: str
 ) -> subprocess.CompletedProcess[str]:
     """Run `agent-fox ARGUMENTS` in `root` to its end. `data` is its standard input, `variables` are added."""
-    return subprocess.run(
-        program(*arguments), cwd=root, env=environment(**variables), input=data or "", capture_output=True,
-        text=True, timeout=timeout, check=False,
-    )  # fmt: skip
+    return prefork.run(arguments, cwd=root, env=environment(**variables), data=(data or "").encode(), timeout=timeout)
 
 
 def rows(root: Path, sql: str) -> list[tuple[object, ...]]:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from agent_fox.testing import prefork
+
 PROGRAM = [sys.executable, "-m", "agent_fox.cli.main"]
 SOURCE = Path(__file__).resolve().parents[2]
 
@@ -14,15 +16,7 @@ SOURCE = Path(__file__).resolve().parents[2]
 def start(where: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run `agent-fox ARGUMENTS` in `where`; its exit code and output."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(where), "PYTHONPATH": str(SOURCE), **variables}
-    return subprocess.run(
-        [*PROGRAM, *arguments],
-        cwd=where,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return prefork.run(arguments, cwd=where, env=environment, timeout=60)
 
 
 def said(done: subprocess.CompletedProcess[str]) -> str:
