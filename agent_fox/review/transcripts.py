@@ -10,12 +10,11 @@ message that is not there yet, says that more is to come. `read_on` continues wh
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from io import BufferedReader
 
-from agent_fox.core.regex import regex
-
-ID = regex(rb"afx-[0-9a-f]{12}(?![0-9a-f])")
+ID = re.compile(rb"afx-[0-9a-f]{12}(?![0-9a-f])")
 TOOLS = frozenset({"todoWrite", "todo_write"})
 """The tool that gives out ids, by both of its names."""
 
@@ -26,7 +25,7 @@ LONGEST_LINE = 32 * 1024 * 1024
 """Bytes. A longer line is not parsed; ids that it names are found."""
 
 OVERLAP = 16
-WITNESS = regex(r"[\w ]+")
+WITNESS = re.compile(r"[\w ]+")
 LONGEST_WITNESS = 80
 
 

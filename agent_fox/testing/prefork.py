@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -43,24 +43,38 @@ _LEFT_OUT = ("agent_fox.testing", "agent_fox.mcp")
 
 @dataclass(slots=True)
 class Call:
-    """One call under way. `pid` is its process, which signals can be sent to."""
+    """One call under way, with the methods of `subprocess.Popen` that tests use. `pid` is its process."""
 
     pid: int
     _answer: socket.socket
+    returncode: int | None = None
 
-    def wait(self, timeout: float) -> int:
-        """Its exit code, negative where a signal ended it. Ends it and raises TimeoutError after `timeout` seconds."""
-        self._answer.settimeout(timeout)
-        try:
-            told = self._answer.recv(MOST_BYTES)
-        except TimeoutError:
-            os.kill(self.pid, signal.SIGKILL)
-            self._answer.settimeout(None)
-            self._answer.recv(MOST_BYTES)
-            raise
-        finally:
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, negative where a signal ended it. Raises subprocess.TimeoutExpired."""
+        if self.returncode is None:
+            self._answer.settimeout(timeout)
+            try:
+                told = self._answer.recv(MOST_BYTES)
+            except TimeoutError:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0) from None
             self._answer.close()
-        return os.waitstatus_to_exitcode(int(told))
+            self.returncode = os.waitstatus_to_exitcode(int(told))
+        return self.returncode
+
+    def poll(self) -> int | None:
+        """Its exit code; None while it runs."""
+        is_told = self.returncode is None and select.select([self._answer], [], [], 0)[0]
+        return self.wait() if is_told else self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
 
 def can_be_forked(environment: Mapping[str, str]) -> bool:
@@ -79,22 +93,17 @@ def run(
     timeout: float = 120,
     module: str = PROGRAM,
 ) -> subprocess.CompletedProcess[str]:
-    """Like `subprocess.run([python, "-m", module, *arguments], ...)` with text. Raises subprocess.TimeoutExpired.
-
-    Where the environment says something that Python reads at its start, it is that call: a process of its own.
-    """
-    if not can_be_forked(env):
-        return subprocess.run(
-            [sys.executable, "-m", module, *arguments], cwd=cwd, env=dict(env), input=data.decode(),
-            capture_output=True, text=True, timeout=timeout, check=False,
-        )  # fmt: skip
+    """Like `subprocess.run([python, "-m", module, *arguments], ...)` with text. Raises subprocess.TimeoutExpired."""
     with contextlib.ExitStack() as stack:
         given, out, err = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
         given.write(data)
         given.seek(0)
+        call = begin(arguments, cwd=cwd, env=env, streams=(given, out, err), module=module)
         try:
-            code = begin(arguments, cwd=cwd, env=env, streams=(given, out, err), module=module).wait(timeout)
-        except TimeoutError:
+            code = call.wait(timeout)
+        except subprocess.TimeoutExpired:
+            call.kill()
+            call.wait()
             raise subprocess.TimeoutExpired([module, *arguments], timeout, text_of(out), text_of(err)) from None
         return subprocess.CompletedProcess([module, *arguments], code, text_of(out), text_of(err))
 
@@ -111,13 +120,35 @@ def begin(
     env: Mapping[str, str],
     streams: tuple[BinaryIO, BinaryIO, BinaryIO],
     module: str = PROGRAM,
-) -> Call:
-    """Start a call whose standard input, output and error are these open files."""
+    is_leader: bool = False,
+) -> Call | subprocess.Popen[bytes]:
+    """Start a call whose standard input, output and error are these open files. `is_leader`: of a session of its own.
+
+    Where the environment says something that Python reads at its start, it is a process in the ordinary way.
+    """
+    if not can_be_forked(env):
+        given, out, err = streams
+        return subprocess.Popen(
+            [sys.executable, "-m", module, *arguments], cwd=cwd, env=dict(env), stdin=given, stdout=out, stderr=err,
+            start_new_session=is_leader,
+        )  # fmt: skip
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    call = json.dumps({"module": module, "arguments": list(arguments), "cwd": str(cwd), "env": dict(env)})
+    call = Order(module, [*arguments], str(cwd), dict(env), is_leader)
     with theirs:
-        socket.send_fds(_server(), [call.encode()], [*(stream.fileno() for stream in streams), theirs.fileno()])
+        message = json.dumps(asdict(call)).encode()
+        socket.send_fds(_server(), [message], [*(stream.fileno() for stream in streams), theirs.fileno()])
     return Call(int(ours.recv(MOST_BYTES)), ours)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a fork is to become."""
+
+    module: str
+    arguments: list[str]
+    cwd: str
+    env: dict[str, str]
+    is_leader: bool
 
 
 @cache
@@ -152,12 +183,12 @@ def serve(way: socket.socket) -> None:
     signal.set_wakeup_fd(wake)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     while True:
-        ready, _, _ = select.select([way, woken], [], [])
+        ready, _, _ = select.select([way.fileno(), woken], [], [])
         if woken in ready:
             with contextlib.suppress(BlockingIOError):
                 os.read(woken, MOST_BYTES)
             _tell_ends(calls)
-        if way not in ready:
+        if way.fileno() not in ready:
             continue
         message, numbers, _, _ = socket.recv_fds(way, MOST_BYTES, 4)
         if not message:
@@ -169,7 +200,7 @@ def serve(way: socket.socket) -> None:
                 other.close()
             os.close(woken)
             os.close(wake)
-            become(json.loads(message), numbers)
+            become(Order(**json.loads(message)), numbers)
         calls[pid] = socket.socket(fileno=numbers.pop())
         calls[pid].send(str(pid).encode())
         for number in numbers:
@@ -187,26 +218,27 @@ def _tell_ends(calls: dict[int, socket.socket]) -> None:
             answer.send(str(status).encode())
 
 
-def become(call: dict[str, object], numbers: Sequence[int]) -> NoReturn:
+def become(order: Order, numbers: Sequence[int]) -> NoReturn:
     """Turn this fork into the process that was asked for, and leave as it leaves."""
     *streams, answer = numbers
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.close(answer)
+    if order.is_leader:
+        os.setsid()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.clear()
-    os.environ.update(call["env"])  # type: ignore[call-overload]
-    cwd, module = str(call["cwd"]), str(call["module"])
-    os.chdir(cwd)
-    sys.path[0] = cwd
-    sys.argv = [module, *call["arguments"]]  # type: ignore[misc]
+    os.environ.update(order.env)
+    os.chdir(order.cwd)
+    sys.path[0] = order.cwd
+    sys.argv = [order.module, *order.arguments]
     tempfile.tempdir = None
     random.seed()
     time.tzset()
-    sys.modules.pop(module, None)
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    sys.modules.pop(order.module, None)
+    runpy.run_module(order.module, run_name="__main__", alter_sys=True)
     sys.exit(0)
 
 

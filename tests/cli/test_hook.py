@@ -12,6 +12,7 @@ import pytest
 
 from agent_fox.cli import door
 from agent_fox.cli.main import run
+from agent_fox.testing import prefork
 from tests.cli.program import PROGRAM, SOURCE, said, start
 
 DOOR = [sys.executable, "-m", "agent_fox.cli.door"]
@@ -19,9 +20,7 @@ DOOR = [sys.executable, "-m", "agent_fox.cli.door"]
 
 def through(program: list[str], where: Path, *words: str, given: str = "") -> subprocess.CompletedProcess[str]:
     environment = {"PATH": os.environ["PATH"], "HOME": str(where), "PYTHONPATH": str(SOURCE)}
-    return subprocess.run(
-        [*program, *words], cwd=where, env=environment, input=given, capture_output=True, text=True, check=False
-    )
+    return prefork.run(words, cwd=where, env=environment, data=given.encode(), module=program[2])
 
 
 def asked(where: Path) -> str:

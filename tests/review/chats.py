@@ -19,6 +19,7 @@ from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register
 from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import open_state, transaction
+from agent_fox.testing import prefork
 
 AT = "2026-11-22T12:00:00.000Z"
 SESSION = "efd7796b-ecc5-40ff-a42c-3b2634547ff0"
@@ -136,10 +137,7 @@ class Chat:
     def stop(self, *options: str, given: bytes | None = None, **changes: object) -> subprocess.CompletedProcess[str]:
         """Let the client ask the hook."""
         text = json.dumps(self.asked(**changes)).encode() if given is None else given
-        done = subprocess.run(
-            [*HOOK, *options], cwd=self.root, env=environment(self.root), input=text, capture_output=True, check=False
-        )
-        return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+        return prefork.run([*HOOK[3:], *options], cwd=self.root, env=environment(self.root), data=text, module=HOOK[2])
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:

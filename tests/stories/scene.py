@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections import Counter
@@ -13,7 +14,8 @@ from pathlib import Path
 from agent_fox.evidence.verify import verify
 from agent_fox.store.state import read_state
 from agent_fox.system import clock
-from agent_fox.testing.worlds import environment, log, program, rows
+from agent_fox.testing import prefork
+from agent_fox.testing.worlds import environment, log, rows, run_cli
 
 PROVEN, REFUSED, NOT_PROVEN, CEILING, CANNOT_GO_ON, INTERRUPTED = 0, 1, 2, 3, 4, 130
 LONGEST_RUN = 300.0  # seconds, on a machine that is busy with other things
@@ -21,10 +23,7 @@ LONGEST_RUN = 300.0  # seconds, on a machine that is busy with other things
 
 def run(root: Path, *options: str, ends: int, **variables: str) -> subprocess.CompletedProcess[str]:
     """`agent-fox run OPTIONS`, which must end with this exit code and never with a traceback."""
-    done = subprocess.run(
-        program("run", *options), cwd=root, env=environment(**variables), stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=LONGEST_RUN, check=False,
-    )  # fmt: skip
+    done = run_cli(root, "run", *options, timeout=LONGEST_RUN, **variables)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.returncode == ends, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
     if (root / ".agent-fox" / "state.db").exists() and ends != REFUSED:
@@ -68,13 +67,12 @@ def disagreement(part: object, gate: object, verifier: object, review: object, v
     return ""
 
 
-def begin(root: Path, *options: str, **variables: str) -> subprocess.Popen[bytes]:
-    """`agent-fox run OPTIONS` in the background, in a process group of its own."""
-    quiet = subprocess.DEVNULL
-    return subprocess.Popen(
-        program("run", *options), cwd=root, env=environment(**variables), stdin=quiet, stdout=quiet, stderr=quiet,
-        start_new_session=True,
-    )  # fmt: skip
+def begin(root: Path, *options: str, **variables: str) -> prefork.Call | subprocess.Popen[bytes]:
+    """`agent-fox run OPTIONS` in the background, in a session of its own."""
+    with Path(os.devnull).open("r+b") as quiet:
+        return prefork.begin(
+            ["run", *options], cwd=root, env=environment(**variables), streams=(quiet, quiet, quiet), is_leader=True
+        )
 
 
 def wait_until(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.sandbox import why_missing
-from agent_fox.testing.worlds import environment, issue_files, rows
+from agent_fox.testing.worlds import issue_files, rows, run_cli
 from tests.stories.scene import NOT_PROVEN, PROVEN, decisions, run, verdicts
 
 REQUIREMENTS = "### Requirement 1: Sum\n1. [01-REQ-1.1] WHEN given prices, `total` SHALL return their sum.\n"
@@ -90,10 +90,7 @@ def test_the_evidence_of_a_fail_names_command_exit_code_error_and_log(tmp_path: 
     (issue,) = issue_files(root)
     address = re.search(r"artifact://\S+\.log", issue.read_text())
     assert address is not None
-    shown = subprocess.run(
-        [sys.executable, "-m", "agent_fox.cli.main", "logs", address[0]],
-        cwd=root, env=environment(), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    shown = run_cli(root, "logs", address[0])
     assert "assert 7 == 3" in shown.stdout
 
 
