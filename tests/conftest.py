@@ -1,15 +1,39 @@
-"""What all tests begin with."""
+"""What all tests begin with, and the options that choose among them."""
 
 from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
+
+from tests.choosing import Flaky, keep_part
+from tests.counting import Counting
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what runs in its background with SIGINT ignored, and so would be all that a test starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("agent_fox")
+    group.addoption("--part", type=int, metavar="SEED", help="only the part of the long tests that the seed chooses")
+    group.addoption("--flaky", type=Path, metavar="FILE", help="name what passed in a second try (with --last-failed)")
+    group.addoption("--budgets", action="store_true", help="fail where more is started than tests/budgets.toml allows")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Counting(is_held=config.getoption("--budgets")))
+    flaky = config.getoption("--flaky")
+    if flaky is not None:
+        config.pluginmanager.register(Flaky(flaky, is_second_try=config.getoption("lf")))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    seed = config.getoption("--part")
+    if seed is not None:
+        keep_part(items, config, seed)
 
 
 @pytest.fixture(autouse=True, scope="session")
