@@ -11,7 +11,7 @@ AGENTS  ?= claude codex gemini opencode mini
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-mcp test-agents check bench mutants faults acceptance clean
+.PHONY: help run test test-mcp test-agents check bench mutants planted faults acceptance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -57,6 +57,9 @@ bench: $(READY) ## measured figures, each beside its floor
 
 mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason
 	$(PYTHON) -m tools.mutants
+
+planted: $(READY) ## planted bugs: every one that the tests do not catch needs a written reason
+	$(PYTHON) -m tools.planted_bugs
 
 faults: $(READY) ## crash and fault injection, longer than the tests
 	FAULT_ROUNDS=$(FAULT_ROUNDS) $(PYTHON) -m pytest -m slow
