@@ -153,6 +153,7 @@ def copy() -> Iterator[Path]:
             if name and os.path.lexists(ROOT / name):
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+        copy_compiled(tree)
         argv = [sys.executable, "-c", "import agent_fox; print(agent_fox.__file__)"]
         run = subprocess.run(argv, cwd=folder, env=environment(tree), check=True, capture_output=True, text=True)
         if Path(run.stdout.strip()) != tree / "agent_fox" / "__init__.py":
@@ -160,14 +161,24 @@ def copy() -> Iterator[Path]:
         yield tree
 
 
+def copy_compiled(tree: Path) -> None:
+    """What Python has compiled of the package already; it compiles anew what has changed since."""
+    for path in (ROOT / "agent_fox").rglob("__pycache__"):
+        place = tree / path.relative_to(ROOT)
+        if place.parent.exists():
+            shutil.copytree(path, place)
+
+
 def environment(tree: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": str(tree)}
 
 
 def own_tests(bug: Bug) -> list[str]:
-    """The tests of the package that the bug is in."""
-    name = Path(bug.file).parts[1]
-    return [f"tests/test_{name}"] if name.endswith(".py") else [f"tests/{name}"]
+    """The tests that mirror the file that the bug is in, then those of its package."""
+    place = Path(bug.file).relative_to("agent_fox")
+    mirror = Path("tests") / place.parent / f"test_{place.name}"
+    package = [] if len(place.parts) == 1 else [f"tests/{place.parts[0]}"]
+    return [*([str(mirror)] if (ROOT / mirror).exists() else []), *package]
 
 
 def other_tests(bug: Bug) -> list[str]:
