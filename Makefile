@@ -6,12 +6,14 @@ PYTHON := $(BIN)/python
 READY  := $(VENV)/.ready
 DEMO   := build/demo
 FAULT_ROUNDS ?= 50
+SPREAD := -n 2 --dist loadfile
+MORE ?=
 TRACKER ?= local
 AGENTS  ?= claude codex gemini opencode mini
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-mcp test-agents check bench mutants planted faults acceptance clean
+.PHONY: help run quick test full test-mcp test-agents check bench mutants planted faults acceptance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,13 +35,21 @@ else
 	fi
 endif
 
+quick: $(READY) ## the core's tests, and those of what changed since the last commit (under a minute)
+	@$(PYTHON) -m tools.quick
+
 test: $(READY) ## the tests, from nothing
 	@$(PYTHON) -m tools.github_description || [ $$? -eq 75 ] # where it cannot be had, its tests are skipped and say so
-	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
+	$(PYTHON) -m pytest $(SPREAD) -m "not agents and not slow" --budgets $(MORE)
+
+full: $(READY) ## everything: long histories, attacks, faults, other people's checks, real agents' programs
+	@$(PYTHON) -m tools.github_description || [ $$? -eq 75 ]
+	$(PYTHON) -m pytest $(SPREAD) -m "not agents"
+	$(MAKE) test-mcp test-agents faults
 
 test-agents: $(READY) ## the real agents' programs (AGENTS="claude codex ...", fetched once) against a scripted model
 	$(PYTHON) -m tools.agent_clis $(AGENT_CLIS) $(AGENTS)
-	AGENT_FOX_TEST_CLIS=$(AGENT_CLIS) $(PYTHON) -m pytest -n 2 --dist loadfile -m agents
+	AGENT_FOX_TEST_CLIS=$(AGENT_CLIS) $(PYTHON) -m pytest $(SPREAD) -m agents
 
 test-mcp: $(READY) ## other people's checks of the MCP server: conformance suite and inspector (fetched by npm)
 	$(PYTHON) -m tools.third_party
@@ -50,7 +60,7 @@ check: $(READY) ## format, lint, types, architecture, own specs, docs and tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/agent-fox lint --strict
-	$(PYTHON) -m pytest -n 2 --dist loadfile -m "not agents"
+	$(MAKE) test
 
 bench: $(READY) ## measured figures, each beside its floor
 	$(PYTHON) -m bench

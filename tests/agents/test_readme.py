@@ -40,6 +40,7 @@ def transcripts() -> Iterator[tuple[list[str], list[str]]]:
         yield command.split(), [line for line in masked(printed) if line != "..."]
 
 
+@pytest.mark.landing
 def test_the_run_with_a_real_agent_goes_as_the_readme_shows(tmp_path: Path) -> None:
     claude = program("claude")
     if claude is None:

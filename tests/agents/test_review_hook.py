@@ -172,6 +172,7 @@ def shell(name: str, command: str) -> dict[str, Any]:
     return {"tool": "exec_command", "arguments": {"cmd": command, "yield_time_ms": 30_000}}
 
 
+@pytest.mark.landing
 @BOTH
 def test_a_chat_is_held_until_its_task_is_verified_and_then_let_go(desk: Desk, name: str) -> None:
     actions = (REGISTER, {"say": "All is done."}, shell(name, desk.verifying()), {"say": "Now it is."}, {"say": "NO"})

@@ -173,6 +173,7 @@ def plants(canary: Path, server: str) -> tuple[Action, ...]:
     )  # fmt: skip
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("cli", CLIS)
 def test_what_a_coder_plants_in_its_tree_does_nothing_to_the_sessions_after_it(stage: Stage, cli: Cli) -> None:
     """Without a sandbox, so that nothing but the agent's command line keeps the plants from running."""

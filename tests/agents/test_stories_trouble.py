@@ -53,6 +53,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     yield from staged(tmp_path)
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("cli", CLIS)
 def test_a_refused_key_pauses_at_once_and_the_next_run_goes_on_with_the_same_ticket(stage: Stage, cli: Cli) -> None:
     scene = stage.scene(settings(AGENT[cli]), step({"fail": "authentication"}, *GOOD))

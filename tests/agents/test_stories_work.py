@@ -49,6 +49,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     yield from staged(tmp_path)
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("cli", CLIS)
 def test_a_fail_sends_the_coder_back_with_a_brief_and_a_pass_ends_it(stage: Stage, cli: Cli) -> None:
     """The judges are the tests and a model that always says PASS: where the tests fail, that is what counts."""
@@ -79,6 +80,7 @@ def test_a_fail_sends_the_coder_back_with_a_brief_and_a_pass_ends_it(stage: Stag
     assert [one["backend"] for one in first["agents"]] == ["checks", cli]
 
 
+@pytest.mark.landing
 @pytest.mark.parametrize("cli", CLIS)
 def test_a_coder_that_has_not_run_the_tests_is_held_back_and_let_go_in_the_end(stage: Stage, cli: Cli) -> None:
     """Attempt 1 never runs them, and is wrong; attempt 2 runs them when it is told to."""
@@ -95,6 +97,7 @@ def test_a_coder_that_has_not_run_the_tests_is_held_back_and_let_go_in_the_end(s
     assert "held back once by the stop hook" in told
 
 
+@pytest.mark.landing
 def test_a_stronger_agent_of_another_vendor_is_called_only_when_there_is_no_progress(stage: Stage) -> None:
     cheap = f'backend = "claude"\nmodel = "{CHEAP}"\n'
     judge = f'backend = ["checks", "codex"]\nmodel = "{OTHER}"\n'
@@ -118,6 +121,7 @@ def test_a_stronger_agent_of_another_vendor_is_called_only_when_there_is_no_prog
     assert "the strong one" in scene.told(VERIFIER) + scene.told() or "codex" in scene.told()
 
 
+@pytest.mark.landing
 def test_a_judge_that_crashes_or_says_nothing_readable_never_proves_anything(stage: Stage) -> None:
     """The program of the second judge is a script that kills itself."""
     scene = stage.scene(settings(AGENT["claude"]), step(*GOOD))
