@@ -90,7 +90,9 @@ class ConfigError(ValueError):
 class Table(BaseModel):
     """One table of the file: unknown keys are refused, nothing changes after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, allow_inf_nan=False, coerce_numbers_to_str=True, defer_build=True
+    )
 
 
 class PlanSettings(Table):
@@ -184,9 +186,11 @@ class CoderSettings(AgentSettings):
 class Agents(Table):
     """One agent for each archetype."""
 
-    coder: CoderSettings = Field(default=CoderSettings(), description="Writes code.")
-    reviewer: AgentSettings = Field(default=AgentSettings(), description="Reads specs, tests, and verified work.")
-    verifier: AgentSettings = Field(default=AgentSettings(), description="Gives one verdict per requirement.")
+    coder: CoderSettings = Field(default={}, validate_default=True, description="Writes code.")
+    reviewer: AgentSettings = Field(
+        default={}, validate_default=True, description="Reads specs, tests, and verified work."
+    )
+    verifier: AgentSettings = Field(default={}, validate_default=True, description="Gives one verdict per requirement.")
 
     def of(self, archetype: str) -> AgentSettings:
         """The agent of `coder`, `reviewer` or `verifier`; ValueError for any other word."""
@@ -209,7 +213,7 @@ class SpecSettings(Table):
     """What differs for one spec, named by its folder. Keys left out are those of the wider tables."""
 
     retry_predecessor: Flag | None = Field(default=None, description="May a FAIL send this spec's coders back?")
-    agents: Agents = Field(default=Agents(), description="This spec's agents.")
+    agents: Agents = Field(default={}, validate_default=True, description="This spec's agents.")
 
     @property
     def retries_coders(self) -> bool | None:
@@ -246,8 +250,8 @@ class LimitSettings(Ceilings):
     """Ceilings for a whole run; one that is reached pauses it (exit code 3). 0 launches nothing."""
 
     wall_minutes: Amount | None = Field(default=None, description="Minutes of running. Unset: no ceiling.")
-    spec: Ceilings = Field(default=Ceilings(), description="For each spec.")
-    node: Ceilings = Field(default=Ceilings(), description="For each node.")
+    spec: Ceilings = Field(default={}, validate_default=True, description="For each spec.")
+    node: Ceilings = Field(default={}, validate_default=True, description="For each node.")
 
 
 class PolicySettings(Table):
@@ -488,21 +492,21 @@ class LintSettings(Table):
 class Settings(Table):
     """All settings of one repository."""
 
-    plan: PlanSettings = PlanSettings()
-    agents: Agents = Agents()
-    retry: RetrySettings = RetrySettings()
-    limits: LimitSettings = LimitSettings()
-    policy: PolicySettings = PolicySettings()
-    evidence: EvidenceSettings = EvidenceSettings()
-    verify: VerifySettings = VerifySettings()
-    gate: GateSettings = GateSettings()
-    workspace: WorkspaceSettings = WorkspaceSettings()
-    git: GitSettings = GitSettings()
-    tracker: TrackerSettings = TrackerSettings()
-    notify: NotifySettings = NotifySettings()
-    infrastructure: InfrastructureSettings = InfrastructureSettings()
-    run: RunSettings = RunSettings()
-    lint: LintSettings = LintSettings()
+    plan: PlanSettings = Field(default={}, validate_default=True)
+    agents: Agents = Field(default={}, validate_default=True)
+    retry: RetrySettings = Field(default={}, validate_default=True)
+    limits: LimitSettings = Field(default={}, validate_default=True)
+    policy: PolicySettings = Field(default={}, validate_default=True)
+    evidence: EvidenceSettings = Field(default={}, validate_default=True)
+    verify: VerifySettings = Field(default={}, validate_default=True)
+    gate: GateSettings = Field(default={}, validate_default=True)
+    workspace: WorkspaceSettings = Field(default={}, validate_default=True)
+    git: GitSettings = Field(default={}, validate_default=True)
+    tracker: TrackerSettings = Field(default={}, validate_default=True)
+    notify: NotifySettings = Field(default={}, validate_default=True)
+    infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
+    run: RunSettings = Field(default={}, validate_default=True)
+    lint: LintSettings = Field(default={}, validate_default=True)
     specs: dict[str, SpecSettings] = {}
     nodes: dict[NodeKey, NodeSettings] = {}
 
@@ -540,8 +544,8 @@ class Settings(Table):
         return {name: said for name, said in (specs | nodes).items() if said is not None}
 
     def _base(self, archetype: str, spec: str) -> AgentSettings:
-        own = self.specs.get(spec, SpecSettings())
-        return _over(self.agents.of(archetype), own.agents.of(archetype))
+        base = self.agents.of(archetype)
+        return _over(base, self.specs[spec].agents.of(archetype)) if spec in self.specs else base
 
 
 class ReviewSettings(Table):
@@ -563,7 +567,7 @@ class ReviewSettings(Table):
 class ReviewFile(Table):
     """The file `review.toml`."""
 
-    review: ReviewSettings = ReviewSettings()
+    review: ReviewSettings = Field(default={}, validate_default=True)
 
 
 def own_folder(environ: Mapping[str, str]) -> Path:

@@ -15,9 +15,10 @@ from agent_fox.core.graph import Plan
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec, Trace
 from agent_fox.engine.board import Board
 from agent_fox.engine.docket import SpecShelf
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.engine.planning import sync_plan
-from agent_fox.engine.preflight import Scope
-from agent_fox.engine.run import DocketFactory, policy_of
+from agent_fox.engine.run import DocketFactory
+from agent_fox.engine.scope import Scope
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.store import plan as stored

@@ -19,9 +19,10 @@ from agent_fox.cli.screen import json_option, plain, print_json, shown_time, tit
 from agent_fox.cli.telling import about_ruling, about_session
 from agent_fox.config import load
 from agent_fox.engine.explanation import Explanation, explain
-from agent_fox.engine.run import STATE, policy_of
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -9,8 +9,8 @@ from agent_fox.cli.health import Check, State
 from agent_fox.config import FILE, AgentSettings, Settings
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.agents import agent_of, own_words_trouble
-from agent_fox.engine.judges import TRUSTED
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.built_in import CHECKS
 from agent_fox.system.sandbox import REMEDY, why_missing
 
 
@@ -47,7 +47,7 @@ def _independent(settings: Settings) -> Iterator[Check]:
     coder, verifier = settings.agents.coder, settings.agents.verifier
     name, judges = "independent verifier", _minds(verifier)
     shared = judges & set().union(*(_minds(settings.agent_for("coder", "", rung)) for rung in _rungs(coder)))
-    if judges and TRUSTED not in verifier.backends:
+    if judges and CHECKS not in verifier.backends:
         what = "only a model judges, and nothing is run by ourselves"
         yield Check(name, State.WARNING, what, 'put "checks" first into [agents.verifier] backend')
     if shared:

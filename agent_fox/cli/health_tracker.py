@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.health import Check, State
 from agent_fox.cli.issues_doctor import in_folder
 from agent_fox.cli.issues_place import kinds
-from agent_fox.engine.extensions import ISSUES
+from agent_fox.system.state_folders import ISSUES
 
 if TYPE_CHECKING:
     import pluggy

@@ -20,7 +20,7 @@ from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.specs.places import USUAL_PLACES
-from agent_fox.specs.plain.dialect import is_reserved
+from agent_fox.specs.plain.detection import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
-from agent_fox.engine.extensions import ISSUES
+from agent_fox.engine.extensions import tracker_of
 from agent_fox.engine.offers import given
-from agent_fox.engine.run import Engine
-from agent_fox.engine.watch import unwatched
 from agent_fox.plugins import load_plugins
+from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.desk import Desk, WorksAtADesk
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def workplace(root: Path, kind: str | None) -> Workplace:
     """Raises ConfigError, PluginError, UserError."""
     plugins = load_plugins()
     settings = with_tracker(load(root, os.environ), kind, plugins)
-    return Workplace(root, settings, Engine(root, settings, plugins, unwatched).extensions()[1])
+    return Workplace(root, settings, tracker_of(plugins, settings.tracker, root, os.environ))
 
 
 def seated(tracker: Tracker, desk: Desk | None) -> Tracker:

@@ -27,14 +27,15 @@ from agent_fox.engine.library import Shelf
 from agent_fox.engine.library_evidence import Record, evidence_about
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.run import LOCK, STATE
 from agent_fox.evidence import library, witness
-from agent_fox.evidence.library_files import FILE, Owner, errors, read_library, read_spec_library, toml_of
+from agent_fox.evidence.library_files import Owner, errors, read_library, read_spec_library, toml_of
+from agent_fox.evidence.spec_library import FILE
 from agent_fox.plugins import load_plugins
 from agent_fox.store import library as stored
 from agent_fox.store.plan import load_parts
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK, STATE
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult
 from agent_fox.verifier.lanes.running import run_lanes
 from agent_fox.verifier.order import CheckOrder

@@ -18,9 +18,9 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.config import load
 from agent_fox.engine.account import SessionLog, read_session_logs
+from agent_fox.engine.from_settings import state_folder
 from agent_fox.engine.launching import safe
-from agent_fox.engine.run import LOGS, state_folder
-from agent_fox.system.state_folders import artifacts_in, folder_of
+from agent_fox.system.state_folders import LOGS, artifacts_in, folder_of
 from agent_fox.verifier.artifacts import ArtifactStore
 
 CHUNK = 1 << 16

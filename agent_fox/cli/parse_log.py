@@ -12,7 +12,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.regex import regex
-from agent_fox.engine.extensions import parsers_of
+from agent_fox.engine.plugged_parsers import parsers_of
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.logs.document import outcome_document
 from agent_fox.verifier.logs.protocol import Workspace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 
 import click
@@ -18,13 +17,12 @@ from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.words import counted
-from agent_fox.engine.earlier import STATE
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.places import SpecsMissing
-from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.plan_json import plan_document
+from agent_fox.system.state_folders import STATE
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
@@ -79,6 +77,8 @@ def _print(plan: Plan, form: str, changes: tuple[str, ...]) -> None:
     if form == JSON:
         print_json({**plan_document(plan), "changes": list(changes)})
     elif form == MARKDOWN:
+        from agent_fox.specs.plain.normal_form import normal_form  # noqa: PLC0415 - only this form needs it
+
         click.echo(normal_form(plan.specs), nl=False)
         for problem in sorted(plan.problems):
             click.echo(_problem(problem), err=True)
@@ -90,9 +90,9 @@ def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
     """What the next run would change about the stored plan; nothing where there is none yet."""
     if not (root / STATE).exists():
         return ()
-    # The engine takes half a second to import, and a repository that nothing was run in does without.
-    changes: tuple[str, ...] = import_module("agent_fox.engine.forecast").changes_of(root, plan, settings)
-    return changes
+    from agent_fox.engine import changes  # noqa: PLC0415 - heavy, and a repository that nothing was run in does without
+
+    return changes.changes_of(root, plan, settings)
 
 
 def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:

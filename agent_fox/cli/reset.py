@@ -14,11 +14,12 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import load
 from agent_fox.core.standing import Step
 from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.engine.reset import reset
-from agent_fox.engine.run import LOCK, STATE, policy_of
 from agent_fox.store.sessions import open_run
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK, STATE
 
 
 @click.command("reset", short_help="Give a node a new budget, and set free what it held back.")

@@ -30,16 +30,18 @@ from agent_fox.engine.account import read_account
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.forecast import Forecast, forecast
 from agent_fox.engine.issue_view import read_overview
-from agent_fox.engine.planning import with_dependencies
-from agent_fox.engine.run import STATE, Engine, RunOptions
+from agent_fox.engine.run import Engine
 from agent_fox.engine.scheduler import Orders
+from agent_fox.engine.scope import with_dependencies
 from agent_fox.engine.waiving import notes_in_force
 from agent_fox.engine.watch import unwatched
+from agent_fox.engine.workplace import RunOptions
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock, git
 from agent_fox.system.sandbox import why_missing
+from agent_fox.system.state_folders import STATE
 
 SHOWN_CHANGES = 5
 
@@ -138,7 +140,7 @@ def tell_where_issues_go(engine: Engine) -> None:
     with suppress(StateError), reading(engine.root) as db:  # a state that cannot be read is the run's to tell
         waiting = waits_told(read_overview(db, clock.now()).waiting)
     with suppress(PluginError):  # the same
-        place = in_words(engine.extensions()[1])
+        place = in_words(engine.tracker())
         if engine.settings.tracker.kind != "local" or waiting:
             click.echo(plain("; ".join(filter(None, (f"issues go to {place}", waiting)))))
 

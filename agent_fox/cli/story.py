@@ -13,8 +13,8 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
 from agent_fox.core.words import listed
 from agent_fox.engine.history import Ruling, ruling
-from agent_fox.engine.run import STATE
 from agent_fox.store.state import read_state
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from agent_fox.engine.docket import Handled, Transition

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.engine.extensions import parsers_of
+from agent_fox.engine.plugged_parsers import parsers_of
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.toolbox import Verifier
 

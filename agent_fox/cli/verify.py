@@ -12,7 +12,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.cli.verified import Screen
 from agent_fox.config import load
-from agent_fox.engine.extensions import parsers_of
+from agent_fox.engine.plugged_parsers import parsers_of
 from agent_fox.engine.verifying import Checkout, Wish, verification
 from agent_fox.plugins import load_plugins
 from agent_fox.verifier.documents import report_document

@@ -27,7 +27,7 @@ from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
 from agent_fox.core.words import counted
 from agent_fox.engine import waiving
 from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.run import LOCK, STATE, policy_of
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.engine.watch import moves_in_words
 from agent_fox.evidence import granting, waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -36,6 +36,7 @@ from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK, STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.backend import prices_of
-from agent_fox.session.agents.prices import PricesError, read_prices
+from agent_fox.session.agents.prices import PricesError, prices_of, read_prices
 from agent_fox.session.agents.registry import NAMES, command_line
 from agent_fox.session.agents.task import Role
-from agent_fox.session.library_backend import NAME as LIBRARY
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.order import EVERY_BACKEND, Agent
 from agent_fox.session.project_words import check_templates
 from agent_fox.system.sandbox import why_missing

@@ -6,6 +6,7 @@ import heapq
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.graph import EdgeKind
@@ -15,6 +16,11 @@ from agent_fox.store.plan import PlannedNode, StoredEdge
 
 if TYPE_CHECKING:
     from agent_fox.engine.docket import Handled, Transition
+
+
+def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
+    """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
+    return (*pairwise(blamed), *((uid, waiting) for uid in blamed))
 
 
 @dataclass(slots=True)

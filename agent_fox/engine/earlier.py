@@ -12,11 +12,10 @@ from agent_fox.core.kept_ids import keep_ids
 from agent_fox.core.recognition import Earlier
 from agent_fox.store import plan as stored
 from agent_fox.store.state import StateError, read_any_format
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem, Spec
-
-STATE = Path(".agent-fox") / "state.db"
 
 
 def with_kept_ids(specs: Iterable[Spec], root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:

@@ -11,30 +11,21 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import (
     GuardedBackend,
     GuardedHandler,
-    GuardedParser,
     GuardedTracker,
 )
-from agent_fox.engine.judges import OUR_OWN, TRUSTED
+from agent_fox.engine.handling import ResultHandler
 from agent_fox.engine.offers import given, offered, refuse
-from agent_fox.engine.results import ResultHandler
 from agent_fox.plugins import PluginError, blamed_on
-from agent_fox.session.agents.backend import AGENTS
-from agent_fox.session.backends import BACKENDS, Backend
-from agent_fox.session.checks_backend import ChecksBackend
-from agent_fox.session.library_backend import NAME as LIBRARY
-from agent_fox.session.library_backend import LibraryBackend
+from agent_fox.session.backends import Backend
+from agent_fox.session.built_in import OUR_OWN, Backends
+from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Tracker
-from agent_fox.verifier.logs.protocol import LogParser
-from agent_fox.verifier.logs.registry import BUILT_IN as PARSERS
-from agent_fox.verifier.logs.registry import Parsers
 
 if TYPE_CHECKING:
     import pluggy
 
     from agent_fox.config import TrackerSettings
-
-ISSUES = Path(".agent-fox") / "issues"
 
 
 def is_backend(one: object) -> TypeGuard[Backend]:
@@ -47,24 +38,13 @@ def is_handler(one: object) -> TypeGuard[ResultHandler]:
 
 def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
     """All backends by name; a plugin's takes the place of a built-in one, but never of those that are trusted."""
-    built_in: dict[str, Backend] = {**BACKENDS, **AGENTS, TRUSTED: ChecksBackend(), LIBRARY: LibraryBackend()}
     added = offered(plugins, "agent_fox_backends", is_backend)
     for plugin, one in added:
         if one.name in OUR_OWN:
             raise PluginError(
                 f"plugin {plugin!r} offers a backend {one.name!r}, whose word on causes is believed; rename it"
             )
-    return built_in | {one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added}
-
-
-def is_parser(one: object) -> TypeGuard[LogParser]:
-    return isinstance(one, LogParser) and bool(one.tools) and all(isinstance(tool, str) for tool in one.tools)
-
-
-def parsers_of(plugins: pluggy.PluginManager) -> Parsers:
-    """All log parsers, plugins' before the built-in ones for the tools they name."""
-    added = offered(plugins, "agent_fox_log_parsers", is_parser)
-    return PARSERS.with_more([GuardedParser(plugin, tuple(one.tools), one) for plugin, one in added])
+    return Backends({one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added})
 
 
 def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:

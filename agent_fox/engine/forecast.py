@@ -12,20 +12,17 @@ from typing import TYPE_CHECKING
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.policy import Policy
-from agent_fox.core.replan import describe
 from agent_fox.core.standing import Step, evolve
-from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
-from agent_fox.engine.planning import change_of, sync_plan
-from agent_fox.engine.preflight import scope_of
-from agent_fox.engine.run import STATE, Engine, RunOptions
+from agent_fox.engine.changes import docket_over
+from agent_fox.engine.docket import Handled, Transition
+from agent_fox.engine.planning import sync_plan
 from agent_fox.store.state import migrate, read_state, transaction
-from agent_fox.system import clock
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from agent_fox.config import Settings
-    from agent_fox.core.graph import Plan
     from agent_fox.engine.board import Board
+    from agent_fox.engine.workplace import RunOptions, Workplace
     from agent_fox.store.plan import PlannedNode
 
 _SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
@@ -72,30 +69,17 @@ class Forecast:
         }
 
 
-def forecast(engine: Engine, options: RunOptions) -> Forecast:
+def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
     """Raises what `Engine.run` raises before it starts."""
-    _, scope = engine.check(options)
-    with copy_of(engine.root / STATE) as db:
+    _, scope = workplace.check(options)
+    with copy_of(workplace.root / STATE) as db:
         with transaction(db):
             db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over
             changes = sync_plan(docket_over(db), scope, redo=options.redo)
-        order = list(succeed(engine.board(db, scope, options)))
+        order = list(succeed(workplace.board(db, scope, options)))
         kinds = dict.fromkeys(planned.node.archetype.value for planned in order)
-        estimates = {kind: estimate(db, engine.settings, kind) for kind in kinds}
+        estimates = {kind: estimate(db, workplace.settings, kind) for kind in kinds}
     return Forecast(changes, tuple(_step(planned, estimates) for planned in order), estimates)
-
-
-def docket_over(db: Database) -> Docket:
-    return Docket(db, clock.now(), Policy(), SpecShelf())
-
-
-def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
-    """What the files change about the stored plan, in sentences; specs that cannot be read keep what they have.
-
-    Raises StateError where there is no state.
-    """
-    with closing(read_state(root / STATE)) as db:
-        return describe(change_of(docket_over(db), scope_of(plan, settings, skip_broken=True)))
 
 
 @contextmanager

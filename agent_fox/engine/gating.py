@@ -36,13 +36,13 @@ from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.git import GitError
 from agent_fox.system.redact import redact
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.store.ledger import Kept
 
-STATE = Path(".agent-fox") / "state.db"
 OUTPUTS = Path("outputs") / "verification"
 LONGEST_TASK = 400
 UNCOMMITTED = "some of the files that were judged are not committed"

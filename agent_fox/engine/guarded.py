@@ -5,7 +5,6 @@ The engine meets only these; a built-in part has no guard, so that a defect of o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,16 +12,14 @@ from typing import TYPE_CHECKING
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.offers import refuse
 from agent_fox.plugins import PluginError, blamed_on
-from agent_fox.store.state import is_of_the_world
+from agent_fox.store.faults import is_of_the_world
 from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
-from agent_fox.verifier.results import Parsed
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype
-    from agent_fox.engine.results import EndedSession, ResultHandler
+    from agent_fox.engine.handling import EndedSession, ResultHandler
     from agent_fox.session.backends import Backend
     from agent_fox.session.order import Agent, LaunchOrder, Paths
-    from agent_fox.verifier.logs.protocol import LogParser, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +67,6 @@ class GuardedTracker:
                 return delivery
         except PluginError as error:
             return Unsure(str(error))
-
-
-@dataclass(frozen=True, slots=True)
-class GuardedParser:
-    """A plugin's log parser. Raises PluginError for everything that it raises, and for what is not a Parsed."""
-
-    plugin: str
-    tools: tuple[str, ...]
-    inner: LogParser
-
-    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
-        with blamed_on(self.plugin, f"the log parser of {', '.join(self.tools)}", is_of_the_world):
-            parsed = self.inner.parse(lines, workspace)
-            if not isinstance(parsed, Parsed):
-                raise refuse(parsed, "a Parsed")
-            return parsed
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,10 +27,10 @@ from agent_fox.engine.docket import Docket, Handled, SpecShelf
 from agent_fox.engine.lateness import awaited_of
 from agent_fox.engine.launching import running
 from agent_fox.engine.planning import sync_plan
-from agent_fox.engine.preflight import Scope, told
 from agent_fox.engine.result_handler import VerifierHandler
 from agent_fox.engine.review_persistence import Judge, VerifierResult
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
+from agent_fox.engine.scope import Scope, told
 from agent_fox.engine.watch import unwatched
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.order import EndKind

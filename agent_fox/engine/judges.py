@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.engine.review_persistence import Judge
-from agent_fox.session.library_backend import NAME as LIBRARY
+from agent_fox.session.built_in import OUR_OWN
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, harvest, known_cost, run_session
 
@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from agent_fox.session.backends import Backend
 
 N = TypeVar("N", int, float)
-
-TRUSTED = "checks"
-OUR_OWN = frozenset({TRUSTED, LIBRARY})
-"""Judges that are ours: they say what they ran, and are believed on causes."""
 
 NO_RESULT = frozenset({EndKind.INTERRUPTED, EndKind.CEILING, EndKind.INFRASTRUCTURE})
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef, environment_hash
-from agent_fox.session.library_backend import NAME
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.store import ledger
 from agent_fox.verifier.lanes.order import lanes_in
 
@@ -41,7 +41,7 @@ class LaneRun:
 
 def lanes_said(judges: Iterable[Judge]) -> tuple[LaneResult, ...]:
     """What the judge `library` of a session said, if it was asked and ended well."""
-    outputs = [judge.output for judge in judges if judge.name == NAME and judge.is_trusted and not judge.failure]
+    outputs = [judge.output for judge in judges if judge.name == LIBRARY and judge.is_trusted and not judge.failure]
     return tuple(result for output in outputs for result in lanes_in(output))
 
 

@@ -21,8 +21,8 @@ from agent_fox.engine.library import Shelf, checklists, order_for, with_bound
 from agent_fox.engine.shared_ids import order_among
 from agent_fox.engine.waiving import grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.landing import Integration, Style
-from agent_fox.session.library_backend import NAME as LIBRARY
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions

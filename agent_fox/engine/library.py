@@ -17,7 +17,7 @@ from agent_fox.evidence import library
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.library_files import errors, read_spec_library
 from agent_fox.session.agents.trace import trace_beside
-from agent_fox.session.library_backend import NAME
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.store import library as stored
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
 from agent_fox.verifier.lanes.results import TraceFile
@@ -99,7 +99,7 @@ def digest(objects: Iterable[Specification]) -> str:
 def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
     """The name of a verifier that has these to check, too."""
     bound = digest(objects)
-    return f"{verifier}, {NAME} {bound}" if bound else verifier
+    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier
 
 
 def order_for(db: Database, spec_name: str, objects: Sequence[Specification], root: Path) -> dict[str, object]:

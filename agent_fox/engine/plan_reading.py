@@ -11,14 +11,15 @@ from typing import TYPE_CHECKING
 from agent_fox.config import FILE, Settings
 from agent_fox.core.gates import Gate
 from agent_fox.core.spec import Problem, Severity
-from agent_fox.engine.earlier import with_kept_ids
-from agent_fox.evidence.library_files import read_spec_library
+from agent_fox.evidence.spec_library import has_library
 from agent_fox.specs.places import find_places
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import read_specs
+from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan
+    from agent_fox.core.spec import Spec
     from agent_fox.specs.dialects import Dialect
 
 
@@ -46,10 +47,28 @@ def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], place
     """
     where = find_places(root, places or settings.plan.places)
     counted, problems = read_specs(where, root, tuple(dialects))
-    specs, of_ids = with_kept_ids(counted, root)
-    of_library = (problem for spec in specs for problem in read_spec_library(spec, root)[1])
+    specs, of_ids = known_before(counted, root)
+    of_library = library_problems([spec for spec in specs if has_library(spec, root)], root)
     plan = plan_of(specs, (*problems, *of_ids, *of_library), shape_of(settings))
     return plan if places else replace(plan, problems=(*plan.problems, *unknown_names(plan, settings)))
+
+
+def known_before(specs: tuple[Spec, ...], root: Path) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
+    """The specs under the ids that they were planned under before; see `earlier`."""
+    if not any(spec.implied for spec in specs) or not (root / STATE).is_file():
+        return specs, ()
+    from agent_fox.engine.earlier import with_kept_ids  # noqa: PLC0415 - heavy: it reads the state
+
+    return with_kept_ids(specs, root)
+
+
+def library_problems(specs: Sequence[Spec], root: Path) -> list[Problem]:
+    """What is wrong with the specifications that these specs ask for."""
+    if not specs:
+        return []
+    from agent_fox.evidence.library_files import read_spec_library  # noqa: PLC0415 - heavy, and few specs ask for any
+
+    return [problem for spec in specs for problem in read_spec_library(spec, root)[1]]
 
 
 def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.core.replan import PlanChange, StoredNode, describe, replan
-from agent_fox.core.replan import StoredPart as Version
+from agent_fox.core.replan import PlanChange, describe
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Outcome, Status, Step, first_standing
 from agent_fox.engine import final_review, promotion
 from agent_fox.engine.blocking_history import freed_by, is_held
+from agent_fox.engine.board import round_edges
+from agent_fox.engine.changes import change_of
 from agent_fox.engine.docket import Docket, Move
-from agent_fox.engine.result_handler import round_edges
 from agent_fox.engine.settling import withdraw_issues, withdraw_parts
 from agent_fox.store import evidence
 from agent_fox.store import plan as stored
@@ -22,21 +22,9 @@ from agent_fox.store.records import supersede_by_change
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Node, Plan
-    from agent_fox.engine.preflight import Scope
+    from agent_fox.engine.scope import Scope
 
 KIND = "Replan"
-
-
-def change_of(docket: Docket, scope: Scope) -> PlanChange:
-    """What the files change about the stored plan. Broken specs keep what they have."""
-    nodes = [as_stored(p) for p in stored.load_nodes(docket.db) if p.node.spec_name not in scope.broken]
-    parts = [p for p in stored.load_parts(docket.db) if p.spec_name not in scope.broken]
-    return replan(nodes, [Version(p.spec_name, p.id, p.version) for p in parts], scope.plan)
-
-
-def as_stored(planned: PlannedNode) -> StoredNode:
-    n = planned.node
-    return StoredNode(n.uid, n.id, n.spec_name, n.archetype, n.mode, n.group, n.title, planned.standing.status)
 
 
 def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
@@ -162,16 +150,3 @@ def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str
     if missing:
         number, _ = docket.record(verifier, KIND, (), note="waits for every group that is to run")
         stored.add_retry_edges(docket.db, missing, number)
-
-
-def with_dependencies(plan: Plan, names: Iterable[str]) -> frozenset[str]:
-    """The specs named, and everything that they depend on."""
-    depends = {spec.name: [dependency.spec for dependency in spec.dependencies] for spec in plan.specs}
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in found:
-            found.add(name)
-            waiting.extend(depends.get(name, []))
-    return frozenset(found)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.gates import Gate
-from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.engine import pushing
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
-from agent_fox.engine.plan_reading import shape_of
+from agent_fox.engine.from_settings import own_state_folder
+from agent_fox.engine.refused import RunRefused, RunStuck
+from agent_fox.engine.scope import settings_errors
 from agent_fox.session import workspace
 from agent_fox.session.landing import move
 from agent_fox.session.order import Provisions
-from agent_fox.specs.planner import plan_of
-from agent_fox.specs.skipping import without_broken
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 from agent_fox.system.sandbox import SandboxMode, why_missing
@@ -30,67 +28,6 @@ if TYPE_CHECKING:
     from agent_fox.session.backends import Backend
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
-
-
-class RunRefused(Exception):
-    """The run does not start. Its text says what is wrong, where, and what to do; nothing has been changed."""
-
-
-class RunStuck(RunRefused):
-    """The run cannot start just now: something outside of it is in the way, which is no mistake of the settings."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """The plan that will be run, and the specs that were left out because they are broken: name to reason.
-
-    `left_out` are those of them that could be read, `places` says where all of them lie; `unplanned` only say what is
-    there.
-    """
-
-    plan: Plan
-    broken: Mapping[str, str]
-    left_out: tuple[Spec, ...] = ()
-    unplanned: tuple[Spec, ...] = ()
-    places: Mapping[str, str] = field(default_factory=dict)
-
-
-def scope_of(plan: Plan, settings: Settings, *, skip_broken: bool) -> Scope:
-    """Refuse a plan with errors, or leave the broken specs out, which then count as not proven.
-
-    Errors of the settings are no spec's: they stay in the plan's problems, and `check_settings` refuses them.
-    """
-    errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
-    if not errors:
-        return Scope(in_scope(plan), {}, unplanned=unplanned(plan))
-    own = settings_errors(plan)
-    if not skip_broken or any(problem.spec is None for problem in errors if problem not in own):
-        remedy = "\nrepair that, or leave the broken specs out with --skip-broken" if errors != own else ""
-        raise RunRefused(f"{told(errors)}{remedy}")
-    skipped = without_broken(plan)
-    left_out = tuple(spec for spec in plan.specs if spec.name in skipped.reasons)
-    left = plan_of(skipped.kept, own, shape_of(settings))
-    return Scope(in_scope(left), skipped.reasons, left_out, unplanned(left), skipped.places)
-
-
-def in_scope(plan: Plan) -> Plan:
-    """The plan without specs that only say what is there, unless a verifier reads them."""
-    passed_over = unplanned(plan)
-    return replace(plan, specs=tuple(spec for spec in plan.specs if spec not in passed_over))
-
-
-def unplanned(plan: Plan) -> tuple[Spec, ...]:
-    """The specs that only say what is there, and that no verifier reads."""
-    planned = {node.spec_name for node in plan.nodes}
-    return tuple(spec for spec in plan.specs if spec.is_baseline and spec.name not in planned)
-
-
-def settings_errors(plan: Plan) -> list[Problem]:
-    return [one for one in plan.problems if one.severity is Severity.ERROR and one.where == str(FILE)]
-
-
-def told(problems: Iterable[Problem]) -> str:
-    return "\n".join(f"{problem.where}: {problem.what}" for problem in problems)
 
 
 def check_repository(root: Path, branch: str) -> str:
@@ -204,14 +141,6 @@ def missing_provisions(settings: Settings, agents: Iterable[AgentSettings], root
 def provisions_of(own: WorkspaceSettings) -> Provisions:
     setup = tuple(line if isinstance(line, str) else tuple(line) for line in own.setup)
     return Provisions(setup, tuple(own.copies), tuple(own.link))
-
-
-def own_state_folder(root: Path, state: str) -> Path:
-    """`[workspace] state`, counted from the repository's root. Raises RunRefused for an unknown `~name`."""
-    try:
-        return (root / Path(state).expanduser()).resolve()
-    except RuntimeError as error:
-        raise RunRefused(f"[workspace] state = {state!r}: {error}") from error
 
 
 def state_trouble(root: Path, state: str) -> str | None:

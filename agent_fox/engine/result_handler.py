@@ -8,7 +8,6 @@ retry's round and the effects that are to be carried out after the commit. Rules
 from __future__ import annotations
 
 from dataclasses import asdict
-from itertools import pairwise
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.blame import blame
@@ -30,6 +29,7 @@ from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
 from agent_fox.core.words import counted
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
+from agent_fox.engine.board import round_edges
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_issues
@@ -195,11 +195,6 @@ def recode(
     waits = round_edges(decision.blamed, planned.node.uid)
     add_retry_edges(docket.db, waits, number)
     return Handled(decision, number, moved, waits=waits)
-
-
-def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
-    """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
-    return (*pairwise(blamed), *((uid, waiting) for uid in blamed))
 
 
 def reread(

@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlite_utils import Database
 
-from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Report
 from agent_fox.engine import closing, conflicts, launching, tip
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
+from agent_fox.engine.handling import EndedSession as EndedSession  # plugins import both from here
+from agent_fox.engine.handling import ResultHandler as ResultHandler
 from agent_fox.engine.lane_records import LaneRun, lanes_said, record_lanes
 from agent_fox.engine.result_handler import VerifierHandler
 from agent_fox.engine.review_persistence import Judge, VerifierResult, read_judges
@@ -33,40 +35,6 @@ if TYPE_CHECKING:
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 LANDING_TRIES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class EndedSession:
-    """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit.
-
-    `report` is what a verifier's `judges` said, where it was read before the transaction. `facts` belong to the
-    failure, and are recorded where the session is tried again.
-    """
-
-    ticket: Ticket
-    pinned: str | None
-    tree: str | None = None
-    judges: tuple[Judge, ...] = ()
-    failure: str = ""
-    landed: str | None = None
-    session_id: int | None = None
-    report: Report | None = None
-    facts: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def output(self) -> str:
-        """What the session printed, where one agent alone was asked."""
-        return self.judges[0].output if self.judges else ""
-
-
-@runtime_checkable
-class ResultHandler(Protocol):
-    """Decides what follows from the end of a session of its archetype, inside the open transaction."""
-
-    @property
-    def archetype(self) -> Archetype: ...
-
-    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled: ...
 
 
 class Verifiers(VerifierHandler):

@@ -10,7 +10,7 @@ from agent_fox.core.answer import read_report
 from agent_fox.core.judgement import Judged, judge
 from agent_fox.core.panel import Opinion, confer
 from agent_fox.core.verdict import Report
-from agent_fox.session.library_backend import NAME as LIBRARY
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 
 if TYPE_CHECKING:

@@ -22,10 +22,10 @@ from agent_fox.core.findings import Review, read_review
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.standing import Step
 from agent_fox.engine import blocking_history, final_review
+from agent_fox.engine.board import round_edges
 from agent_fox.engine.docket import Docket, Handled, Move, Transition
 from agent_fox.engine.escalation import file_node_issue
 from agent_fox.engine.lateness import ignored
-from agent_fox.engine.result_handler import round_edges
 from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 

@@ -2,79 +2,49 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_fox.core.gates import Gate
-from agent_fox.core.ids import Archetype
-from agent_fox.core.policy import EVERY_SPEC, Policy
 from agent_fox.engine import library, preflight, spec_report, tip, waiving
-from agent_fox.engine.board import Board
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
-from agent_fox.engine.extensions import backends_of, handlers_of, tracker_of
+from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
-from agent_fox.engine.plan_reading import read_plan
-from agent_fox.engine.planning import sync_plan, with_dependencies
-from agent_fox.engine.plugged_dialects import dialects_of
+from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.source_comment import comment_sources, place_of
 from agent_fox.engine.spending import narrow_ceiling, read_spending
-from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
+from agent_fox.engine.watch import RunEvent, moves_in_words
+from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import witness
-from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
-from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
+from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifact_retention import prune
 
 if TYPE_CHECKING:
-    import pluggy
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
-    from agent_fox.engine.preflight import Scope
+    from agent_fox.core.policy import Policy
+    from agent_fox.engine.scope import Scope
     from agent_fox.evidence.waivers import Grounds
-    from agent_fox.trackers.protocol import Tracker
-
-STATE = Path(".agent-fox") / "state.db"
-LOCK = Path(".agent-fox") / "run.lock"
-LOGS = Path(".agent-fox") / "logs"
 
 
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """What a person may say on the command line. No `specs` means all; those named bring what they depend on."""
-
-    specs: tuple[str, ...] = ()
-    parallel: int | None = None
-    skip_broken: bool = False
-    new_run: bool = False
-    redo: bool = False
-
-
-@dataclass
-class Engine:
+class Engine(Workplace):
     """One repository with its settings, opened for a run."""
-
-    root: Path
-    settings: Settings
-    plugins: pluggy.PluginManager
-    watch: Watch
-    environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
     def run(self, options: RunOptions, orders: Orders) -> Stop:
         """Run until the end or a pause. Raises RunRefused, GitError, SpecsMissing, LockHeld, StateError beforehand."""
@@ -84,24 +54,6 @@ class Engine:
                 return self.run_locked(db, head, scope, options, orders)
             finally:
                 self.leave_no_folder()
-
-    def check(self, options: RunOptions) -> tuple[str, Scope]:
-        """All checks that need no state; nothing is changed."""
-        head = preflight.check_repository(self.root, self.settings.git.integration_branch)
-        plan = read_plan(self.root, self.settings, dialects_of(self.plugins))
-        scope = preflight.scope_of(plan, self.settings, skip_broken=options.skip_broken)
-        unknown = set(options.specs) - {spec.name for spec in scope.plan.specs}
-        if unknown:
-            known = ", ".join(spec.name for spec in scope.plan.specs)
-            raise preflight.RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
-        preflight.check_settings(self.settings, scope.plan, backends_of(self.plugins), self.root)
-        self.extensions()
-        return head, scope
-
-    def extensions(self) -> tuple[Registry, Tracker]:
-        """The result handlers and the tracker. Raises PluginError for a plugin that cannot be used."""
-        tracker = tracker_of(self.plugins, self.settings.tracker, self.root, self.environ)
-        return Registry(handlers_of(self.plugins)), tracker
 
     def leave_no_folder(self) -> None:
         """Remove this repository's state folder while no launch lies in it."""
@@ -121,7 +73,7 @@ class Engine:
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
         run_id, heads = self.account(db, head, options), self.heads(db)
         heads.begin()
-        registry, tracker = self.extensions()
+        registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
         tip.note(db, preflight.bring_in_head(self.root, branch, head))
@@ -231,10 +183,6 @@ class Engine:
     def workshop(self, shelf: SpecShelf) -> Workshop:
         return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
 
-    def launches(self) -> Path:
-        """Where workspaces live: outside the person's checkout, in a folder of this repository's own."""
-        return folder_of(state_folder(self.root, self.settings, self.environ), self.root) / "launches"
-
     def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
         return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds)
 
@@ -244,16 +192,6 @@ class Engine:
 
     def heads(self, db: Database) -> Heads:
         return Heads(db, witness.path_of(self.environ, self.root), self.watch)
-
-    def board(self, db: Database, scope: Scope, options: RunOptions) -> Board:
-        wanted = with_dependencies(scope.plan, options.specs) if options.specs else None
-        return Board(
-            stored.load_nodes(db),
-            stored.load_edges(db),
-            stored.load_retry_edges(db),
-            goes_on_after_escalation=self.settings.policy.on_escalation == "continue",
-            in_scope=lambda name: name not in scope.broken and (wanted is None or name in wanted),
-        )
 
 
 @dataclass(frozen=True)
@@ -273,26 +211,3 @@ class DocketFactory:
         sub_issues = self.settings.tracker.sub_issues
         docket = Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues)
         return waiving.with_waivers(docket, self.grounds)
-
-
-def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:
-    if settings.workspace.state:
-        return preflight.own_state_folder(root, settings.workspace.state)
-    return default_state(environ)
-
-
-def policy_of(settings: Settings) -> Policy:
-    """The settings that deciding needs, as values of the core."""
-    coder = Archetype.CODER.value
-    readers = [(archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs)]
-    return Policy(
-        attempts=settings.retry.attempts,
-        readings=settings.retry.readings,
-        review_attempts=settings.retry.review_attempts,
-        stop_without_progress=settings.retry.stop_without_progress,
-        goes_on_after_escalation=settings.policy.on_escalation == "continue",
-        required_state=Gate(settings.policy.required_state),
-        top_rung=settings.rungs_of(coder, ""),
-        top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
-        reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},
-    )

@@ -25,7 +25,7 @@ from agent_fox.engine.judges import Panel, PanelEnd
 from agent_fox.engine.proving import Answer, Subject
 from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
-from agent_fox.session.backends import BACKENDS, Backend
+from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.launching import Workshop
     from agent_fox.engine.lookout import Lookout
     from agent_fox.engine.spending import Spending
+    from agent_fox.session.backends import Backend
     from agent_fox.store.plan import PlannedNode
 
 TICK_SECONDS = 1.0

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.engine.run import state_folder
+from agent_fox.engine.from_settings import state_folder
 from agent_fox.system import git
 from agent_fox.system.clock import new_id
 from agent_fox.system.git import GitError

@@ -31,9 +31,9 @@ from agent_fox.core.specification import (
     TheoremStatement,
     TraceFormula,
 )
+from agent_fox.evidence.spec_library import FILE, has_library
 from agent_fox.specs.files import TextFile, error, place_of, read_text_file
 
-FILE = "specifications.toml"
 MOST = 1000
 MOST_BYTES = 1024 * 1024
 MOST_EXAMPLES = 100_000
@@ -169,7 +169,7 @@ def named_parts(spec: Spec) -> dict[str, tuple[str, ...]]:
 def read_spec_library(spec: Spec, root: Path) -> tuple[tuple[Specification, ...], tuple[Problem, ...]]:
     """What a spec's folder asks for beside its requirements, and what is wrong with it. No file asks for nothing."""
     path = root / spec.path / FILE
-    if spec.is_withdrawn or not (path.is_symlink() or path.exists()):
+    if not has_library(spec, root):
         return (), ()
     if spec.name == LIBRARY:
         what = f"{LIBRARY!r} is the name of what belongs to no spec; give this spec another name"

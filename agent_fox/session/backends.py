@@ -4,16 +4,12 @@ here.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
-
-from agent_fox.session import scripted
-from agent_fox.session.script import ScriptError, read_script, step_for
 
 if TYPE_CHECKING:
     from agent_fox.session.order import Agent, LaunchOrder, Paths
@@ -94,35 +90,6 @@ class CommandBackend:
 def _program(word: str, root: Path) -> str:
     """A path counts from the repository's root: what stands in the workspace may be a coder's own making."""
     return str(root / word) if "/" in word else word
-
-
-class ScriptedBackend:
-    """Replays a file of steps (see `scripted`); for demonstrations and tests, in place of an agent."""
-
-    name = "scripted"
-
-    def missing(self, agent: Agent, root: Path) -> str | None:
-        if agent.script is None:
-            return "backend 'scripted' has no script; set `script = \"FILE\"` for this agent"
-        try:
-            read_script(root / agent.script)
-        except ScriptError as error:
-            return str(error)
-        return None
-
-    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
-        script = read_script(order.repo / (order.agent.script or ""))
-        step = step_for(script, order.node_id, order.attempt, order.reading)
-        document = {"step": step.document() if step else None, "node": order.node_id}
-        paths.document.write_text(json.dumps(document), encoding="utf-8")
-        return [sys.executable, "-I", "-S", "-B", scripted.__file__, str(paths.document)]
-
-    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
-        return {}
-
-
-BACKENDS: Mapping[str, Backend] = {backend.name: backend for backend in (CommandBackend(), ScriptedBackend())}
-"""The backends of this package by name; others are handed to `run_session` beside them."""
 
 
 def module_argv(module: str, arguments: Sequence[str]) -> list[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
+from agent_fox.session.built_in import CHECKS
 from agent_fox.session.workspace import read_preparation
 from agent_fox.system import git
 
@@ -22,7 +23,7 @@ class ChecksBackend:
     `agent_fox.verifier.checks`.
     """
 
-    name = "checks"
+    name = CHECKS
 
     def missing(self, agent: Agent, root: Path) -> str | None:
         return None

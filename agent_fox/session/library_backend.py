@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.session.backends import module_argv
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.checks_backend import FREE, of_launch
 
 if TYPE_CHECKING:
     from agent_fox.session.order import Agent, LaunchOrder, Paths
 
-NAME = "library"
 KEY = "library"
 """Where the order's document keeps what is to be checked; see `verifier.library_checks`."""
 
@@ -20,7 +20,7 @@ KEY = "library"
 class LibraryBackend:
     """Runs the lanes and prints one verdict for each requirement that they are about."""
 
-    name = NAME
+    name = LIBRARY
 
     def missing(self, agent: Agent, root: Path) -> str | None:
         return None

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from agent_fox.session.agents.backend import without_keys
 from agent_fox.session.agents.report import read_report
-from agent_fox.session.backends import BACKENDS, Backend, base_environment
+from agent_fox.session.backends import Backend, base_environment
+from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import LaunchOrder, Paths, SessionEnd, StopSignal

@@ -14,7 +14,6 @@ from agent_fox.specs.document import conflict_in
 from agent_fox.specs.documents import Documents, about, is_there, read_documents
 from agent_fox.specs.files import TextFile, place_of, warning
 from agent_fox.specs.id_ranges import PartIndex, index_of
-from agent_fox.specs.json_form import requirements_from_json, tasks_from_json
 from agent_fox.specs.markdown import (
     PrdPart,
     TasksPart,
@@ -73,6 +72,8 @@ def _requirements(documents: Documents, number: str) -> ReadRequirements:
         return ReadRequirements(number)
     if file.where.endswith(".md"):
         return requirements_from(file, number)
+    from agent_fox.specs.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
+
     read = requirements_from_json(file, number)
     return _unread(documents, read, "requirements.json") if isinstance(read, Problem) else read
 
@@ -91,6 +92,8 @@ def _tasks(documents: Documents, spec_name: str, index: PartIndex, prd: PrdPart)
         tasks = tasks_from(file, spec_name, index)
         dependencies = without_doubles([*prd.dependencies, *tasks.dependencies])
         return replace(tasks, dependencies=dependencies, problems=(*prd.problems, *tasks.problems))
+    from agent_fox.specs.json_form import tasks_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
+
     read = tasks_from_json(file, index, documents.files.get("test_spec.json"))
     if isinstance(read, Problem):
         del documents.files["tasks.json"]

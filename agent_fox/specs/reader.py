@@ -4,35 +4,46 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.agent_fox import AgentFoxDialect
-from agent_fox.specs.detection import NUMBERED, claims
+from agent_fox.core.late import Late
+from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import error, place_of, warning
-from agent_fox.specs.kiro.dialect import KiroDialect
-from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.soundness import soundly_named, unsound
-from agent_fox.specs.spec_kit.dialect import SpecKitDialect
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency, Problem, Spec
 
+
+@dataclass(frozen=True, slots=True)
+class LateDialect:
+    """A built-in dialect whose folders `detection` tells by its table; the first one that is read loads it."""
+
+    name: str
+    place: Late[Callable[[], Dialect]]
+
+    def recognises(self, folder: Path) -> bool:
+        return self.name in claims(folder)
+
+    def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
+        return self.place.load()().read(folder, root)
+
+
 BUILT_IN: tuple[Dialect, ...] = (
-    AgentFoxDialect(),
-    KiroDialect(),
-    SpecKitDialect(),
-    OpenSpecDialect(),
+    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox:AgentFoxDialect")),
+    LateDialect(KIRO, Late("agent_fox.specs.kiro.dialect:KiroDialect")),
+    LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:SpecKitDialect")),
+    LateDialect(OPENSPEC, Late("agent_fox.specs.openspec.dialect:OpenSpecDialect")),
     PlainDialect(),
 )
 
-_BY_TABLE = tuple(one for one in BUILT_IN if not isinstance(one, Collection))
 _ARCHIVE = "archive"
 _NOT_SPECS = frozenset({_ARCHIVE, "node_modules", "__pycache__"})
 _DEEPEST = 3
@@ -182,7 +193,7 @@ def _claiming(path: Path, dialects: Sequence[Dialect]) -> list[Dialect]:
     """The dialects that say it is theirs. What the table says of the built-in ones is asked once."""
     table = claims(path)
     askable = _askable(path, dialects)
-    return [one for one in askable if (one.name in table if one in _BY_TABLE else one.recognises(path))]
+    return [one for one in askable if (one.name in table if isinstance(one, LateDialect) else one.recognises(path))]
 
 
 def _askable(path: Path, dialects: Sequence[Dialect]) -> Sequence[Dialect]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
+from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
 from agent_fox.store.schema import MIGRATIONS
 
 BUSY_SECONDS = 10.0
@@ -180,17 +181,6 @@ def no_state(path: Path) -> NoState:
     return NoState(f"{path}: there is no state yet; `agent-fox run` makes it")
 
 
-STUCK = {
-    sqlite3.SQLITE_FULL: "the disk is full: free some space",
-    sqlite3.SQLITE_IOERR: "the disk reports an error: check it",
-    sqlite3.SQLITE_BUSY: "another program holds the file: close it",
-    sqlite3.SQLITE_LOCKED: "another program holds the file: close it",
-}
-UNUSABLE = {
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened: check what is there, and its permissions",
-    sqlite3.SQLITE_PERM: "it cannot be opened: check what is there, and its permissions",
-    sqlite3.SQLITE_READONLY: "it cannot be written: check the permissions of the file and its folder",
-}
 RESTORE = "restore it from a backup, or move it away to start with a new one (its history is then no longer used)"
 
 
@@ -202,20 +192,6 @@ def broken(path: Path, error: sqlite3.DatabaseError | str) -> StateError:
     if code in UNUSABLE:
         return StateError(f"{path}: {UNUSABLE[code]} ({error})")
     return StateError(f"{path}: cannot be read as agent-fox state ({error}); {RESTORE}")
-
-
-def primary_code(error: sqlite3.DatabaseError | str) -> int:
-    """SQLite's result code, 0 where the error is not one of SQLite's own."""
-    code: int = getattr(error, "sqlite_errorcode", 0)  # only errors that SQLite itself reported have one
-    return code & 0xFF
-
-
-THE_WORLD = {*STUCK, *UNUSABLE, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-
-
-def is_of_the_world(error: BaseException) -> bool:
-    """Whether the disk or the file failed, not a statement."""
-    return isinstance(error, sqlite3.DatabaseError) and primary_code(error) in THE_WORLD
 
 
 @contextmanager

@@ -1,10 +1,16 @@
-"""Where we keep what is ours about a repository, outside of it: names of folders. Nothing is made here."""
+"""Where we keep what is ours about a repository, in it and outside of it: names alone. Nothing is made here."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+
+STATE = Path(".agent-fox") / "state.db"
+LOCK = Path(".agent-fox") / "run.lock"
+LOGS = Path(".agent-fox") / "logs"
+ISSUES = Path(".agent-fox") / "issues"
+"""In the repository, from its root."""
 
 
 def default_state(environ: Mapping[str, str]) -> Path:

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec, Trace
-from agent_fox.engine.earlier import STATE, earlier_readings, with_kept_ids
+from agent_fox.engine.earlier import earlier_readings, with_kept_ids
 from agent_fox.engine.shared_ids import order_among
 from agent_fox.specs.planner import plan_of
 from agent_fox.store.state import open_state
+from agent_fox.system.state_folders import STATE
 from tests.engine.desk import BARE, Desk
 
 RING, STOP, LIGHT = "THE bell SHALL ring when it is pulled", "nothing is heard at night", "a lamp shows that it is on"

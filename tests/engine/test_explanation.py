@@ -11,9 +11,9 @@ import pytest
 from agent_fox.core.decision import Cause
 from agent_fox.core.policy import Policy
 from agent_fox.engine.explanation import REMEDIES, Explanation, PartEvidence, Spent, explain
-from agent_fox.engine.run import STATE
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import read_state
+from agent_fox.system.state_folders import STATE
 from agent_fox.testing.worlds import Req, World, run_cli
 
 Ask = Callable[[str], Explanation]

@@ -7,7 +7,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from agent_fox.engine.extensions import backends_of, parsers_of
+from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.plugged_parsers import parsers_of
 from agent_fox.plugins import PluginError, hookimpl, load_plugins
 from agent_fox.session.backends import CommandBackend
 from agent_fox.verifier.logs.protocol import Workspace

@@ -7,12 +7,15 @@ import os
 from pathlib import Path
 
 from agent_fox.config import load
-from agent_fox.engine.forecast import Forecast, changes_of, forecast
+from agent_fox.engine.changes import changes_of
+from agent_fox.engine.forecast import Forecast, forecast
 from agent_fox.engine.plan_reading import read_plan
-from agent_fox.engine.run import STATE, Engine, RunOptions
+from agent_fox.engine.run import Engine
 from agent_fox.engine.watch import unwatched
+from agent_fox.engine.workplace import RunOptions
 from agent_fox.plugins import load_plugins
 from agent_fox.specs.reader import BUILT_IN
+from agent_fox.system.state_folders import STATE
 from agent_fox.testing.worlds import Req, World, commit_all, log, rows, run_cli
 
 

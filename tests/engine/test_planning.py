@@ -10,9 +10,9 @@ import pytest
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Criterion, Requirement, Spec, TaskState
 from agent_fox.core.standing import Outcome, Status
-from agent_fox.engine.planning import sync_plan, with_dependencies
-from agent_fox.engine.preflight import Scope
+from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.reset import NothingToReset, reset
+from agent_fox.engine.scope import Scope, with_dependencies
 from agent_fox.specs.planner import plan_of
 from agent_fox.store.state import transaction
 from tests.engine.desk import BARE, Desk, small_spec

@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.config import Settings
 from agent_fox.engine import preflight
-from agent_fox.engine.preflight import own_state_folder
+from agent_fox.engine.from_settings import own_state_folder
 from agent_fox.testing.worlds import Req, World, git, issue_files, log, run_cli
 from tests.stories.scene import CANNOT_GO_ON, PROVEN, REFUSED, coders, run
 

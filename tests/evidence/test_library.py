@@ -27,7 +27,8 @@ from agent_fox.core.specification import (
 from agent_fox.evidence import library
 from agent_fox.evidence.keys import LEDGER, WAIVERS, KeyTrouble, Signer, public_of
 from agent_fox.evidence.library import Statement, Trust
-from agent_fox.evidence.library_files import FILE, MOST_BYTES, Owner, owner_of, read_spec_library, read_text
+from agent_fox.evidence.library_files import MOST_BYTES, Owner, owner_of, read_spec_library, read_text
+from agent_fox.evidence.spec_library import FILE
 from agent_fox.specs.files import TextFile
 from agent_fox.store import library as stored
 from agent_fox.store.state import open_state, transaction

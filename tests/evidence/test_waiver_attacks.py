@@ -24,7 +24,7 @@ from agent_fox.config import load
 from agent_fox.core.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement, columns_of
 from agent_fox.engine import waiving
 from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.run import policy_of
+from agent_fox.engine.from_settings import policy_of
 from agent_fox.evidence import dsse, granting, keys, waivers
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.session.agents.enclosure import view_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-from agent_fox.session.backends import BACKENDS, module_argv
+from agent_fox.session.backends import module_argv
+from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.order import Agent, EndKind, Paths, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from tests.session.world import agent, make_order, never_told, write

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.ids import Archetype
-from agent_fox.session.backends import BACKENDS
+from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.script import ScriptError, read_script, step_for

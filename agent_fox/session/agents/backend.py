@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 from agent_fox.session import prompts
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names
+from agent_fox.session.agents.prices import prices_of
 from agent_fox.session.agents.registry import NAMES, command_line
 from agent_fox.session.agents.report import AgentReport, write_report
 from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
 from agent_fox.session.agents.versions import problem_of
-from agent_fox.session.backends import Backend, base_environment, module_argv
+from agent_fox.session.backends import base_environment, module_argv
 from agent_fox.session.project_words import read_overrides, read_steering
 from agent_fox.session.workspace import read_preparation
 from agent_fox.system import git
@@ -185,16 +186,7 @@ def readable(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
     return (str(objects), *briefs, *(str(link.resolve()) for link in links if link.is_symlink()))
 
 
-def prices_of(repo: Path) -> Path | None:
-    own = repo / ".agent-fox/prices.toml"
-    return own if own.is_file() else None
-
-
 def without_keys(backend: str, environment: Mapping[str, str]) -> Mapping[str, str]:
     """What setup commands may see: they run files that an earlier session may have written."""
     hidden = secret_names(command_line(backend).facts) if backend in NAMES else frozenset()
     return {name: value for name, value in environment.items() if name not in hidden}
-
-
-AGENTS: Mapping[str, Backend] = {name: AgentBackend(name) for name in NAMES}
-"""The backends that run agents' command lines, by name."""

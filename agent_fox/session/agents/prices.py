@@ -148,3 +148,8 @@ def _read_own(file: Path) -> _OwnFile:
         return _OwnFile.model_validate(table)
     except ValidationError as error:
         raise PricesError(explain(error, _OwnFile, table, {}, file)) from error
+
+
+def prices_of(repo: Path) -> Path | None:
+    own = repo / ".agent-fox/prices.toml"
+    return own if own.is_file() else None

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
 from pathlib import Path
 
-from agent_fox.core.regex import regex
+from agent_fox.core.late import Late
 from agent_fox.core.spec import Problem, Spec
 from agent_fox.specs.files import MAX_FILE_BYTES, TextFile, head_of, read_text_file
-from agent_fox.specs.lines import scan
-from agent_fox.specs.plain.markdown import read_plain_markdown, spec_heading
-from agent_fox.specs.plain.normal_reader import is_normal_form, read_normal_form
-from agent_fox.specs.plain.toml_form import read_plain_toml
+from agent_fox.specs.plain.detection import is_normal_form, is_our_markdown, is_our_toml, is_reserved
 
 PLAIN = "plain"
 
+_Read = Callable[[TextFile, dict[str, str]], tuple[tuple[Spec, ...], tuple[Problem, ...]]]
+_TOML: Late[_Read] = Late("agent_fox.specs.plain.toml_form:read_plain_toml")
+_NORMAL_FORM: Late[_Read] = Late("agent_fox.specs.plain.normal_reader:read_normal_form")
+_MARKDOWN: Late[_Read] = Late("agent_fox.specs.plain.markdown:read_plain_markdown")
 _LARGEST_FORM = 8 * MAX_FILE_BYTES  # a normal form holds the specs of a whole repository
-_TABLE = regex(r"^[ \t]*\[", re.MULTILINE)
-_OUR_KEYS = regex(r"^[ \t]*(title|requirements|groups|test_commands|depends_on)[ \t]*=", re.MULTILINE)
-_OUR_TABLES = regex(r"^[ \t]*\[{1,2}(requirements|groups|test_commands|depends_on)\]", re.MULTILINE)
-_OTHER_TABLES = regex(
-    r"^[ \t]*\[(?:project|package|build-system|workspace|dependencies|tool\.[^\]\n]{1,80})\]", re.MULTILINE
-)
-# Documents of the other dialects: whatever heading they have, their folder is the spec.
-_OTHERS_DOCUMENTS = frozenset(
-    {
-        "spec.md",
-        "requirements.md",
-        "tasks.md",
-        "design.md",
-        "plan.md",
-        "proposal.md",
-        "prd.md",
-        "test_spec.md",
-        "bugfix.md",
-        "research.md",
-        "readme.md",
-    }
-)
 
 
 class PlainDialect:
@@ -53,7 +32,7 @@ class PlainDialect:
         head = head_of(folder)
         if is_reserved(folder.name):
             return is_normal_form(head)
-        return _is_our_toml(head) if folder.suffix == ".toml" else _is_our_markdown(head)
+        return is_our_toml(head) if folder.suffix == ".toml" else is_our_markdown(head)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
         """The first spec of the file."""
@@ -65,36 +44,9 @@ class PlainDialect:
         file = read_text_file(path, root, _LARGEST_FORM if is_form else MAX_FILE_BYTES)
         if not isinstance(file, TextFile):
             return (), (_of(file, path),)
-        documents = {path.name: file.where}
-        if path.suffix == ".toml":
-            spec, problems = read_plain_toml(file, documents)
-            return ((spec,) if spec is not None else ()), problems
-        return (read_normal_form if is_form else read_plain_markdown)(file, documents)
-
-
-def is_reserved(name: str) -> bool:
-    """Whether a file of this name belongs to another dialect, or to readers: only a normal form may be called so."""
-    return name.lower() in _OTHERS_DOCUMENTS
+        read = _TOML if path.suffix == ".toml" else _NORMAL_FORM if is_form else _MARKDOWN
+        return read.load()(file, {path.name: file.where})
 
 
 def _of(problem: Problem, path: Path) -> Problem:
     return Problem(problem.severity, problem.where, problem.what, path.stem)
-
-
-def _is_our_markdown(head: str) -> bool:
-    if is_normal_form(head):
-        return True
-    if "spec" not in head.lower():
-        return False
-    first = next((line.heading for line in scan(head).lines if line.heading is not None), None)
-    return first is not None and first.level == 1 and spec_heading(first.title) is not None
-
-
-def _is_our_toml(head: str) -> bool:
-    """Two of our keys, one of them requirements or groups; or requirements alone. Not a tool's or a package's file."""
-    if _OTHER_TABLES.search(head):
-        return False
-    first_table = _TABLE.search(head)
-    keys = set(_OUR_KEYS.findall(head[: first_table.start()] if first_table else head))
-    keys |= set(_OUR_TABLES.findall(head))
-    return "requirements" in keys or ("groups" in keys and len(keys) > 1)

@@ -16,12 +16,12 @@ from agent_fox.specs.documents import about
 from agent_fox.specs.files import TextFile, error, warning
 from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.lines import Heading, Line, plain
+from agent_fox.specs.plain.detection import spec_heading
 from agent_fox.specs.plain.requirements import is_aside, read_plain_requirements
 from agent_fox.specs.plain.tasks import holds_tasks, read_plain_tasks
 from agent_fox.specs.source import source_in
 from agent_fox.specs.traceability import read_traceability
 
-_HEADING = regex(r"Spec *[:\uff1a] *(?:`(?P<name>[^`/]{1,200})` *(?:[:\uff1a] *|$))?(?P<title>.*)$", re.IGNORECASE)
 _ENDED = regex(r"[\W_]{0,12}(?:status[\W_]{1,6})?(?P<word>superseded|withdrawn|baseline)\b", re.IGNORECASE)
 _REQUIREMENTS = regex(
     r"(?:.* )?(?:requirements?|acceptance criteria|criteria|must hold|anforderungen|exigences|requisitos|requisiti"
@@ -61,11 +61,6 @@ class _Part:
     title: str
     lines: list[Line] = field(default_factory=list)
     before: list[Line] = field(default_factory=list)
-
-
-def spec_heading(title: str) -> re.Match[str] | None:
-    """A heading such as `Spec: Title`, or ``Spec: `name`: Title``."""
-    return _HEADING.match(title)
 
 
 def read_plain_markdown(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:

@@ -27,7 +27,6 @@ from agent_fox.specs.plain.normal_form import (
     CHECKPOINT,
     DEPENDS_ON,
     EDGE_CASES,
-    MARK,
     NONE,
     OPTIONAL,
     PARALLEL,
@@ -67,10 +66,6 @@ _DEPENDENCY = regex(rf"({WORD})(?::(?: its group (-?\d{{1,9}}))?(?: before group
 _COMMAND = regex(r"([^:`]*): `([^`]*)`")
 _SOURCE = regex(r"#(-?\d{1,9})(?: of `([^`]*)`)?(?: on `([^`]*)`)?")
 _KNOWN = ("", REQUIREMENTS, TASKS, TRACEABILITY, DEPENDS_ON, TEST_COMMANDS)
-
-
-def is_normal_form(text: str) -> bool:
-    return text.startswith(MARK)
 
 
 def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:

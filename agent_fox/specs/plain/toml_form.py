@@ -43,28 +43,28 @@ _WORDS = {
 }
 
 
-def read_plain_toml(file: TextFile, documents: dict[str, str]) -> tuple[Spec | None, tuple[Problem, ...]]:
+def read_plain_toml(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """The spec of a file; none where it is no TOML, or has keys or values that nobody knows."""
     name = PurePosixPath(file.where).stem
     places = TomlPlaces(file)
     conflict = left_by_a_merge(file)
     if conflict is not None:
-        return None, about(name, [conflict])
+        return (), about(name, [conflict])
     deep = _DEEP_KEY.search(file.text)
     if deep is not None:
-        return None, about(
+        return (), about(
             name, [error(places.at(deep.start()), "a key of so many parts is none of a spec; take it out")]
         )
     try:
         model = TomlSpec.model_validate(tomllib.loads(file.text))
     except ValidationError as wrong:
-        return None, about(name, (_problem(one, places) for one in wrong.errors(include_url=False)))
+        return (), about(name, (_problem(one, places) for one in wrong.errors(include_url=False)))
     except (tomllib.TOMLDecodeError, RecursionError) as broken:
         at = _AT_LINE.search(str(broken))
         where = f"{file.where}:{at[1]}" if at else file.where
-        return None, about(name, [error(where, f"is not TOML: {_AT_LINE.sub('', str(broken)).strip()}; correct it")])
+        return (), about(name, [error(where, f"is not TOML: {_AT_LINE.sub('', str(broken)).strip()}; correct it")])
     reading = _Reading(file.where, places)
-    return reading.spec(name, model, documents), about(name, reading.problems)
+    return (reading.spec(name, model, documents),), about(name, reading.problems)
 
 
 def _problem(one: ErrorDetails, places: TomlPlaces) -> Problem:

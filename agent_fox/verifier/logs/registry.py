@@ -3,46 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
 
-from agent_fox.verifier.logs import findings_json
-from agent_fox.verifier.logs.c_build import CBuildLog
-from agent_fox.verifier.logs.cargo_json import CargoJson
-from agent_fox.verifier.logs.cargo_text import CargoLog
-from agent_fox.verifier.logs.checkstyle_xml import CheckstyleXml
-from agent_fox.verifier.logs.compileall import CompileallLog
-from agent_fox.verifier.logs.dependencies import DependencyLog
-from agent_fox.verifier.logs.environment import EnvironmentLog
-from agent_fox.verifier.logs.eslint_json import EslintJson
-from agent_fox.verifier.logs.eslint_text import EslintLog
-from agent_fox.verifier.logs.flake8 import Flake8Log
-from agent_fox.verifier.logs.formatters import BlackLog, GofmtLog, IsortLog, RustfmtLog
-from agent_fox.verifier.logs.go_json import GoJson
-from agent_fox.verifier.logs.go_text import GoLog
-from agent_fox.verifier.logs.gotestsum import GotestsumLog
-from agent_fox.verifier.logs.gradle import GradleLog
-from agent_fox.verifier.logs.javac import JavacLog
-from agent_fox.verifier.logs.jest import JestLog
-from agent_fox.verifier.logs.jest_json import JestJson
-from agent_fox.verifier.logs.junit import JunitParser
-from agent_fox.verifier.logs.maven import MavenLog
-from agent_fox.verifier.logs.mocha import MochaLog
-from agent_fox.verifier.logs.mocha_json import MochaJson
-from agent_fox.verifier.logs.mypy import MypyLog
-from agent_fox.verifier.logs.node import NodeLog
-from agent_fox.verifier.logs.node_spec import NodeSpec
-from agent_fox.verifier.logs.prettier import PrettierLog
+from agent_fox.core.late import Late
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser
-from agent_fox.verifier.logs.pyright import PyrightLog
-from agent_fox.verifier.logs.pytest_text import PytestLog
-from agent_fox.verifier.logs.ruff_json import RuffJson
-from agent_fox.verifier.logs.ruff_text import RuffLog
-from agent_fox.verifier.logs.sarif import Sarif
-from agent_fox.verifier.logs.tap import Tap
-from agent_fox.verifier.logs.tsc import TscLog
-from agent_fox.verifier.logs.unittest_text import UnittestLog
-from agent_fox.verifier.logs.vitest import VitestLog
 
 # Other words for a tool -> the word that its parsers go by.
 ALIASES = {
@@ -72,7 +38,7 @@ _SCRIPTS = ("node-test", "jest", "vitest", "mocha", "eslint", "tsc", "prettier")
 _WRAPPED = {"npm": _SCRIPTS, "pnpm": _SCRIPTS, "yarn": _SCRIPTS, "npx": _SCRIPTS, "node": ("node-test",)}
 _ANY_TOOL = ("junit", "sarif", "checkstyle", "codequality")
 
-Parser = DocumentParser | StreamParser | LogParser
+P = TypeVar("P", DocumentParser, StreamParser, LogParser)
 
 
 class UnknownTool(ValueError):
@@ -80,14 +46,38 @@ class UnknownTool(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
+class Entry(Generic[P]):
+    """One parser of a table: the words for its tools, which are known before it is loaded."""
+
+    tools: tuple[str, ...]
+    load: Callable[[], P]
+
+
+@dataclass(frozen=True, slots=True)
 class Chosen:
-    """The parsers for one tool's logs."""
+    """The parsers for one tool's logs, each loaded when it is asked for."""
 
     tool: str
-    documents: tuple[DocumentParser, ...]
-    streams: tuple[StreamParser, ...]
-    texts: tuple[LogParser, ...]
-    fallbacks: tuple[LogParser, ...]
+    of_documents: tuple[Entry[DocumentParser], ...]
+    of_streams: tuple[Entry[StreamParser], ...]
+    of_texts: tuple[Entry[LogParser], ...]
+    of_fallbacks: tuple[Entry[LogParser], ...]
+
+    @property
+    def documents(self) -> tuple[DocumentParser, ...]:
+        return _loaded(self.of_documents)
+
+    @property
+    def streams(self) -> tuple[StreamParser, ...]:
+        return _loaded(self.of_streams)
+
+    @property
+    def texts(self) -> tuple[LogParser, ...]:
+        return _loaded(self.of_texts)
+
+    @property
+    def fallbacks(self) -> tuple[LogParser, ...]:
+        return _loaded(self.of_fallbacks)
 
     def structured(self, head: str) -> tuple[DocumentParser | StreamParser, ...]:
         """The parsers of the formats for programs that a log is in: one document, or streams."""
@@ -104,43 +94,68 @@ class Parsers:
     `fallbacks` read what any tool's log may end with where nothing else is found in it: why it could not start.
     """
 
-    documents: tuple[DocumentParser, ...]
-    streams: tuple[StreamParser, ...]
-    texts: tuple[LogParser, ...]
-    fallbacks: tuple[LogParser, ...] = ()
+    of_documents: tuple[Entry[DocumentParser], ...]
+    of_streams: tuple[Entry[StreamParser], ...]
+    of_texts: tuple[Entry[LogParser], ...]
+    of_fallbacks: tuple[Entry[LogParser], ...] = ()
 
     def words(self) -> list[str]:
         """Every word for a tool."""
-        groups: tuple[Sequence[Parser], ...] = (self.documents, self.streams, self.texts, self.fallbacks)
-        own = {tool for parsers in groups for parser in parsers for tool in parser.tools}
+        groups = (self.of_documents, self.of_streams, self.of_texts, self.of_fallbacks)
+        own = {tool for entries in groups for entry in entries for tool in entry.tools}
         return sorted({*own, *ALIASES, *_WRAPPED})
+
+    def known(self, word: str) -> str:
+        """The tool that `word` names. Raises UnknownTool."""
+        tool = canonical(word)
+        if tool not in self.words():
+            raise UnknownTool(self._unknown(word))
+        return tool
 
     def for_tool(self, word: str) -> Chosen:
         """The parsers for the tool that `word` names. Raises UnknownTool."""
-        tool = canonical(word)
+        tool = self.known(word)
         wanted = {tool, *_WRAPPED.get(tool, ())}
-        if tool not in self.words():
-            raise UnknownTool(self._unknown(word))
         return Chosen(
             tool,
-            tuple(parser for parser in self.documents if _fits(parser.tools, wanted, any_tool=True)),
-            tuple(parser for parser in self.streams if _fits(parser.tools, wanted)),
-            tuple(parser for parser in self.texts if _fits(parser.tools, wanted)),
-            self.fallbacks,
+            tuple(entry for entry in self.of_documents if _fits(entry.tools, wanted, any_tool=True)),
+            tuple(entry for entry in self.of_streams if _fits(entry.tools, wanted)),
+            tuple(entry for entry in self.of_texts if _fits(entry.tools, wanted)),
+            self.of_fallbacks,
         )
 
     def for_report(self, head: str) -> DocumentParser | StreamParser | None:
         """The parser for a report that begins with `head`, whichever tool wrote it."""
-        parsers: list[DocumentParser | StreamParser] = [*self.documents, *self.streams]
-        return next((parser for parser in parsers if parser.recognises(head)), None)
+        entries: tuple[Entry[DocumentParser] | Entry[StreamParser], ...] = (*self.of_documents, *self.of_streams)
+        return next((parser for entry in entries if (parser := entry.load()).recognises(head)), None)
 
     def with_more(self, texts: Sequence[LogParser]) -> Parsers:
         """These and others, as plugins give them: for the tools they name, theirs are trusted more."""
-        return replace(self, texts=(*texts, *self.texts))
+        return replace(self, of_texts=(*map(_given, texts), *self.of_texts))
 
     def _unknown(self, word: str) -> str:
         nearest = difflib.get_close_matches(word.lower(), self.words(), n=1, cutoff=0.0)
         return f"there is no parser for the tool {word!r}; the nearest is {nearest[0]!r}"
+
+
+def _loaded(entries: Iterable[Entry[P]]) -> tuple[P, ...]:
+    return tuple(entry.load() for entry in entries)
+
+
+def _given(parser: LogParser) -> Entry[LogParser]:
+    return Entry(tuple(parser.tools), lambda: parser)
+
+
+def _late(place: str, *tools: str) -> Entry[P]:
+    """A parser of this folder by `module:CLASS`."""
+    made: Late[Callable[[], P]] = Late(f"agent_fox.verifier.logs.{place}")
+    return Entry(tools, lambda: made.load()())
+
+
+def _ready(place: str, *tools: str) -> Entry[P]:
+    """A parser of this folder by `module:NAME`, made already."""
+    found: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
+    return Entry(tools, found.load)
 
 
 def canonical(word: str) -> str:
@@ -154,43 +169,73 @@ def _fits(tools: Sequence[str], wanted: set[str], *, any_tool: bool = False) -> 
 
 
 BUILT_IN = Parsers(
-    documents=(
-        JunitParser(),
-        Sarif(),
-        CheckstyleXml(),
-        *findings_json.ALL,
-        EslintJson(),
-        RuffJson(),
-        JestJson(),
-        MochaJson(),
+    of_documents=(
+        _late("junit:JunitParser", "junit"),
+        _late("sarif:Sarif", "sarif"),
+        _late("checkstyle_xml:CheckstyleXml", "checkstyle", "pmd"),
+        _ready("findings_json:PYRIGHT", "pyright", "basedpyright"),
+        _ready("findings_json:CODE_QUALITY", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
+        _ready("findings_json:GOLANGCI", "golangci-lint"),
+        _ready("findings_json:PYLINT", "pylint"),
+        _ready("findings_json:GCC", "gcc", "g++", "cc", "c++", "make"),
+        _ready("findings_json:RDJSON", "ruff", "rdjson"),
+        _late("eslint_json:EslintJson", "eslint", "oxlint"),
+        _late("ruff_json:RuffJson", "ruff", "ruff-format"),
+        _late("jest_json:JestJson", "jest", "vitest"),
+        _late("mocha_json:MochaJson", "mocha"),
     ),
-    streams=(GoJson(), CargoJson(), Tap()),
-    texts=(
-        MavenLog(),
-        GradleLog(),
-        JavacLog(),
-        CBuildLog(),
-        GotestsumLog(),
-        GoLog(),
-        CargoLog(),
-        TscLog(),
-        MypyLog(),
-        PyrightLog(),
-        PytestLog(),
-        UnittestLog(),
-        JestLog(),
-        VitestLog(),
-        MochaLog(),
-        NodeSpec(),
-        EslintLog(),
-        RuffLog(),
-        Flake8Log(),
-        PrettierLog(),
-        BlackLog(),
-        IsortLog(),
-        GofmtLog(),
-        RustfmtLog(),
-        CompileallLog(),
+    of_streams=(
+        _late("go_json:GoJson", "go", "gotestsum"),
+        _late("cargo_json:CargoJson", "cargo", "rustc", "clippy"),
+        _late("tap:Tap", "tap", "node-test", "mocha", "vitest", "jest", "bats", "prove"),
     ),
-    fallbacks=(DependencyLog(), NodeLog(), EnvironmentLog()),
+    of_texts=(
+        _late("maven:MavenLog", "maven", "mvn", "mvnw", "mvnd"),
+        _late("gradle:GradleLog", "gradle", "gradlew"),
+        _late("javac:JavacLog", "javac"),
+        _late(
+            "c_build:CBuildLog",
+            "gcc",
+            "g++",
+            "cc",
+            "c++",
+            "clang",
+            "clang++",
+            "ld",
+            "lld",
+            "make",
+            "gmake",
+            "ninja",
+            "cmake",
+            "ctest",
+            "clang-tidy",
+            "clang-format",
+        ),
+        _late("gotestsum:GotestsumLog", "gotestsum"),
+        _late("go_text:GoLog", "go", "gotest", "gotestsum", "govet", "golangci-lint", "staticcheck"),
+        _late("cargo_text:CargoLog", "cargo", "rustc", "clippy", "nextest"),
+        _late("tsc:TscLog", "tsc", "vue-tsc", "ts-node"),
+        _late("mypy:MypyLog", "mypy", "dmypy"),
+        _late("pyright:PyrightLog", "pyright", "basedpyright"),
+        _late("pytest_text:PytestLog", "pytest"),
+        _late("unittest_text:UnittestLog", "unittest", "django"),
+        _late("jest:JestLog", "jest"),
+        _late("vitest:VitestLog", "vitest"),
+        _late("mocha:MochaLog", "mocha"),
+        _late("node_spec:NodeSpec", "node-test"),
+        _late("eslint_text:EslintLog", "eslint"),
+        _late("ruff_text:RuffLog", "ruff", "ruff-format"),
+        _late("flake8:Flake8Log", "flake8", "pycodestyle", "pyflakes", "pylint"),
+        _late("prettier:PrettierLog", "prettier"),
+        _late("formatters:BlackLog", "black"),
+        _late("formatters:IsortLog", "isort"),
+        _late("formatters:GofmtLog", "gofmt", "goimports", "gofumpt"),
+        _late("formatters:RustfmtLog", "rustfmt", "cargo-fmt"),
+        _late("compileall:CompileallLog", "compileall", "py_compile"),
+    ),
+    of_fallbacks=(
+        _late("dependencies:DependencyLog", "npm", "pnpm", "yarn", "pip", "uv", "poetry"),
+        _late("node:NodeLog", "node", "node-test"),
+        _late("environment:EnvironmentLog", "environment"),
+    ),
 )

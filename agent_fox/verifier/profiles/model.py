@@ -73,7 +73,7 @@ class SelectorKind(StrEnum):
 
 def _parser(word: str) -> str:
     try:
-        BUILT_IN.for_tool(word)
+        BUILT_IN.known(word)
     except UnknownTool as error:
         raise ValueError(str(error)) from error
     return word

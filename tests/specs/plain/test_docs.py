@@ -10,8 +10,9 @@ import pytest
 from agent_fox.core.spec import Spec
 from agent_fox.specs.files import TextFile
 from agent_fox.specs.plain import toml_models
+from agent_fox.specs.plain.detection import MARK
 from agent_fox.specs.plain.example import MARKDOWN, TOML
-from agent_fox.specs.plain.normal_form import MARK, normal_form
+from agent_fox.specs.plain.normal_form import normal_form
 from agent_fox.specs.plain.normal_reader import read_normal_form
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs

@@ -18,9 +18,9 @@ from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.at_hand import DATA, workspace
 
-TEXTS = (*BUILT_IN.texts, *BUILT_IN.fallbacks)
-STREAMS = BUILT_IN.streams
-DOCUMENTS = BUILT_IN.documents
+TEXTS = tuple(entry.load() for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))
+STREAMS = tuple(entry.load() for entry in BUILT_IN.of_streams)
+DOCUMENTS = tuple(entry.load() for entry in BUILT_IN.of_documents)
 LOGS = sorted(path for path in DATA.parent.rglob("*") if path.is_file() and path.suffix not in (".json", ".xml"))
 SLOWEST = 0.8  # seconds for a hostile line: far more than it takes where time grows with its length
 

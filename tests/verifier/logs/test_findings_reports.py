@@ -63,7 +63,7 @@ GCC = [
 
 def parser_for(document: object) -> DocumentParser:
     text = json.dumps(document)
-    return next(parser for parser in BUILT_IN.documents if parser.recognises(text))
+    return next(parser for entry in BUILT_IN.of_documents if (parser := entry.load()).recognises(text))
 
 
 def read(document: object) -> Parsed:

@@ -38,9 +38,15 @@ def test_an_unknown_word_is_told_the_nearest() -> None:
 
 
 def test_every_parser_keeps_to_its_protocol() -> None:
-    assert all(isinstance(parser, DocumentParser) for parser in BUILT_IN.documents)
-    assert all(isinstance(parser, StreamParser) for parser in BUILT_IN.streams)
-    assert all(isinstance(parser, LogParser) for parser in (*BUILT_IN.texts, *BUILT_IN.fallbacks))
+    assert all(isinstance(entry.load(), DocumentParser) for entry in BUILT_IN.of_documents)
+    assert all(isinstance(entry.load(), StreamParser) for entry in BUILT_IN.of_streams)
+    assert all(isinstance(entry.load(), LogParser) for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))
+
+
+def test_the_table_says_which_tools_a_parser_reads_before_it_is_loaded() -> None:
+    groups = (BUILT_IN.of_documents, BUILT_IN.of_streams, BUILT_IN.of_texts, BUILT_IN.of_fallbacks)
+    told = [(entry.tools, tuple(entry.load().tools)) for entries in groups for entry in entries]
+    assert [tools for tools, _ in told] == [tools for _, tools in told]
 
 
 def test_a_plugins_parser_comes_before_the_built_in_ones() -> None:

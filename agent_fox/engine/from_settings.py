@@ -1,0 +1,49 @@
+"""Settings as values that the engine works with: the policy it decides by, the folder it keeps state in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.gates import Gate
+from agent_fox.core.ids import Archetype
+from agent_fox.core.policy import EVERY_SPEC, Policy
+from agent_fox.engine.refused import RunRefused
+from agent_fox.system.state_folders import default_state
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agent_fox.config import Settings
+
+
+def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:
+    """The folder of all repositories' state: `[workspace] state`, or the person's own. Raises RunRefused."""
+    if settings.workspace.state:
+        return own_state_folder(root, settings.workspace.state)
+    return default_state(environ)
+
+
+def own_state_folder(root: Path, state: str) -> Path:
+    """`[workspace] state`, counted from the repository's root. Raises RunRefused for an unknown `~name`."""
+    try:
+        return (root / Path(state).expanduser()).resolve()
+    except RuntimeError as error:
+        raise RunRefused(f"[workspace] state = {state!r}: {error}") from error
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The settings that deciding needs, as values of the core."""
+    coder = Archetype.CODER.value
+    readers = [(archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs)]
+    return Policy(
+        attempts=settings.retry.attempts,
+        readings=settings.retry.readings,
+        review_attempts=settings.retry.review_attempts,
+        stop_without_progress=settings.retry.stop_without_progress,
+        goes_on_after_escalation=settings.policy.on_escalation == "continue",
+        required_state=Gate(settings.policy.required_state),
+        top_rung=settings.rungs_of(coder, ""),
+        top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
+        reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},
+    )
