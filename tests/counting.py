@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 import pytest
@@ -23,12 +23,20 @@ class Counting:
     def __init__(self, *, is_held: bool) -> None:
         self.counts: Counter[str] = Counter()
         self.is_held = is_held
+        self.is_in_test = False
         sys.addaudithook(self._hear)
 
     def _hear(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event == "subprocess.Popen":
+        if self.is_in_test and event == "subprocess.Popen":
             words = arguments[1]
             self.counts[kind_of([str(word) for word in words] if isinstance(words, Sequence) else [str(words)])] += 1
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self) -> Generator[None, object, object]:
+        self.is_in_test = True
+        answer = yield
+        self.is_in_test = False
+        return answer
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         output = getattr(session.config, "workeroutput", None)

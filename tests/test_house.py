@@ -170,14 +170,17 @@ def test_make_alone_lists_every_target() -> None:
     assert [name for name in phony[1].split() if f"make {name} " not in listed] == []
 
 
-def test_continuous_integration_runs_what_a_newcomer_runs() -> None:
+def test_continuous_integration_runs_what_a_newcomer_runs_and_a_part_of_the_rest() -> None:
     """What fails is tried once more, alone; what then fails, or leaves nothing to try, has failed."""
-    *_, last = (ROOT / ".ci" / "run").read_text(encoding="utf-8").rstrip().splitlines()
-    test, again = last.split(" || ")
-    assert (test, again.split(" --last-failed ")) == (
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    again = ".venv/bin/python -m pytest --last-failed --last-failed-no-failures none "
+    assert text.count(again) == 1
+    spread = ".venv/bin/python -m pytest -n 2 --dist loadfile"
+    assert re.findall(r"^(.+) \|\| again$", text, re.MULTILINE) == [
         "make test",
-        ['.venv/bin/python -m pytest -m "not agents"', "--last-failed-no-failures none"],
-    )
+        f'{spread} -m "agents and landing"',
+        f'{spread} --part "$seed" --flaky "$flaky"',
+    ]
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/architecture.md", "docs/glossary.md"])

@@ -23,7 +23,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "mutants"
 REASONS = ROOT / "tools" / "equivalent_mutants.toml"
-COPIED = ("agent_fox", "docs", "tests/__init__.py", "tests/core", "pyproject.toml", "README.md")
+COPIED = (
+    "agent_fox",
+    "docs",
+    "tests/__init__.py",
+    "tests/github_reader.py",
+    "tests/core",
+    "pyproject.toml",
+    "README.md",
+)
 DEAD = frozenset({"killed", "timeout", "caught by type check"})
 ALONE_SECONDS = 300
 MOST_BYTES = 2 << 30

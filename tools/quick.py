@@ -19,7 +19,7 @@ ALWAYS = ("tests/core",)
 def main() -> int:
     """pytest's exit code."""
     changed = [path for path in changed_files(ROOT) if path.endswith(".py")]
-    chosen = sorted(set(tests_of(changed, ROOT)))
+    chosen = sorted(set(chosen_files(changed, ROOT)))
     print(
         f"{len(changed)} changed Python files; beside {', '.join(ALWAYS)}: {' '.join(chosen) or 'nothing'}", flush=True
     )
@@ -36,7 +36,7 @@ def changed_files(root: Path) -> list[str]:
     return [path for path in dict.fromkeys(told.splitlines()) if (root / path).exists()]
 
 
-def tests_of(changed: Iterable[str], root: Path) -> Iterator[str]:
+def chosen_files(changed: Iterable[str], root: Path) -> Iterator[str]:
     """The test files that changed, mirror what changed, or import it. Those of the core are run anyway."""
     modules = {path.removesuffix(".py").replace("/", ".") for path in changed if not is_test(path)}
     mirrors = {f"tests/{Path(path).parent.relative_to('agent_fox')}/test_{Path(path).name}" for path in changed
