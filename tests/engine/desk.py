@@ -24,7 +24,8 @@ from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, node_by_id
 from agent_fox.store.records import insert
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
+from tests.states import fresh_state
 
 AT = "2026-03-01T12:00:00.000Z"
 BARE = PlanShape(pre_review=False, audit_review=False)
@@ -60,7 +61,7 @@ class Desk:
 
     @classmethod
     def open(cls, folder: Path, specs: Iterable[Spec], policy: Policy | None = None, shape: PlanShape = BARE) -> Desk:
-        db = open_state(folder / "state.db")
+        db = fresh_state(folder / "state.db")
         desk = cls(db, policy or Policy())
         with transaction(db):
             desk.run_id = sessions.start_run(db, AT, "head")

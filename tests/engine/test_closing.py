@@ -19,8 +19,9 @@ from agent_fox.core.spec import Spec
 from agent_fox.engine.closing import REPORTS, closing_of, designs, publish_last, record_close_out
 from agent_fox.session.order import ClosedOut
 from agent_fox.store.sessions import SessionRow
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from tests.session.world import make_repo, sh, write
+from tests.states import fresh_state
 
 AT = "2030-01-01T00:00:00.000Z"
 DESIGN = "specs/01_a/design.md"
@@ -33,7 +34,7 @@ SESSION = SessionRow(
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(open_state(tmp_path / "state.db")) as opened:
+    with closing(fresh_state(tmp_path / "state.db")) as opened:
         yield opened
 
 

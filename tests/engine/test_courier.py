@@ -14,11 +14,12 @@ from sqlite_utils import Database
 from agent_fox.config import TrackerSettings
 from agent_fox.engine.courier import LONGEST_NAP, Courier, desk_of, nap
 from agent_fox.store import outbox, state
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.system import clock
 from agent_fox.trackers.desk import later
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, Retry
 from tests.engine.scripted_tracker import FarAway, Scripted, put, states
+from tests.states import fresh_state
 from tests.store.world import AT, VERIFIER, add_nodes
 
 LONG = 60.0
@@ -69,7 +70,7 @@ class Here:
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Here]:
     path = tmp_path / "state.db"
-    with closing(open_state(path)) as db:
+    with closing(fresh_state(path)) as db:
         with transaction(db):
             add_nodes(db, VERIFIER)
         found = Here(path, db)

@@ -15,7 +15,7 @@ from agent_fox.core.filing import Says
 from agent_fox.engine.effects import FIXED, LONGEST_LIMIT, LONGEST_WAIT, SHORTEST_WAIT, TOLD_LATER, Delivering, Passed
 from agent_fox.engine.watch import RunEvent
 from agent_fox.store import outbox
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.trackers.desk import Desk, later
 from agent_fox.trackers.protocol import (
     Delivery,
@@ -31,6 +31,7 @@ from agent_fox.trackers.protocol import (
 )
 from agent_fox.trackers.text import IssueFacts, Unproven
 from tests.engine.scripted_tracker import FarAway, Scripted, put, states
+from tests.states import fresh_state
 from tests.store.world import AT, VERIFIER, add_nodes
 
 SOON = later(AT, 60)
@@ -64,7 +65,7 @@ class Here:
 
 @pytest.fixture
 def here(tmp_path: Path) -> Iterator[Here]:
-    with closing(open_state(tmp_path / "state.db")) as db:
+    with closing(fresh_state(tmp_path / "state.db")) as db:
         with transaction(db):
             add_nodes(db, VERIFIER)
         yield Here(db, Scripted())

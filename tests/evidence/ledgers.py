@@ -25,7 +25,8 @@ from agent_fox.store import evidence, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.records import NewDecision, StepRow, VerdictOrigin
-from agent_fox.store.state import open_state, read_state, transaction
+from agent_fox.store.state import read_state, transaction
+from tests.states import fresh_state
 from tests.store.world import CODER, REVIEWER, SPEC, VERIFIER, add_nodes, add_session, counted
 
 TEXT = "THE bell SHALL ring"
@@ -47,7 +48,7 @@ def tree(moment: int) -> str:
 def grown(folder: Path, moments: int) -> Path:
     """A state file with about three records for each moment, of one ended run."""
     path = folder / "state.db"
-    with closing(open_state(path)) as db:
+    with closing(fresh_state(path)) as db:
         with transaction(db):
             run = begin(db)
         for moment in range(1, moments + 1):
@@ -121,7 +122,7 @@ def move(db: Database, moment: int, number: int, start: Gate, finish: Gate, role
 
 @contextmanager
 def opened(path: Path) -> Iterator[Database]:
-    with closing(open_state(path)) as db:
+    with closing(fresh_state(path)) as db:
         yield db
 
 

@@ -31,7 +31,8 @@ from agent_fox.evidence.library_files import MOST_BYTES, Owner, owner_of, read_s
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.specs.files import TextFile
 from agent_fox.store import library as stored
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
+from tests.states import fresh_state
 
 AT = "2030-01-01T00:00:00Z"
 PARTS = (Criterion("04-REQ-1.1", "It SHALL close."), Criterion("04-REQ-1.2", "It SHALL open."))
@@ -147,7 +148,7 @@ def test_a_spec_cannot_speak_for_what_belongs_to_none(tmp_path: Path) -> None:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    opened = open_state(tmp_path / "state.db")
+    opened = fresh_state(tmp_path / "state.db")
     yield opened
     opened.close()
 

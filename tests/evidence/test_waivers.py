@@ -21,9 +21,10 @@ from agent_fox.evidence.keys import KeyTrouble
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan
 from agent_fox.store.plan import StoredPart
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.testing.worlds import commit_all, git
 from tests.evidence.waiver_world import PASSPHRASE, Person, person
+from tests.states import fresh_state
 
 NOW = "2030-01-01T12:00:00.000Z"
 LATER = "2030-03-01T00:00:00.000Z"
@@ -54,7 +55,7 @@ def grounds(repo: Path, alice: Person) -> Grounds:
 @pytest.fixture
 def db(repo: Path) -> Iterator[Database]:
     """A plan of a spec that depends on another."""
-    with closing(open_state(repo / ".agent-fox" / "state.db")) as state:
+    with closing(fresh_state(repo / ".agent-fox" / "state.db")) as state:
         with transaction(state):
             below = Spec("01_base", "agent-fox", "specs/01_base")
             top = Spec(SPEC, "agent-fox", f"specs/{SPEC}", dependencies=(Dependency("01_base", None, None),))

@@ -18,8 +18,9 @@ from sqlite_utils import Database
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register
 from agent_fox.store.reviews import TaskRow
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.testing import prefork
+from tests.states import fresh_state
 
 AT = "2026-11-22T12:00:00.000Z"
 SESSION = "efd7796b-ecc5-40ff-a42c-3b2634547ff0"
@@ -115,7 +116,7 @@ class Chat:
         return self.root / "transcript.jsonl"
 
     def state(self) -> Database:
-        return open_state(self.own / "state.db")
+        return fresh_state(self.own / "state.db")
 
     def register(self, task: str, *words: Word, client: str = "", gone: str = "") -> None:
         """`gone`: a repository of the task, which is no longer there."""

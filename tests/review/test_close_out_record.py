@@ -18,7 +18,8 @@ from agent_fox.review.close_out_record import edited, given_of, keep, task_in
 from agent_fox.review.close_out_report import Judged, document_of, write_report
 from agent_fox.store import ledger
 from agent_fox.store.ledger import Kept
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
+from tests.states import fresh_state
 
 AT = "2030-01-01T00:00:00.000Z"
 GIVEN = CloseOut(
@@ -32,7 +33,7 @@ GIVEN = CloseOut(
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(open_state(tmp_path / "state.db")) as opened:
+    with closing(fresh_state(tmp_path / "state.db")) as opened:
         yield opened
 
 

@@ -14,8 +14,9 @@ from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register, standing
 from agent_fox.store.ledger import records
 from agent_fox.store.reviews import TaskRow, events_of
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from tests.review.worlds import TASK
+from tests.states import fresh_state
 
 AT = "2026-01-01T00:00:00.000Z"
 REPOSITORIES = [Registered("/p", "", "f")]
@@ -24,7 +25,7 @@ ROW = TaskRow("afx-0123456789ab", AT, TASK, json.dumps([one.document for one in 
 
 @pytest.fixture
 def db(tmp_path: Path) -> Database:
-    db = open_state(tmp_path / "state.db")
+    db = fresh_state(tmp_path / "state.db")
     with transaction(db):
         register(db, AT, ROW, REPOSITORIES)
     return db

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sqlite_utils import Database
 
 from agent_fox.store.desk import HOUR, MINUTE, Rates, give_lease_back, recall, remember, take_lease, take_write
-from agent_fox.store.state import open_state
+from tests.states import fresh_state
 from tests.store.world import state
 
 RATES = Rates(seconds_between=1.0, per_minute=5, per_hour=12)
@@ -27,7 +27,7 @@ places = (f"host/o/r{number}" for number in count())
 @pytest.fixture(scope="module")
 def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """One state file for all examples: each has a place of its own."""
-    opened = open_state(tmp_path_factory.mktemp("desk") / "state.db")
+    opened = fresh_state(tmp_path_factory.mktemp("desk") / "state.db")
     yield opened
     opened.close()
 

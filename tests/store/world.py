@@ -20,8 +20,9 @@ from agent_fox.store import outbox, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.records import NewDecision, VerdictOrigin
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.store.values import insert
+from tests.states import fresh_state
 
 AT = "2026-03-01T12:00:00.000Z"
 SPEC = "01_bell"
@@ -33,7 +34,7 @@ REVIEWER = Node("bell:0", "01_bell:0:reviewer:pre-review", SPEC, 0, Archetype.RE
 @contextmanager
 def state(folder: Path) -> Iterator[Database]:
     """The state file of `folder`, open for writing."""
-    with closing(open_state(folder / "state.db")) as db:
+    with closing(fresh_state(folder / "state.db")) as db:
         yield db
 
 

@@ -14,8 +14,9 @@ from sqlite_utils import Database
 
 from agent_fox.store import outbox
 from agent_fox.store.desk import Rates
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.trackers.desk import LEASE_SECONDS, PATIENCE, Desk, LeaseLost, TooSoon, later, seconds_of
+from tests.states import fresh_state
 
 AT = "2026-03-01T12:00:00.000Z"
 RATES = Rates(seconds_between=1.2, per_minute=4, per_hour=6)
@@ -38,7 +39,7 @@ class Times:
 
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[Database]:
-    with closing(open_state(tmp_path / "state.db")) as opened:
+    with closing(fresh_state(tmp_path / "state.db")) as opened:
         yield opened
 
 
@@ -119,7 +120,7 @@ def test_another_process_knows_what_was_written_and_seen(db: Database, tmp_path:
     mine.note_newest(3)
     mine.remember("login", "fox-bot")
     mine.leave()
-    with closing(open_state(tmp_path / "state.db")) as again:
+    with closing(fresh_state(tmp_path / "state.db")) as again:
         other = desk(again, times, "other")
         assert (other.newest(), other.recall("login"), other.recall("nothing")) == (7, "fox-bot", "")
         other.hold()

@@ -13,7 +13,7 @@ from sqlite_utils import Database
 from agent_fox.config import TrackerSettings
 from agent_fox.core.filing import Says
 from agent_fox.store import outbox
-from agent_fox.store.state import open_state, transaction
+from agent_fox.store.state import transaction
 from agent_fox.testing.github import GitHubFake, Request, mounted
 from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github.door import opened
@@ -32,6 +32,7 @@ from agent_fox.trackers.protocol import (
     StateReason,
     Unsure,
 )
+from tests.states import fresh_state
 
 KEY = bytes(range(32))
 START = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
@@ -177,7 +178,7 @@ def scene(
 ) -> Iterator[Scene]:
     clock = clock or Clock()
     fake = fake or GitHubFake(clock.time)
-    db = open_state(tmp_path / name)
+    db = fresh_state(tmp_path / name)
     with mounted(fake):
         yield Scene(db, clock, fake, seated(db, clock, TrackerSettings.model_validate({"kind": "github", **settings})))
     db.close()
