@@ -32,7 +32,7 @@ T = TypeVar("T")
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
-class VerifierOptions(BaseModel):
+class VerifierOptions(BaseModel, defer_build=True):
     """The options as given. `root`, `artifacts` and `profile` unset: worked out from where the command was started."""
 
     model_config = ConfigDict(frozen=True)

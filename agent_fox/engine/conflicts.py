@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from agent_fox.session.brief_facts import Conflict as ConflictFacts
 from agent_fox.session.order import Unmerged
 from agent_fox.system import git
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -27,7 +28,7 @@ KEPT = "refs/agent-fox/conflicts/"
 LONGEST_LIST = 20
 """Commit subjects of one side that a session is told."""
 
-_UNMERGED = TypeAdapter(Unmerged)
+_UNMERGED = adapter(lambda: TypeAdapter(Unmerged))
 
 
 def keep(repo: Path, launch: str, work: str) -> None:

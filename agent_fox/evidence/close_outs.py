@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.core.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from agent_fox.core.evidence import Evidence, Json
 
 PASSED, BLOCKED = "passed", "blocked"
 
-_CLOSE_OUT = TypeAdapter(CloseOut)
+_CLOSE_OUT = adapter(lambda: TypeAdapter(CloseOut))
 
 Covers = Callable[[str, str, Finding], bool]
 """Whether the waiver with this id, as far as it is recorded, is about this task's finding."""

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.core.evidence import GENESIS
 from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class Witness:
     at: str
 
 
-_NOTE: TypeAdapter[Witness] = TypeAdapter(Witness)
+_NOTE: TypeAdapter[Witness] = adapter(lambda: TypeAdapter(Witness))
 
 
 def path_of(environ: Mapping[str, str], root: Path) -> Path:

@@ -22,6 +22,7 @@ from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
 from agent_fox.session.unfinished_merge import lay, name_sides
 from agent_fox.system import git, git_objects
+from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import Command, ProcessEnd, started
 
 BRANCH = "attempt"
@@ -63,7 +64,7 @@ class Preparation:
         return any(path.rstrip("/") == own or path.startswith(f"{own}/") for own in self.brought)
 
 
-_PREPARATION = TypeAdapter(Preparation)
+_PREPARATION = adapter(lambda: TypeAdapter(Preparation))
 
 
 def launch_ref(launch: str) -> str:

@@ -13,11 +13,12 @@ from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, ReviewerDecis
 from agent_fox.core.specification import LIBRARY, Change, Check, Entry, Specification, SpecKind, State, Who, read_author
 from agent_fox.store import ledger
 from agent_fox.store.values import insert_many, to_json
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-CHECK: TypeAdapter[Check] = TypeAdapter(Check)
+CHECK: TypeAdapter[Check] = adapter(lambda: TypeAdapter(Check))
 COLUMNS = "id, address, version, kind, text, state, added_by, spec_name, requirements, lane, note, envelope, at"
 BINDS_NOTHING = "proposed: it binds nothing"
 

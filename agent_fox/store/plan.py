@@ -13,11 +13,12 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.store.values import insert_many, storable
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-_SPEC = TypeAdapter(Spec)
+_SPEC = adapter(lambda: TypeAdapter(Spec))
 LAST = 1_000_000
 """The place of a spec that could never be read: after all others."""
 

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from agent_fox.system.adapters import adapter
+
 SHIM = Path(__file__).with_name("shim.py")
 
 FOR_THE_SHIM = ("PATH", "LANG", "LD_LIBRARY_PATH")
@@ -74,7 +76,7 @@ class ProcessEnd:
     write_error: str = ""
 
 
-_END = TypeAdapter(ProcessEnd)
+_END = adapter(lambda: TypeAdapter(ProcessEnd))
 
 
 class Running:

@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import SHIM
 
 CHUNK = 1 << 18
@@ -69,7 +70,7 @@ class RelayEnd:
     leftovers: int = 0
 
 
-_END = TypeAdapter(RelayEnd)
+_END = adapter(lambda: TypeAdapter(RelayEnd))
 
 
 class Relay:

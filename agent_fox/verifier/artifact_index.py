@@ -17,6 +17,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.core.regex import regex
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.results import Artifact  # noqa: TC001 - pydantic reads it
 
 UNFINISHED = "unfinished"
@@ -56,7 +57,7 @@ class Index:
         return sum(artifact.bytes for artifact in self.artifacts)
 
 
-_INDEX = TypeAdapter(Index)
+_INDEX = adapter(lambda: TypeAdapter(Index))
 
 
 def address_of(uri: str) -> Address:

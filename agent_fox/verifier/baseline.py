@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pydantic import TypeAdapter, ValidationError
 
 from agent_fox.system import git
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.comparison import Comparison, compare
 from agent_fox.verifier.disposing import Surroundings, facts_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.context import RunContext
     from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
 
-_RESULTS = TypeAdapter(tuple[ResultDocument, ...])
+_RESULTS = adapter(lambda: TypeAdapter(tuple[ResultDocument, ...]))
 _NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY, Tool.RESOLVE)
 
 

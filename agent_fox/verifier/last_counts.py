@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.comparison import fewer_tests
 from agent_fox.verifier.results import (
     Scope,  # noqa: TC001 - pydantic reads it
@@ -37,7 +38,7 @@ class LastCount:
         return self.profile, self.tool, self.module, self.selector, self.scope
 
 
-_COUNTS = TypeAdapter(tuple[LastCount, ...])
+_COUNTS = adapter(lambda: TypeAdapter(tuple[LastCount, ...]))
 
 
 def noted(file: Path, outcomes: Sequence[StepOutcome]) -> tuple[StepOutcome, ...]:

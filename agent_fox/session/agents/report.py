@@ -12,6 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
 from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
 from agent_fox.session.regular_files import read_regular
+from agent_fox.system.adapters import adapter
 
 LARGEST_REPORT = 1024 * 1024
 """Bytes; a larger file is not read."""
@@ -71,7 +72,7 @@ class AgentReport:
     silent: float = 0.0
 
 
-_REPORT = TypeAdapter(AgentReport)
+_REPORT = adapter(lambda: TypeAdapter(AgentReport))
 
 
 def write_report(path: Path, report: AgentReport) -> None:

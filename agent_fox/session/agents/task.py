@@ -9,6 +9,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from agent_fox.system.adapters import adapter
+
 
 class Role(StrEnum):
     """What a session may do: edit and run, judge through the verifier's tools, or only read."""
@@ -84,7 +86,7 @@ class AgentTask:
     """A person's own further arguments for the program."""
 
 
-TASK: TypeAdapter[AgentTask] = TypeAdapter(AgentTask)
+TASK: TypeAdapter[AgentTask] = adapter(lambda: TypeAdapter(AgentTask))
 
 
 @dataclass(frozen=True, slots=True)

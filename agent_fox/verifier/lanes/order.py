@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pydantic import TypeAdapter
 
 from agent_fox.core.specification import Specification  # noqa: TC001 - pydantic reads it
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.lanes.results import LaneResult, TraceFile
 from agent_fox.verifier.order import CheckOrder  # noqa: TC001 - pydantic reads it
 
@@ -22,8 +23,8 @@ class LibraryOrder:
     traces: tuple[TraceFile, ...] = ()
 
 
-ORDER: TypeAdapter[LibraryOrder] = TypeAdapter(LibraryOrder)
-RESULTS: TypeAdapter[tuple[LaneResult, ...]] = TypeAdapter(tuple[LaneResult, ...])
+ORDER: TypeAdapter[LibraryOrder] = adapter(lambda: TypeAdapter(LibraryOrder))
+RESULTS: TypeAdapter[tuple[LaneResult, ...]] = adapter(lambda: TypeAdapter(tuple[LaneResult, ...]))
 
 
 def lanes_in(output: str) -> tuple[LaneResult, ...]:
