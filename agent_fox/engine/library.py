@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
+from agent_fox.core.late import late_module
 from agent_fox.core.specification import Checklist, Specification
 from agent_fox.evidence import library
 from agent_fox.evidence.library import Trust
@@ -22,13 +21,18 @@ from agent_fox.verifier.lanes.results import TraceFile
 from agent_fox.verifier.order import CheckOrder
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
     from agent_fox.core.spec import Spec
     from agent_fox.engine.docket import Docket
+else:
+    pydantic = late_module("pydantic")
 
-OBJECTS: TypeAdapter[tuple[Specification, ...]] = adapter(lambda: TypeAdapter(tuple[Specification, ...]))
+OBJECTS: pydantic.TypeAdapter[tuple[Specification, ...]] = adapter(
+    lambda: pydantic.TypeAdapter(tuple[Specification, ...])
+)
 
 
 class LibraryBroken(ValueError):
