@@ -10,14 +10,15 @@ The module (or object) marks its functions with `agent_fox.plugins.hookimpl`.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint, entry_points
 
 import pluggy
 
 from agent_fox.core.markdown import one_line
+from agent_fox.discovery import installed
 
 GROUP = "agent_fox"
 LONGEST_REASON = 500
@@ -79,14 +80,8 @@ def load_plugins() -> pluggy.PluginManager:
     """A manager with every installed plugin registered. Raises PluginError naming the one that cannot be used."""
     manager = pluggy.PluginManager(GROUP)
     manager.add_hookspecs(sys.modules[__name__])
-    for entry in entry_points(group=GROUP):
-        name = plugin_name(entry)
-        with blamed_on(name, f"loading {entry.value}"):
-            manager.register(entry.load(), name=name)
+    for entry in installed(GROUP, os.environ):
+        with blamed_on(entry.plugin, f"loading {entry.value}"):
+            manager.register(entry.load(GROUP), name=entry.plugin)
             manager.check_pending()
     return manager
-
-
-def plugin_name(entry: EntryPoint) -> str:
-    """The name of its entry point, and of the package to uninstall."""
-    return f"{entry.name} ({entry.dist.name})" if entry.dist else entry.name

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from agent_fox.config import Settings, load
 from agent_fox.engine.present import now_of
-from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence.about import parts_named
 from agent_fox.evidence.chain import Chain, chain_of
+from agent_fox.evidence.waivers import grounds_of
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:

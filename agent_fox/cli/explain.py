@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.chains import chains_named
 from agent_fox.cli.evidence_lines import SHORT, tell_chains
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
@@ -18,6 +17,7 @@ from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_session
 from agent_fox.config import load
+from agent_fox.core.late import late_module
 from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
@@ -27,7 +27,10 @@ from agent_fox.system.state_folders import STATE
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.cli import chains
     from agent_fox.engine.history import OpenPart
+else:
+    chains = late_module("agent_fox.cli.chains")
 
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8
@@ -48,7 +51,7 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
     policy = policy_of(load(root, os.environ))
     with closing(read_state(root / STATE)) as db:
         if is_requirement(db, name):
-            tell_chains(chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
+            tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
             return
         told = explain(db, find_node(db, name, others=[part.id for part in load_parts(db)]), policy)
     if as_json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,10 +14,16 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.close_out import Finding, Severity, Verification
+from agent_fox.core.late import late_module
 from agent_fox.core.words import counted
-from agent_fox.engine.gating import Answer, Asked, close
-from agent_fox.review.close_out_report import document_of, summary
-from agent_fox.review.push_hook import install_hook
+
+if TYPE_CHECKING:
+    from agent_fox.engine import gating
+    from agent_fox.review import close_out_report, push_hook
+else:
+    gating = late_module("agent_fox.engine.gating")
+    close_out_report = late_module("agent_fox.review.close_out_report")
+    push_hook = late_module("agent_fox.review.push_hook")
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 SIGNS = {Severity.BLOCK: ("✗", "red"), Severity.WARN: ("!", "yellow")}
@@ -54,19 +61,19 @@ def command(
         return _install(as_json)
     if task_id is None:
         raise click.UsageError("--task-id is missing: name the task to be judged", ctx)
-    asked = Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)
-    answer = close(asked)
+    asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, input_dir, output_dir, base, commit)
+    answer = gating.close(asked)
     if markdown is not None:
-        _append(markdown, summary(answer.judged))
+        _append(markdown, close_out_report.summary(answer.judged))
     if as_json:
-        print_json({**document_of(answer.judged), "path": str(answer.path)})
+        print_json({**close_out_report.document_of(answer.judged), "path": str(answer.path)})
     else:
         click.echo("\n".join(_lines(answer)))
     return Exit.DONE if answer.judged.verification.passed else Exit.UNPROVEN
 
 
 def _install(as_json: bool) -> Exit:
-    installed = install_hook(here())
+    installed = push_hook.install_hook(here())
     if as_json:
         print_json({"path": str(installed.path), "is_new": installed.is_new})
     else:
@@ -82,7 +89,7 @@ def _append(path: Path, text: str) -> None:
         raise UserError(f"--summary {path}: {error.strerror}; name a file that can be written") from error
 
 
-def _lines(answer: Answer) -> Iterator[str]:
+def _lines(answer: gating.Answer) -> Iterator[str]:
     found = answer.judged.verification
     yield from (_line(found, finding) for finding in found.findings[:MOST_LINES])
     if len(found.findings) > MOST_LINES:

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli import passphrases
-from agent_fox.cli.chains import chains_named
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.evidence_lines import tell_chains
 from agent_fox.cli.exits import Exit
@@ -22,15 +20,10 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.evidence import Kind
+from agent_fox.core.late import late_module
 from agent_fox.core.words import counted
-from agent_fox.evidence import export as exporting
-from agent_fox.evidence import keys, trust, witness
-from agent_fox.evidence.about import UnknownRequirement, parts_named
+from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings
-from agent_fox.evidence.keys import KeyTrouble, Signer
-from agent_fox.evidence.verify import verify
-from agent_fox.evidence.verify_export import verify_export
-from agent_fox.evidence.waivers import Grounds
 from agent_fox.evidence.witness import Witness, WitnessBroken
 from agent_fox.store import ledger
 from agent_fox.system import clock
@@ -38,7 +31,22 @@ from agent_fox.system import clock
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.cli import chains, passphrases
+    from agent_fox.evidence import about, keys, trust, waivers
+    from agent_fox.evidence import export as exporting
+    from agent_fox.evidence import verify as verifying
+    from agent_fox.evidence import verify_export as verify_exports
     from agent_fox.store.ledger import Kept
+else:
+    chains = late_module("agent_fox.cli.chains")
+    passphrases = late_module("agent_fox.cli.passphrases")
+    exporting = late_module("agent_fox.evidence.export")
+    trust = late_module("agent_fox.evidence.trust")
+    verifying = late_module("agent_fox.evidence.verify")
+    verify_exports = late_module("agent_fox.evidence.verify_export")
+    keys = late_module("agent_fox.evidence.keys")
+    waivers = late_module("agent_fox.evidence.waivers")
+    about = late_module("agent_fox.evidence.about")
 
 SHOWN = 20
 LONGEST_LINE = 64 * 1024**2
@@ -68,7 +76,7 @@ def show(name: str | None, kind: str | None, is_all: bool, as_json: bool) -> Non
             found = last_records(db, kind, is_all=is_all)
             _tell([record_document(kept) for kept in found], entry_lines(found), as_json)
         elif is_requirement(db, name):
-            tell_chains(chains_named(db, here(), name), is_whole=is_all, as_json=as_json)
+            tell_chains(chains.chains_named(db, here(), name), is_whole=is_all, as_json=as_json)
         else:
             kept = record_named(db, name)
             _tell(record_document(kept), record_lines(kept), as_json)
@@ -77,8 +85,8 @@ def show(name: str | None, kind: str | None, is_all: bool, as_json: bool) -> Non
 def is_requirement(db: Database, name: str) -> bool:
     """Whether a name is not a record's: a requirement of the plan, or nothing that a record could be named by."""
     try:
-        return bool(parts_named(db, name))
-    except UnknownRequirement:
+        return bool(about.parts_named(db, name))
+    except about.UnknownRequirement:
         return re.fullmatch("[0-9a-f]+", name) is None
 
 
@@ -149,7 +157,7 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
-        checked = verify(db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness)
+        checked = verifying.verify(db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness)
     checked.findings.unchecked.extend(doubts.unchecked)
     checked.findings.remarks.extend(_gone_before(root))
     _tell(checked_document(checked), checked_lines(checked), as_json)
@@ -160,12 +168,12 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tup
     _refuse_shortened(heads)
     doubts = Findings()
     trusted = _trusted(signers, doubts)
-    makers = (Signer(key, (keys.LEDGER,), keys.read_public(public_file(key))),) if key else trusted
+    makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(public_file(key))),) if key else trusted
     makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
-            found = verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
+            found = verify_exports.verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; name a file that `agent-fox ledger export` made") from error
     checked = found.checked
@@ -181,11 +189,11 @@ def _refuse_shortened(heads: tuple[str, ...]) -> None:
             raise UserError(f"--head {head}: no head of a ledger; give all of its 64 hex digits")
 
 
-def waivers_of(signers: tuple[Signer, ...]) -> tuple[Signer, ...]:
+def waivers_of(signers: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
     return tuple(one for one in signers if keys.WAIVERS in one.namespaces)
 
 
-def _trusted(file: Path | None, doubts: Findings) -> tuple[Signer, ...]:
+def _trusted(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
     """Whose signatures count; a list that cannot be believed is a doubt, and nobody counts. Raises KeyTrouble."""
     if file is not None:
         if not file.is_file():
@@ -193,7 +201,7 @@ def _trusted(file: Path | None, doubts: Findings) -> tuple[Signer, ...]:
         return keys.read_signers(file)
     try:
         return trust.signers(os.environ, workplaces())
-    except KeyTrouble as error:
+    except keys.KeyTrouble as error:
         doubts.unknown("who is trusted here", str(error))
         return ()
 
@@ -230,7 +238,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
     sign, signer = _signing(key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
         refuse_unsound(db, root)
-        repository = Grounds(root, os.environ, "HEAD").repository
+        repository = waivers.Grounds(root, os.environ, "HEAD").repository
         written = write_lines(file, exporting.lines(db, sign, repository=repository, at=clock.now()))
         head = ledger.tip_of(db).head
     document = {"file": str(file), "records": written - 1, "head": head, "signer": signer}
@@ -239,7 +247,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
 
 def refuse_unsound(db: Database, root: Path) -> None:
     """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. Raises LedgerFaulty."""
-    checked = verify(db, witness=_noted(root, Findings()), signers=(), now=clock.now())
+    checked = verifying.verify(db, witness=_noted(root, Findings()), signers=(), now=clock.now())
     if checked.findings.faults:
         raise exporting.refusal(checked)
 

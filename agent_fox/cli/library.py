@@ -15,36 +15,46 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.library_signing import Signing, signing_of
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.config import load
+from agent_fox.core.late import late_module
 from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present, Specification, SpecKind, State, Who
 from agent_fox.core.verdict import Word
-from agent_fox.engine import waiving
-from agent_fox.engine.library import Shelf
-from agent_fox.engine.library_evidence import Record, evidence_about
-from agent_fox.engine.plan_reading import read_plan
-from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.evidence import library, witness
-from agent_fox.evidence.library_files import Owner, errors, read_library, read_spec_library, toml_of
 from agent_fox.evidence.spec_library import FILE
-from agent_fox.plugins import load_plugins
 from agent_fox.store import library as stored
 from agent_fox.store.plan import load_parts
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
-from agent_fox.verifier.lanes.results import LaneContext, LaneResult
-from agent_fox.verifier.lanes.running import run_lanes
-from agent_fox.verifier.order import CheckOrder
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox import config, plugins
+    from agent_fox.cli import library_signing
     from agent_fox.core.spec import Problem, Spec
-    from agent_fox.evidence.waivers import Grounds
+    from agent_fox.engine import library as libraries
+    from agent_fox.engine import library_evidence, plan_reading, plugged_dialects
+    from agent_fox.evidence import library, library_files, waivers, witness
+    from agent_fox.verifier import order as orders
+    from agent_fox.verifier.lanes import results as lanes
+    from agent_fox.verifier.lanes import running
+else:
+    running = late_module("agent_fox.verifier.lanes.running")
+    orders = late_module("agent_fox.verifier.order")
+    lanes = late_module("agent_fox.verifier.lanes.results")
+    libraries = late_module("agent_fox.engine.library")
+    library_evidence = late_module("agent_fox.engine.library_evidence")
+    library_files = late_module("agent_fox.evidence.library_files")
+    plan_reading = late_module("agent_fox.engine.plan_reading")
+    plugged_dialects = late_module("agent_fox.engine.plugged_dialects")
+    plugins = late_module("agent_fox.plugins")
+    config = late_module("agent_fox.config")
+    waivers = late_module("agent_fox.evidence.waivers")
+    witness = late_module("agent_fox.evidence.witness")
+    library_signing = late_module("agent_fox.cli.library_signing")
+    library = late_module("agent_fox.evidence.library")
 
 T = TypeVar("T")
 LAUNCH, NODE = "AGENT_FOX_LAUNCH", "AGENT_FOX_NODE"
@@ -97,7 +107,8 @@ def show(address: str, as_json: bool) -> None:
     with reading(root) as db:
         now = found(db, address)
         history = stored.entries(db, address)
-        records = evidence_about(db, Shelf(root, load(root, os.environ), os.environ), now)[:SHOWN_RECORDS]
+        shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
+        records = library_evidence.evidence_about(db, shelf, now)[:SHOWN_RECORDS]
     if as_json:
         print_json(
             {"address": address, **document_of(now, history), "evidence": [asdict(record) for record in records]}
@@ -123,8 +134,8 @@ def propose(file: Path | None, as_json: bool) -> None:
 
 
 def proposed(db: Database, path: Path, root: Path) -> list[Change]:
-    specifications, problems = read_library(path, root, Owner(LIBRARY, known_parts(db)))
-    if errors(problems):
+    specifications, problems = library_files.read_library(path, root, library_files.Owner(LIBRARY, known_parts(db)))
+    if library_files.errors(problems):
         raise UserError("; ".join(told(problem) for problem in problems))
     with transaction(db):
         return library.propose(db, clock.now(), specifications, proposer())
@@ -163,12 +174,12 @@ for option in key_options:
 
 def decide(address: str, state: State, keys: tuple[str | None, str | None, Path | None], note: str) -> Change:
     root = here()
-    grounds = waiving.grounds_of(root, load(root, os.environ), os.environ)
+    grounds = waivers.grounds_of(root, config.load(root, os.environ), os.environ)
     if os.environ.get(LAUNCH):  # a courtesy to agents: what keeps them from it is that they have no trusted key
         raise UserError(f"a session only proposes; a person runs: agent-fox library {state} {address}")
     with reading(root) as db:
         entry = chosen(found(db, address), state, address)
-    signing = signing_of(*keys, grounds)
+    signing = library_signing.signing_of(*keys, grounds)
     return write(root, lambda db: decided(db, entry, state, signing, grounds, note))
 
 
@@ -181,7 +192,9 @@ def chosen(now: Present, state: State, address: str) -> Entry:
     return entry
 
 
-def decided(db: Database, entry: Entry, state: State, signing: Signing, grounds: Grounds, note: str) -> Change:
+def decided(
+    db: Database, entry: Entry, state: State, signing: library_signing.Signing, grounds: waivers.Grounds, note: str
+) -> Change:
     at = clock.now()
     statement = library.Statement(
         grounds.repository, entry.specification.address, entry.version, state, at, signing.principal, signing.key_id
@@ -212,7 +225,7 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     """
     root = here()
     objects = [one for one in to_check(root, addresses, file) if one.has_lane]
-    results = run_lanes(objects, LaneContext(order_here(root)))
+    results = running.run_lanes(objects, lanes.LaneContext(order_here(root)))
     if as_json:
         print_json([asdict(result) for result in results])
     else:
@@ -234,11 +247,12 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
         return [known[address] for address in addresses or known]
     with reading(root) as db:
         if file is not None:
-            specifications, problems = read_library(file.absolute(), root, Owner(LIBRARY, known_parts(db)))
-            if errors(problems):
+            owner = library_files.Owner(LIBRARY, known_parts(db))
+            specifications, problems = library_files.read_library(file.absolute(), root, owner)
+            if library_files.errors(problems):
                 raise UserError("; ".join(told(problem) for problem in problems))
             return specifications
-        shelf = Shelf(root, load(root, os.environ), os.environ)
+        shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         everything = library.adopted(stored.entries(db), shelf.trust)
         unknown = [address for address in addresses if address not in {one.address for one in everything}]
         if unknown:
@@ -254,7 +268,8 @@ def of_files(root: Path) -> Iterator[Specification]:
 
 
 def specs_here(root: Path) -> Sequence[Spec]:
-    return read_plan(root, load(root, os.environ), dialects_of(load_plugins())).specs
+    dialects = plugged_dialects.dialects_of(plugins.load_plugins())
+    return plan_reading.read_plan(root, config.load(root, os.environ), dialects).specs
 
 
 def spec_of_file(root: Path, file: Path) -> Spec | None:
@@ -265,16 +280,17 @@ def spec_of_file(root: Path, file: Path) -> Spec | None:
 
 
 def of_spec(spec: Spec, root: Path) -> Sequence[Specification]:
-    specifications, problems = read_spec_library(spec, root)
-    if errors(problems):
+    specifications, problems = library_files.read_spec_library(spec, root)
+    if library_files.errors(problems):
         raise UserError("; ".join(told(problem) for problem in problems))
     return specifications
 
 
-def order_here(root: Path) -> CheckOrder:
+def order_here(root: Path) -> orders.CheckOrder:
     """The checkout, within the bounds of the settings."""
-    verify = load(root, os.environ).verify
-    order = CheckOrder({}, str(root), configured=tuple(verify.commands), sandbox=verify.sandbox, timeout=verify.timeout)  # type: ignore[arg-type]
+    verify = config.load(root, os.environ).verify
+    commands = tuple(verify.commands)
+    order = orders.CheckOrder({}, str(root), configured=commands, sandbox=verify.sandbox, timeout=verify.timeout)  # type: ignore[arg-type]
     return order
 
 
@@ -350,13 +366,13 @@ def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
     return {"adopted": whole(now.adopted), "proposed": whole(now.proposed), "history": lines}
 
 
-def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[Record]) -> Iterator[str]:
+def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
     for entry in filter(None, (now.adopted, now.proposed)):
         one = entry.specification
         yield f"{one.address}  {entry.state}"
         yield f"  {one.kind}, version {entry.version}, by {entry.author}"
         yield f"  {one.text}"
-        yield from (f"  {line}" for line in toml_of(one).splitlines())
+        yield from (f"  {line}" for line in library_files.toml_of(one).splitlines())
         if one.kind is not SpecKind.REQUIREMENT:
             yield f"  binds {', '.join(one.requirements) or 'nothing'}" if entry is now.adopted else "  binds nothing"
     yield from (f"{e.at}  {e.state}  {e.version}  by {e.author}{f': {e.note}' if e.note else ''}" for e in history)
@@ -366,7 +382,7 @@ def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[Record
         yield f"  {record.at}  {record.status:<7}  {record.id[:12]}  {counts}"
 
 
-def result_lines(result: LaneResult) -> Iterator[str]:
+def result_lines(result: lanes.LaneResult) -> Iterator[str]:
     yield f"{result.status:<7}  {result.address} ({result.kind}){', proved' if result.is_proof else ''}"
     for word, text in (
         ("why", result.why), ("counterexample", result.counterexample), ("command", result.command),

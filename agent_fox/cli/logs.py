@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,12 +17,18 @@ from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
-from agent_fox.config import load
+from agent_fox.core.late import late_module
 from agent_fox.engine.account import SessionLog, read_session_logs
-from agent_fox.engine.from_settings import state_folder
-from agent_fox.engine.launching import safe
-from agent_fox.system.state_folders import LOGS, artifacts_in, folder_of
-from agent_fox.verifier.artifacts import ArtifactStore
+from agent_fox.system.state_folders import LOGS, artifacts_in, file_name, folder_of
+
+if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.engine import from_settings
+    from agent_fox.verifier import artifacts
+else:
+    config = late_module("agent_fox.config")
+    from_settings = late_module("agent_fox.engine.from_settings")
+    artifacts = late_module("agent_fox.verifier.artifacts")
 
 CHUNK = 1 << 16
 ARTIFACT = "artifact://"
@@ -53,8 +60,8 @@ def command(node: str, attempt: int | None, number: int | None, is_path: bool, a
 
 def _artifact(root: Path, uri: str) -> Path:
     """Where the content of an artifact is. Raises ArtifactError where there is none of that address."""
-    state = state_folder(root, load(root, os.environ), os.environ)
-    return ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
+    state = from_settings.state_folder(root, config.load(root, os.environ), os.environ)
+    return artifacts.ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
 
 
 def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool) -> None:
@@ -91,7 +98,7 @@ def newest(root: Path, log: SessionLog) -> Path:
     """Where the log of its last launch is; a session that runs has not told yet, so its name is looked for."""
     if log.path and Path(log.path).exists():
         return Path(log.path)
-    stem = f"{safe(log.node)}.{log.attempt}.{log.reading}"
+    stem = f"{file_name(log.node)}.{log.attempt}.{log.reading}"
     found = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
     if not found:
         raise UserError(f"{log.node}: its log is not there: {log.path or root / LOGS / stem}")

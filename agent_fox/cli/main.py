@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import signal
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 NAME = "agent-fox"
+COLLECTED_AT = 50_000
+"""New values until circles among them are looked for. Modules are made of many: looking takes a tenth of a start."""
+
 HELP_OPTIONS = ["-h", "--help"]
 COMMANDS = {
     "init": Entry("agent_fox.cli.init", "Set up a repository: settings with comments, and what git ignores."),
@@ -94,6 +98,7 @@ def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code. Errors are said on standard error, never raised."""
+    gc.set_threshold(COLLECTED_AT)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

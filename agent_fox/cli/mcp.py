@@ -7,16 +7,24 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.errors import UserError
-from agent_fox.cli.late_verifier import LateVerifier
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.verifier_options import VerifierOptions, context_of, verifier_options
-from agent_fox.cli.version import installed
-from agent_fox.plugins import load_plugins
-from agent_fox.verifier.profiles.model import NetworkProfile
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from agent_fox import plugins
+    from agent_fox.cli import late_verifier, version
+    from agent_fox.verifier.profiles import model as profiles
+else:
+    late_verifier = late_module("agent_fox.cli.late_verifier")
+    plugins = late_module("agent_fox.plugins")
+    version = late_module("agent_fox.cli.version")
+    profiles = late_module("agent_fox.verifier.profiles.model")
 
 TOKEN = "AGENT_FOX_VERIFIER_TOKEN"
 SHORTEST_TOKEN = 16
@@ -63,18 +71,18 @@ def verifier(
     """
     with _the_extra():
         from agent_fox.mcp import serving  # noqa: PLC0415 - the extra `mcp` may not be installed
-    box = LateVerifier(context_of(options))
-    if load_plugins().list_name_plugin():
+    box = late_verifier.LateVerifier(context_of(options))
+    if plugins.load_plugins().list_name_plugin():
         box.ready()  # what is wrong with a plugin is said at once
-    if box.profile().policy.network is not NetworkProfile.NONE and not as_json:
+    if box.profile().policy.network is not profiles.NetworkProfile.NONE and not as_json:
         fetched = box.ready().resolve()
         click.echo(f"fetching dependencies: {plain(fetched.summary)}", err=True)
     if as_json:
-        print_json(serving.describe_server(box, installed(), state))
+        print_json(serving.describe_server(box, version.installed(), state))
     elif http:
         _serve_http(box, _token(token_file), host, port, names, state)
     else:
-        serving.serve_stdio(box, installed(), state)
+        serving.serve_stdio(box, version.installed(), state)
 
 
 @command.command("review", short_help="Serve independent review: register a task, have it reviewed, before it is done.")
@@ -111,14 +119,14 @@ def review(
     with _the_extra():
         from agent_fox.mcp import review_server  # noqa: PLC0415 - the extra `mcp` may not be installed
     if as_json:
-        print_json(review_server.describe_review(undecided_desk(), installed()))
+        print_json(review_server.describe_review(undecided_desk(), version.installed()))
     else:
         desk = desk_of(DeskWish(repos, project, timeout, reviewer), os.environ)
-        review_server.serve_review(desk, installed())
+        review_server.serve_review(desk, version.installed())
 
 
 def _serve_http(
-    box: LateVerifier, token: str, host: str, port: int, names: tuple[str, ...], state: Path | None
+    box: late_verifier.LateVerifier, token: str, host: str, port: int, names: tuple[str, ...], state: Path | None
 ) -> None:
     from agent_fox.mcp.http import Door, address, listen, serve_http  # noqa: PLC0415 - slow, and of the extra
 
@@ -129,7 +137,7 @@ def _serve_http(
         raise UserError(f"cannot listen at {host}:{port}: {error.strerror or error}") from error
     with listening:
         click.echo(f"the verifier listens at {address(host, listening.getsockname()[1])}", err=True)
-        serve_http(box, installed(), door, listening, state)
+        serve_http(box, version.installed(), door, listening, state)
 
 
 @contextmanager

@@ -36,7 +36,8 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
 
     def in_force() -> tuple[WaiverNote, ...]:
         from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed
-        from agent_fox.engine.waiving import grounds_of, notes_in_force  # noqa: PLC0415 - heavy: checks signatures
+        from agent_fox.engine.waiving import notes_in_force  # noqa: PLC0415 - heavy: checks signatures
+        from agent_fox.evidence.waivers import grounds_of  # noqa: PLC0415 - the same
         from agent_fox.system.clock import now  # noqa: PLC0415 - with them
 
         return notes_in_force(db, grounds_of(root, load(root, os.environ), os.environ), now())

@@ -6,6 +6,7 @@ import sys
 import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 from pydantic import ValidationError
@@ -13,8 +14,14 @@ from pydantic import ValidationError
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.screen import plain
-from agent_fox.config import RetrySettings
-from agent_fox.engine.replay import BadLine, Replayed, ReplayedDecision, read_streams, replay
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.engine import replay as replaying
+else:
+    replaying = late_module("agent_fox.engine.replay")
+    config = late_module("agent_fox.config")
 
 STDIN = "-"
 
@@ -31,30 +38,30 @@ def command(file: str, policy: Path | None, as_json: bool) -> Exit:
     several readings of one attempt repeat its number. A line that cannot be read is told, the others are replayed all
     the same, and the exit code is 1. The policy file holds keys of `[retry]`, in that table or flat.
     """
-    limits = read_policy(policy) if policy else RetrySettings()
-    streams = read_streams(_lines_of(file), "standard input" if file == STDIN else file)
+    limits = read_policy(policy) if policy else config.RetrySettings()
+    streams = replaying.read_streams(_lines_of(file), "standard input" if file == STDIN else file)
     bad = 0
     for stream in streams:
-        if isinstance(stream, BadLine):
+        if isinstance(stream, replaying.BadLine):
             bad += 1
             click.echo(plain(f"agent-fox: {stream.what}"), err=True)
             continue
-        replayed = replay(stream, limits)
+        replayed = replaying.replay(stream, limits)
         click.echo(replayed.model_dump_json() if as_json else "\n".join(_told(replayed)))
     return Exit.INPUT if bad else Exit.DONE
 
 
-def read_policy(path: Path) -> RetrySettings:
+def read_policy(path: Path) -> config.RetrySettings:
     """The `[retry]` settings of a TOML file. Raises UserError."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-        return RetrySettings.model_validate(table.get("retry", table))
+        return config.RetrySettings.model_validate(table.get("retry", table))
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}; name a TOML file with a table [retry]") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"]) or "[retry]"
-        known = ", ".join(RetrySettings.model_fields)
+        known = ", ".join(config.RetrySettings.model_fields)
         raise UserError(f"{path}: {place}: {first['msg']}; known are {known}") from error
     except ValueError as error:
         raise UserError(f"{path}: {error}") from error
@@ -73,7 +80,7 @@ def _lines_of(file: str) -> Iterable[str]:
             raise UserError(f"{file}: {error.strerror}; name a file of JSON lines") from error
 
 
-def _told(replayed: Replayed) -> Iterator[str]:
+def _told(replayed: replaying.Replayed) -> Iterator[str]:
     used = f"{replayed.attempts_used} attempt(s), {replayed.readings_used} reading(s)"
     yield f"{click.style(plain(replayed.spec_name), bold=True)}: {replayed.end}; {used}"
     for said in replayed.decisions:
@@ -81,6 +88,6 @@ def _told(replayed: Replayed) -> Iterator[str]:
         yield plain(f"  {said.attempt}.{said.reading}  {said.decision + cause:<26}  {_ids(said)}").rstrip()
 
 
-def _ids(said: ReplayedDecision) -> str:
+def _ids(said: replaying.ReplayedDecision) -> str:
     lists = (("fail", said.failing), ("unknown", said.unknown))
     return "; ".join(f"{word}: {', '.join(ids)}" for word, ids in lists if ids)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,15 +12,25 @@ from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.config import load
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Step
-from agent_fox.engine.docket import Docket, Handled, SpecShelf, Transition
-from agent_fox.engine.from_settings import policy_of
-from agent_fox.engine.reset import reset
-from agent_fox.store.sessions import open_run
-from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
+
+if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.engine import docket as dockets
+    from agent_fox.engine import from_settings
+    from agent_fox.engine import reset as resetting
+    from agent_fox.store import sessions
+    from agent_fox.store import state as states
+else:
+    config = late_module("agent_fox.config")
+    dockets = late_module("agent_fox.engine.docket")
+    from_settings = late_module("agent_fox.engine.from_settings")
+    resetting = late_module("agent_fox.engine.reset")
+    sessions = late_module("agent_fox.store.sessions")
+    states = late_module("agent_fox.store.state")
 
 
 @click.command("reset", short_help="Give a node a new budget, and set free what it held back.")
@@ -34,27 +45,28 @@ def command(node: str, reason: str, as_json: bool) -> None:
     does that. Exits 4 while a run is on.
     """
     root = here()
-    policy = policy_of(load(root, os.environ))
-    read_state(root / STATE).close()
-    with single_writer(root / LOCK), closing(open_state(root / STATE)) as db, transaction(db):
+    policy = from_settings.policy_of(config.load(root, os.environ))
+    states.read_state(root / STATE).close()
+    with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db, states.transaction(db):
         node = find_node(db, node).node.id
-        handled = reset(Docket(db, clock.now(), policy, SpecShelf(), open_run(db)), node, reason)
+        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
+        handled = resetting.reset(docket, node, reason)
     if as_json:
         print_json(_document(node, reason, handled))
     else:
         click.echo("\n".join([*_lines(handled), "next: agent-fox run"]))
 
 
-def _lines(handled: Handled) -> list[str]:
+def _lines(handled: dockets.Handled) -> list[str]:
     return [plain(f"{moved.node_id}: {_told(moved)}") for moved in handled.transitions]
 
 
-def _told(moved: Transition) -> str:
+def _told(moved: dockets.Transition) -> str:
     renewed = moved.step is Step.RENEW
     return "its budget is new, its work stands" if renewed else f"{moved.step}, now {moved.standing.status}"
 
 
-def _document(node: str, reason: str, handled: Handled) -> dict[str, object]:
+def _document(node: str, reason: str, handled: dockets.Handled) -> dict[str, object]:
     moved = [
         {"node": one.node_id, "step": one.step, "status": one.standing.status, "attempt": one.standing.attempt}
         for one in handled.transitions

@@ -12,19 +12,25 @@ import click
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import OWN
-from agent_fox.cli.review_desk import STATE_FILE, project_of, refuse_inside
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.config import own_folder
+from agent_fox.core.late import late_module
 from agent_fox.core.markdown import one_line
-from agent_fox.engine.reviewing import all_standings
 from agent_fox.review.clearing import FILE, ClearingOff, set_password
-from agent_fox.review.recheck import changed_since
 from agent_fox.review.tasks import Standing, Word
 from agent_fox.store.state import NoState, read_state
 from agent_fox.system.git import GitError
 
 if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.cli import review_desk
+    from agent_fox.engine import reviewing
+    from agent_fox.review import recheck
     from agent_fox.store.reviews import TaskRow
+else:
+    review_desk = late_module("agent_fox.cli.review_desk")
+    config = late_module("agent_fox.config")
+    reviewing = late_module("agent_fox.engine.reviewing")
+    recheck = late_module("agent_fox.review.recheck")
 
 LONGEST_TITLE = 60
 NO_TASK_YET = (
@@ -43,13 +49,13 @@ def command() -> None:
 @json_option
 def tasks(ids: tuple[str, ...], as_json: bool) -> Exit:
     """List review tasks, or these. Exit code 2 where one is not verified, or its files changed since."""
-    state = project_of(None, os.environ) / OWN / STATE_FILE
+    state = review_desk.project_of(None, os.environ) / OWN / review_desk.STATE_FILE
     try:
         db = read_state(state)
     except NoState as error:
         raise UserError(f"{state}: {NO_TASK_YET}") from error
     try:
-        found = [(row, stands) for row, stands in all_standings(db) if not ids or row.id in ids]
+        found = [(row, stands) for row, stands in reviewing.all_standings(db) if not ids or row.id in ids]
     finally:
         db.close()
     unknown = set(ids) - {row.id for row, _ in found}
@@ -72,8 +78,8 @@ def password(as_json: bool) -> None:
     """
     if not sys.stdin.isatty():
         raise UserError("the password is typed by a person: run `agent-fox review password` at a terminal")
-    file = own_folder(os.environ) / FILE
-    refuse_inside(file, [project_of(None, os.environ)])
+    file = config.own_folder(os.environ) / FILE
+    review_desk.refuse_inside(file, [review_desk.project_of(None, os.environ)])
     given = click.prompt("Password", hide_input=True, confirmation_prompt=True, err=True)
     try:
         set_password(file, str(given))
@@ -89,7 +95,7 @@ def _changed(state: Path, stands: Standing) -> str:
     if not stands.is_verified:
         return ""
     try:
-        changed = changed_since(state, [stands.task_id])[stands.task_id]
+        changed = recheck.changed_since(state, [stands.task_id])[stands.task_id]
     except (GitError, OSError) as error:
         return f"it cannot be told whether the files are the same: {error}"
     return f"changed since it was verified: {', '.join(changed)}; have it reviewed again" if changed else ""

@@ -1,49 +1,27 @@
-"""`agent-fox run`: starts or continues a run, shows how it goes, and says at the end what came of it."""
+"""`agent-fox run`: what a person may ask of a run. The run itself is in `real_run`, its forecast in `dry_run`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from importlib import import_module
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.exits import Exit
-from agent_fox.cli.issues_lines import waits_told
-from agent_fox.cli.issues_place import in_words, with_tracker
+from agent_fox.cli.issues_place import with_tracker
 from agent_fox.cli.names import specs as spec_names
-from agent_fox.cli.notify import notify
-from agent_fox.cli.opening import reading
-from agent_fox.cli.place import OWN, here
-from agent_fox.cli.screen import plain, print_json
-from agent_fox.cli.screens import JsonLines, Lines, Screen, is_live, print_line
-from agent_fox.cli.signals import listening
-from agent_fox.cli.story import Story
-from agent_fox.cli.summary import Summary, takeover
+from agent_fox.cli.place import here
 from agent_fox.config import Settings, load
-from agent_fox.core.gates import Gate
-from agent_fox.core.ids import Archetype
-from agent_fox.core.words import counted
-from agent_fox.engine.account import read_account
-from agent_fox.engine.ending import RunExit, Stop
-from agent_fox.engine.forecast import Forecast, forecast
-from agent_fox.engine.issue_view import read_overview
-from agent_fox.engine.run import Engine
-from agent_fox.engine.scheduler import Orders
-from agent_fox.engine.scope import with_dependencies
-from agent_fox.engine.waiving import notes_in_force
-from agent_fox.engine.watch import unwatched
-from agent_fox.engine.workplace import RunOptions
-from agent_fox.plugins import PluginError, load_plugins
-from agent_fox.session.agents.registry import NAMES
-from agent_fox.store.state import StateError, read_state
-from agent_fox.system import clock, git
-from agent_fox.system.sandbox import why_missing
-from agent_fox.system.state_folders import STATE
+from agent_fox.core.late import late_module
+from agent_fox.engine.workplace import RunOptions, Workplace
+from agent_fox.plugins import load_plugins
 
-SHOWN_CHANGES = 5
+if TYPE_CHECKING:
+    from agent_fox.cli import dry_run as dry_runs
+    from agent_fox.cli import real_run as real_runs
+    from agent_fox.cli.exits import Exit
+else:
+    dry_runs = late_module("agent_fox.cli.dry_run")
+    real_runs = late_module("agent_fox.cli.real_run")
 
 
 @click.command("run", short_help="Run the plan until everything is proven, or nothing more can be done.")
@@ -79,24 +57,8 @@ def command(
     settings = with_tracker(with_ceiling(load(root, os.environ), max_cost), tracker, plugins)
     options = RunOptions(specs, parallel, skip_broken, new_run, redo)
     if dry_run:
-        return show_forecast(forecast(Engine(root, settings, plugins, unwatched), options), as_json=as_json)
-    warn_of_changes(root)
-    warn_of_open_agents(settings)
-    screen = screen_for(root, settings, as_json=as_json)
-    engine, orders = Engine(root, settings, plugins, screen.show), Orders()
-    if not as_json:
-        tell_where_issues_go(engine)
-    with listening(orders, screen.notice), screen.on():
-        stop = engine.run(options, orders)
-    summary = summary_of(engine, options, stop)
-    if as_json:
-        print_line(summary.document())
-    else:
-        click.echo("\n".join(["", *summary.lines()]))
-    if stop.exit is RunExit.CANNOT_GO_ON:
-        click.echo(plain(f"agent-fox: {stop.reason}"), err=True)
-    notify(root, settings.notify.command, summary.document())
-    return Exit(int(stop.exit))
+        return dry_runs.show(Workplace(root, settings, plugins), options, as_json=as_json)
+    return real_runs.go(root, settings, plugins, options, as_json=as_json)
 
 
 def with_ceiling(settings: Settings, dollars: float | None) -> Settings:
@@ -104,75 +66,3 @@ def with_ceiling(settings: Settings, dollars: float | None) -> Settings:
         return settings
     limits = settings.limits.model_copy(update={"cost_usd": dollars})
     return settings.model_copy(update={"limits": limits})
-
-
-def warn_of_changes(root: Path) -> None:
-    """Sessions see commits only: what is not committed is not part of the run."""
-    changed = [path for path in git.dirty(root) if not path.startswith(f"{OWN}/")] if git.is_repository(root) else []
-    if changed:
-        shown = ", ".join(changed[:SHOWN_CHANGES]) + (", ..." if len(changed) > SHOWN_CHANGES else "")
-        text = f"warning: not committed, so no session sees it: {shown}"
-        click.echo(plain(f"agent-fox: {text}"), err=True)
-
-
-def warn_of_open_agents(settings: Settings) -> None:
-    """Agents' programs that should be apart from the machine and cannot be, for want of a sandbox."""
-    agents = [settings.agents.of(archetype) for archetype in Archetype]
-    if any(agent.sandbox == "auto" and not set(NAMES).isdisjoint(agent.backends) for agent in agents) and why_missing():
-        click.echo(plain(f"agent-fox: warning: {why_missing()}; agents can read and change what you can"), err=True)
-
-
-def screen_for(root: Path, settings: Settings, *, as_json: bool) -> Screen:
-    is_enough = Gate(settings.policy.required_state) is Gate.TESTED
-    story = Story(root, settings.retry.attempts, proven="PROVEN" if is_enough else "verified")
-    if as_json:
-        return JsonLines(story)
-    if not is_live(os.environ):
-        return Lines(story)
-    # rich takes time to import, and most runs that nobody watches do not need it.
-    live: Screen = import_module("agent_fox.cli.live").LiveScreen(story, settings.limits.cost_usd)
-    return live
-
-
-def tell_where_issues_go(engine: Engine) -> None:
-    """Said where it is not the folder that everybody has, or where something waits from earlier."""
-    waiting = ""
-    with suppress(StateError), reading(engine.root) as db:  # a state that cannot be read is the run's to tell
-        waiting = waits_told(read_overview(db, clock.now()).waiting)
-    with suppress(PluginError):  # the same
-        place = in_words(engine.tracker())
-        if engine.settings.tracker.kind != "local" or waiting:
-            click.echo(plain("; ".join(filter(None, (f"issues go to {place}", waiting)))))
-
-
-def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
-    branch = engine.settings.git.integration_branch
-    tip = git.commit_of(engine.root, branch)
-    only = with_dependencies(engine.check(options)[1].plan, options.specs) if options.specs else None
-    with closing(read_state(engine.root / STATE)) as db:
-        account = read_account(
-            db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
-            in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
-        )  # fmt: skip
-    return Summary(engine.root, stop, account, takeover(engine.root, branch))
-
-
-def show_forecast(found: Forecast, *, as_json: bool) -> Exit:
-    if as_json:
-        print_json(found.document())
-    else:
-        click.echo("\n".join(forecast_lines(found)))
-    return Exit.DONE
-
-
-def forecast_lines(found: Forecast) -> Iterator[str]:
-    yield from (plain(f"plan: {line}") for line in found.changes)
-    width = max((len(step.node) for step in found.steps), default=0)
-    for step in found.steps:
-        yield plain(
-            f"{step.node:<{width}}  {step.archetype:<8}  attempt {step.attempt}  ${step.cost_usd:.2f}  {step.title}"
-        ).rstrip()
-    for archetype, estimate in found.estimates.items():
-        yield f"a {archetype}'s session: ${estimate.cost_usd:.2f}, {estimate.source}"
-    sessions = counted(len(found.steps), "session")
-    yield f"{sessions}, about ${found.cost_usd:.2f} if each succeeds at once; nothing was started"

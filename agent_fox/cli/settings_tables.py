@@ -14,7 +14,7 @@ PLACEHOLDERS = {"specs": "NAME", "plans": "NAME", "nodes": '"SPEC:GROUP"'}
 _KINDS = {"boolean": "true or false", "integer": "whole number", "number": "number", "string": "text"}
 
 
-class Schema(BaseModel):
+class Schema(BaseModel, defer_build=True):
     """As much of JSON Schema as the settings need."""
 
     model_config = ConfigDict(populate_by_name=True)

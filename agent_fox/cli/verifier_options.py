@@ -6,24 +6,32 @@ import os
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel, ConfigDict
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
-from agent_fox.system import git
-from agent_fox.system.redact import secret_values
+from agent_fox.core.late import late_module
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
 from agent_fox.verifier.context import DEFAULT_SECONDS, RunContext
 from agent_fox.verifier.profiles.confirming import NARROWING, ProfileUnconfirmed, confirmed_profile
-from agent_fox.verifier.profiles.detect import detect
-from agent_fox.verifier.profiles.loading import UnknownProfile, load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
-from agent_fox.verifier.profiles.narrowing import Allowed
-from agent_fox.verifier.profiles.request import Refused
+
+if TYPE_CHECKING:
+    from agent_fox.system import git, redact
+    from agent_fox.verifier.profiles import detect as detecting
+    from agent_fox.verifier.profiles import loading, narrowing
+    from agent_fox.verifier.profiles import request as requests
+else:
+    redact = late_module("agent_fox.system.redact")
+    detecting = late_module("agent_fox.verifier.profiles.detect")
+    loading = late_module("agent_fox.verifier.profiles.loading")
+    narrowing = late_module("agent_fox.verifier.profiles.narrowing")
+    requests = late_module("agent_fox.verifier.profiles.request")
+    git = late_module("agent_fox.system.git")
 
 PREFIX = "AGENT_FOX_VERIFIER_"
 RESOLVE_TOKEN = "AGENT_FOX_RESOLVE_TOKEN"
@@ -32,7 +40,7 @@ T = TypeVar("T")
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
-class VerifierOptions(BaseModel):
+class VerifierOptions(BaseModel, defer_build=True):
     """The options as given. `root`, `artifacts` and `profile` unset: worked out from where the command was started."""
 
     model_config = ConfigDict(frozen=True)
@@ -161,7 +169,7 @@ def context_of(options: VerifierOptions) -> RunContext:
         seconds=options.max_seconds,
         allow_format_apply=options.allow_format_apply,
         advisories=options.advisories,
-        secrets=secret_values(os.environ),
+        secrets=redact.secret_values(os.environ),
         token=os.environ.pop(RESOLVE_TOKEN, ""),
         base=_commit(root, options.base),
     )
@@ -177,15 +185,16 @@ def _commit(root: Path, name: str) -> str:
 
 def _profile(options: VerifierOptions, root: Path) -> Profile:
     """The built-in profile as far as the person allows it, and the repository does not ask for less."""
-    allowed = Allowed(NetworkProfile(options.network), options.allow_format_apply)
+    allowed = narrowing.Allowed(NetworkProfile(options.network), options.allow_format_apply)
     try:
-        return confirmed_profile(load_profile(options.profile or _recommended(root)), root, allowed, options.accepted)
-    except (UnknownProfile, Refused, ProfileUnconfirmed) as refused:
+        built_in = loading.load_profile(options.profile or _recommended(root))
+        return confirmed_profile(built_in, root, allowed, options.accepted)
+    except (loading.UnknownProfile, requests.Refused, ProfileUnconfirmed) as refused:
         raise UserError(str(refused)) from refused
 
 
 def _recommended(root: Path) -> str:
-    found = detect(root).recommended
+    found = detecting.detect(root).recommended
     if found is None:
         raise UserError(f"{root}: no build system was found; name a profile by --profile")
     return found.profile

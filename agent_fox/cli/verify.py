@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import os
 import threading
+from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
-from agent_fox.cli.verified import Screen
-from agent_fox.config import load
-from agent_fox.engine.plugged_parsers import parsers_of
-from agent_fox.engine.verifying import Checkout, Wish, verification
-from agent_fox.plugins import load_plugins
-from agent_fox.verifier.documents import report_document
-from agent_fox.verifier.plan_run import Listener
-from agent_fox.verifier.pull_request import verification_section
-from agent_fox.verifier.report import ReportStatus, VerificationReport
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from agent_fox import config, plugins
+    from agent_fox.cli import verified
+    from agent_fox.engine import plugged_parsers, verifying
+    from agent_fox.verifier import documents, plan_run, pull_request
+    from agent_fox.verifier import report as reports
+else:
+    verified = late_module("agent_fox.cli.verified")
+    config = late_module("agent_fox.config")
+    plugins = late_module("agent_fox.plugins")
+    plugged_parsers = late_module("agent_fox.engine.plugged_parsers")
+    verifying = late_module("agent_fox.engine.verifying")
+    documents = late_module("agent_fox.verifier.documents")
+    plan_run = late_module("agent_fox.verifier.plan_run")
+    pull_request = late_module("agent_fox.verifier.pull_request")
+    reports = late_module("agent_fox.verifier.report")
 
 
 @click.command("verify", short_help="Build, test and check this checkout by a plan; say what failed, and why.")
@@ -58,23 +68,27 @@ def command(
     Commands come from profiles and manifests, run without a shell, and in a sandbox where bubblewrap is there. Exits 0
     where everything required passed, 2 where something failed or could not be told.
     """
-    wish = Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
-    screen = Screen(is_silent=as_json or as_markdown)
+    wish = verifying.Wish(plan, base, profile, module, reason, sandbox, baseline, format_apply, accepted, network)
+    screen = verified.Screen(is_silent=as_json or as_markdown)
     report = _report(wish, screen)
     if as_json:
-        print_json(report_document(report).model_dump(mode="json"))
+        print_json(documents.report_document(report).model_dump(mode="json"))
     elif as_markdown:
-        click.echo(verification_section(report), nl=False)
+        click.echo(pull_request.verification_section(report), nl=False)
     else:
         screen.sums_up(report)
-    return Exit.DONE if report.status is ReportStatus.PASSED else Exit.UNPROVEN
+    return Exit.DONE if report.status is reports.ReportStatus.PASSED else Exit.UNPROVEN
 
 
-def _report(wish: Wish, screen: Screen) -> VerificationReport:
+def _report(wish: verifying.Wish, screen: verified.Screen) -> reports.VerificationReport:
     root, stop = here(), threading.Event()
-    checkout = Checkout(root, load(root, os.environ), os.environ, parsers_of(load_plugins()))
+    checkout = verifying.Checkout(
+        root, config.load(root, os.environ), os.environ, plugged_parsers.parsers_of(plugins.load_plugins())
+    )
     try:
-        ready = verification(checkout, wish, Listener(screen.begins, screen.runs, screen.ended), stop)
+        ready = verifying.verification(
+            checkout, wish, plan_run.Listener(screen.begins, screen.runs, screen.ended), stop
+        )
         screen.opens(ready.plan, ready.profiles)
         return ready.report()
     except KeyboardInterrupt:

@@ -18,18 +18,14 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.names import specs
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
-from agent_fox.cli.review_desk import prepare_state
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved
-from agent_fox.cli.waiver_signing import signing_of
 from agent_fox.config import Settings, load
+from agent_fox.core.late import late_module
 from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
 from agent_fox.core.words import counted
-from agent_fox.engine import waiving
-from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.from_settings import policy_of
 from agent_fox.engine.watch import moves_in_words
-from agent_fox.evidence import granting, waivers, witness
+from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import StoredPart, load_parts
@@ -41,7 +37,18 @@ from agent_fox.system.state_folders import LOCK, STATE
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.cli import review_desk, waiver_signing
+    from agent_fox.engine import docket as dockets
+    from agent_fox.engine import from_settings, waiving
+    from agent_fox.evidence import granting
     from agent_fox.evidence.waivers import Grounds
+else:
+    review_desk = late_module("agent_fox.cli.review_desk")
+    waiver_signing = late_module("agent_fox.cli.waiver_signing")
+    granting = late_module("agent_fox.evidence.granting")
+    waiving = late_module("agent_fox.engine.waiving")
+    dockets = late_module("agent_fox.engine.docket")
+    from_settings = late_module("agent_fox.engine.from_settings")
 
 IN_A_SESSION = "AGENT_FOX_LAUNCH"
 
@@ -122,17 +129,18 @@ class Place:
     settings: Settings
 
     def grounds(self) -> Grounds:
-        return waiving.grounds_of(self.root, self.settings, os.environ)
+        return waivers.grounds_of(self.root, self.settings, os.environ)
 
-    def docket(self, db: Database) -> Docket:
-        docket = Docket(db, clock.now(), policy_of(self.settings), SpecShelf(), open_run(db))
+    def docket(self, db: Database) -> dockets.Docket:
+        policy = from_settings.policy_of(self.settings)
+        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
         return waiving.with_waivers(docket, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
         if (self.root / STATE).exists() or not (self.grounds().signers and self.grounds().repository):
             return False
-        prepare_state(self.root)
+        review_desk.prepare_state(self.root)
         return True
 
     def write(self, act: Callable[[Database], Act], *, makes_state: bool = False) -> Act:
@@ -181,7 +189,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
         raise UserError(f"nothing can be waived here: {trouble}{remedy}")
     now = waivers.time_of(db, at, grounds)
     subject = subject_of(place, db, wanted)
-    signing = signing_of(wanted.key, wanted.ssh_key, wanted.passphrase_file, grounds)
+    signing = waiver_signing.signing_of(wanted.key, wanted.ssh_key, wanted.passphrase_file, grounds)
     statement = Statement(
         clock.new_id(), grounds.repository, subject, granting.dependencies(db, grounds, subject, wanted.depends_on),
         reason, now, granting.expiry(wanted.expires, now), signing.principal, signing.key_id,

@@ -19,3 +19,25 @@ class Late(Generic[T]):
         module, _, name = self.place.partition(":")
         found: T = getattr(import_module(module), name)
         return found
+
+
+class LateModule:
+    """Stands where a module's name is wanted, and imports the module when something of it is first asked for."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __getattr__(self, attribute: str) -> object:
+        found: object = getattr(import_module(self.name), attribute)
+        return found
+
+
+def late_module(name: str) -> LateModule:
+    """What only a command's body needs, so that its help, and what it does otherwise, start without it:
+
+    if TYPE_CHECKING:
+        from agent_fox.evidence import keys
+    else:
+        keys = late_module("agent_fox.evidence.keys")
+    """
+    return LateModule(name)

@@ -5,16 +5,22 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.prices import PricesError, prices_of, read_prices
+from agent_fox.core.late import late_module
+from agent_fox.session.agent import EVERY_BACKEND, Agent
 from agent_fox.session.agents.registry import NAMES, command_line
-from agent_fox.session.agents.task import Role
 from agent_fox.session.built_in import LIBRARY
-from agent_fox.session.order import EVERY_BACKEND, Agent
-from agent_fox.session.project_words import check_templates
-from agent_fox.system.sandbox import why_missing
 
 if TYPE_CHECKING:
     from agent_fox.config import AgentSettings
+    from agent_fox.session import project_words
+    from agent_fox.session.agents import prices as price_list
+    from agent_fox.session.agents import task
+    from agent_fox.system import sandbox as boxes
+else:
+    price_list = late_module("agent_fox.session.agents.prices")
+    task = late_module("agent_fox.session.agents.task")
+    project_words = late_module("agent_fox.session.project_words")
+    boxes = late_module("agent_fox.system.sandbox")
 
 
 def agent_of(agent: AgentSettings, backend: str = "") -> Agent:
@@ -41,20 +47,20 @@ def agent_of(agent: AgentSettings, backend: str = "") -> Agent:
 
 def own_words_trouble(root: Path) -> list[str]:
     """What is wrong with the project's own prompts, steering file and prices, a sentence each."""
-    prices = prices_of(root)
+    prices = price_list.prices_of(root)
     try:
         if prices is not None:
-            read_prices(prices)
-    except PricesError as error:
-        return [*check_templates(root), str(error)]
-    return check_templates(root)
+            price_list.read_prices(prices)
+    except price_list.PricesError as error:
+        return [*project_words.check_templates(root), str(error)]
+    return project_words.check_templates(root)
 
 
 def role_trouble(archetype: str, agent: AgentSettings) -> str | None:
     """Why an agent's program cannot be held to a role here; None where it can, by its own means or by the sandbox."""
     programs = (name for name in agent.backends if name in NAMES)
-    unheld = [name for name in programs if Role(archetype) not in command_line(name).facts.roles]
-    if not unheld or (agent.sandbox != "off" and not why_missing()):
+    unheld = [name for name in programs if task.Role(archetype) not in command_line(name).facts.roles]
+    if not unheld or (agent.sandbox != "off" and not boxes.why_missing()):
         return None
     remedy = f'install bubblewrap and leave `sandbox` at "auto", or set another backend for the {archetype}'
     return f"backend {unheld[0]!r}: its only tool is a shell, so a {archetype} could write; {remedy}"

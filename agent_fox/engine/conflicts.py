@@ -9,17 +9,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
+from agent_fox.core.late import late_module
 from agent_fox.session.brief_facts import Conflict as ConflictFacts
 from agent_fox.session.order import Unmerged
 from agent_fox.system import git
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
 
     from agent_fox.core.ids import Ticket
     from agent_fox.store.sessions import SessionRow
+else:
+    pydantic = late_module("pydantic")
 
 KEPT = "refs/agent-fox/conflicts/"
 """Below it, work that waits for its merge, by the launch that made it."""
@@ -27,7 +30,7 @@ KEPT = "refs/agent-fox/conflicts/"
 LONGEST_LIST = 20
 """Commit subjects of one side that a session is told."""
 
-_UNMERGED = TypeAdapter(Unmerged)
+_UNMERGED = adapter(lambda: pydantic.TypeAdapter(Unmerged))
 
 
 def keep(repo: Path, launch: str, work: str) -> None:

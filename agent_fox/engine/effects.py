@@ -153,7 +153,7 @@ def note_limit(desk: Desk | None, trouble: Delivery | None) -> None:
         desk.remember(WHY_NOT_BEFORE, trouble.reason)
 
 
-class Payload(BaseModel):
+class Payload(BaseModel, defer_build=True):
     """What an outbox row carries for the tracker."""
 
     model_config = ConfigDict(frozen=True)

@@ -8,15 +8,20 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import environment_hash
+from agent_fox.session.built_in import LIBRARY
 from agent_fox.system.sandbox import SandboxMode, why_missing
 
 if TYPE_CHECKING:
     from agent_fox.config import AgentSettings, Settings, VerifySettings
+    from agent_fox.core.specification import Specification
 
+DIGITS = 8
 JUDGING = 1
 """Raised with every change of how a verdict comes about: what was proven before is then read again."""
 
@@ -52,3 +57,15 @@ def facts(verify: VerifySettings) -> dict[str, str]:
 def judges(agent: AgentSettings) -> list[str]:
     models = agent.model if isinstance(agent.model, dict) else dict.fromkeys(agent.backends, agent.model)
     return [f"{backend}:{model}" if (model := models.get(backend)) else backend for backend in agent.backends]
+
+
+def digest(objects: Iterable[Specification]) -> str:
+    """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
+    versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
+    return sha256(json.dumps(versions).encode()).hexdigest()[:DIGITS] if versions else ""
+
+
+def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
+    """The name of a verifier that has these to check, too."""
+    bound = digest(objects)
+    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier

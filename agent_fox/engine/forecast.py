@@ -9,17 +9,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sqlite_utils import Database
-
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step, evolve
 from agent_fox.engine.changes import docket_over
 from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.planning import sync_plan
+from agent_fox.store.light import light_database
 from agent_fox.store.state import migrate, read_state, transaction
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from agent_fox.config import Settings
     from agent_fox.engine.board import Board
     from agent_fox.engine.workplace import RunOptions, Workplace
@@ -85,7 +86,7 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
 @contextmanager
 def copy_of(path: Path) -> Iterator[Database]:
     """The state in memory, empty where there is none yet. Raises StateError."""
-    with closing(Database(sqlite3.connect(":memory:"), execute_plugins=False)) as memory:
+    with closing(light_database(sqlite3.connect(":memory:"))) as memory:
         if path.exists():
             with closing(read_state(path)) as stored:
                 stored.conn.backup(memory.conn)

@@ -20,9 +20,9 @@ from agent_fox.core.evidence import RunContext
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.engine.verifying import base_of
-from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence import witness
 from agent_fox.evidence.close_outs import Damaged
+from agent_fox.evidence.waivers import grounds_of
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.review.close_out_change import base_commit, is_committed, touched_since
 from agent_fox.review.close_out_files import NAMES, Files, read_files, trouble

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.engine.docket import Docket, Handled
+from agent_fox.core.late import late_module
 from agent_fox.engine.offers import refuse
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.store.faults import is_of_the_world
@@ -17,9 +17,12 @@ from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tra
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype
+    from agent_fox.engine import docket as dockets
     from agent_fox.engine.handling import EndedSession, ResultHandler
     from agent_fox.session.backends import Backend
     from agent_fox.session.order import Agent, LaunchOrder, Paths
+else:
+    dockets = late_module("agent_fox.engine.docket")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +83,9 @@ class GuardedHandler:
     archetype: Archetype
     inner: ResultHandler
 
-    def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
+    def handle_session(self, docket: dockets.Docket, ended: EndedSession) -> dockets.Handled:
         with blamed_on(self.plugin, f"the result handler of {self.archetype}s, at {ended.ticket}", is_of_the_world):
             handled = self.inner.handle_session(docket, ended)
-            if not isinstance(handled, Handled):
+            if not isinstance(handled, dockets.Handled):
                 raise refuse(handled, "a Handled")
             return handled

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -41,7 +42,7 @@ def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | N
     return _KIND_ROWS.get(kind)
 
 
-class Facts(BaseModel):
+class Facts(BaseModel, defer_build=True):
     """As much as screens need of what a decision was made from."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -57,7 +58,7 @@ class Facts(BaseModel):
     findings: tuple[tuple[str, str, str | None], ...] = ()
 
 
-class StepTaken(BaseModel):
+class StepTaken(BaseModel, defer_build=True):
     """What a decision did to one node."""
 
     uid: str
@@ -110,7 +111,7 @@ class Agent:
     forbidden: tuple[str, ...] = ()
 
 
-_AGENTS = TypeAdapter(tuple[Agent, ...])
+_AGENTS = adapter(lambda: TypeAdapter(tuple[Agent, ...]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
     )  # fmt: skip
 
 
-class _Steps(BaseModel):
+class _Steps(BaseModel, defer_build=True):
     steps: tuple[StepTaken, ...]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from dataclasses import asdict, dataclass, replace
@@ -15,11 +14,11 @@ from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
-from agent_fox.engine.environment import Standpoint, standpoint
+from agent_fox.engine.environment import Standpoint, standpoint, with_bound
 from agent_fox.engine.judges import Panel, panel_of
-from agent_fox.engine.library import Shelf, checklists, order_for, with_bound
+from agent_fox.engine.library import Shelf, checklists, order_for
 from agent_fox.engine.shared_ids import order_among
-from agent_fox.engine.waiving import grounds_of
+from agent_fox.evidence.waivers import grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.landing import Integration, Style
@@ -32,7 +31,7 @@ from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import clock
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
-from agent_fox.system.state_folders import artifacts_in
+from agent_fox.system.state_folders import artifacts_in, file_name
 from agent_fox.verifier.order import Untested, write_order
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ class Workshop:
             pinned=launch.pinned,
             repo=self.repo,
             state=Path(launch.folder),
-            log=self.logs / f"{safe(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
+            log=self.logs / f"{file_name(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
             agent=agent_of(agent),
             assumed_usd=agent.assumed_cost_usd,
             workspace=self.provisions(),
@@ -190,13 +189,6 @@ class Workshop:
         document: dict[str, object] = json.loads(write_order(order))
         bound = self.bound(db, planned)
         return document | ({LIBRARY: order_for(db, planned.node.spec_name, bound, self.repo)} if bound else {})
-
-
-def safe(name: str) -> str:
-    """A node's id as part of a file name. Where more than colons is replaced, a digest tells `a b` from `a-b`."""
-    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-    is_clear = plain == name.replace(":", "-")
-    return plain if is_clear else f"{plain}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
 def commit_message(planned: PlannedNode, session: SessionRow) -> str:

@@ -2,36 +2,37 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
+from agent_fox.core.late import late_module
 from agent_fox.core.specification import Checklist, Specification
-from agent_fox.engine.waiving import grounds_of
 from agent_fox.evidence import library
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.library_files import errors, read_spec_library
+from agent_fox.evidence.waivers import grounds_of
 from agent_fox.session.agents.trace import trace_beside
-from agent_fox.session.built_in import LIBRARY
 from agent_fox.store import library as stored
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
 from agent_fox.verifier.lanes.results import TraceFile
 from agent_fox.verifier.order import CheckOrder
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
     from agent_fox.core.spec import Spec
     from agent_fox.engine.docket import Docket
+else:
+    pydantic = late_module("pydantic")
 
-OBJECTS: TypeAdapter[tuple[Specification, ...]] = TypeAdapter(tuple[Specification, ...])
-DIGITS = 8
+OBJECTS: pydantic.TypeAdapter[tuple[Specification, ...]] = adapter(
+    lambda: pydantic.TypeAdapter(tuple[Specification, ...])
+)
 
 
 class LibraryBroken(ValueError):
@@ -88,18 +89,6 @@ def sync_library(docket: Docket, files: Mapping[str, Sequence[Specification]]) -
         if wanted or spec_name in known
         for change in library.sync(docket.db, docket.at, spec_name, wanted)
     )
-
-
-def digest(objects: Iterable[Specification]) -> str:
-    """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
-    versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
-    return sha256(json.dumps(versions).encode()).hexdigest()[:DIGITS] if versions else ""
-
-
-def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
-    """The name of a verifier that has these to check, too."""
-    bound = digest(objects)
-    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier
 
 
 def order_for(db: Database, spec_name: str, objects: Sequence[Specification], root: Path) -> dict[str, object]:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Json, why_stale
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.environment import standpoint
-from agent_fox.engine.library import Shelf, with_bound
+from agent_fox.engine.environment import standpoint, with_bound
 from agent_fox.store import ledger
 from agent_fox.system import git
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.specification import Present, Specification
+    from agent_fox.engine.library import Shelf
     from agent_fox.store.ledger import Kept
 
 UNADOPTED = "nothing of this is adopted now"

@@ -9,23 +9,30 @@ from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.gates import Gate
-from agent_fox.engine import pushing
+from agent_fox.core.late import late_module
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
 from agent_fox.engine.from_settings import own_state_folder
 from agent_fox.engine.refused import RunRefused, RunStuck
 from agent_fox.engine.scope import settings_errors
-from agent_fox.session import workspace
-from agent_fox.session.landing import move
-from agent_fox.session.order import Provisions
-from agent_fox.system import git, git_objects
-from agent_fox.system.git_objects import Conflict
-from agent_fox.system.sandbox import SandboxMode, why_missing
-from agent_fox.trackers.github.template import TemplateTrouble, read_template
-from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
+from agent_fox.session.agent import Provisions
+from agent_fox.system import git
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan
+    from agent_fox.engine import pushing
+    from agent_fox.session import landing, workspace
     from agent_fox.session.backends import Backend
+    from agent_fox.system import git_objects, sandbox
+    from agent_fox.trackers.github import template
+    from agent_fox.verifier.lanes import formal
+else:
+    pushing = late_module("agent_fox.engine.pushing")
+    workspace = late_module("agent_fox.session.workspace")
+    landing = late_module("agent_fox.session.landing")
+    git_objects = late_module("agent_fox.system.git_objects")
+    sandbox = late_module("agent_fox.system.sandbox")
+    template = late_module("agent_fox.trackers.github.template")
+    formal = late_module("agent_fox.verifier.lanes.formal")
 
 NOT_SET_UP = f"there is no {FILE}, so no agent has a command; run `agent-fox init`, then fill it in"
 
@@ -85,7 +92,7 @@ def check_settings(settings: Settings, plan: Plan, backends: Mapping[str, Backen
         *unreachable(settings),
         *missing_agents(agents, backends, root),
         *missing_provisions(settings, [agent for _, agent in agents], root),
-        *pushing.objections(root, settings.git),
+        *(pushing.objections(root, settings.git) if settings.git.push else ()),
         *own_words_trouble(root),
         *template_trouble(settings, root),
     ]
@@ -98,8 +105,8 @@ def template_trouble(settings: Settings, root: Path) -> Iterator[str]:
     if settings.tracker.kind != "github" or settings.tracker.template is None:
         return
     try:
-        read_template(root / settings.tracker.template)
-    except TemplateTrouble as error:
+        template.read_template(root / settings.tracker.template)
+    except template.TemplateTrouble as error:
         yield f"[tracker] template: {error}"
 
 
@@ -108,10 +115,10 @@ def unreachable(settings: Settings) -> Iterator[str]:
     wanted = Gate(settings.policy.required_state)
     if wanted is not Gate.TESTED and not settings.plan.verifier:
         yield f'[policy] required_state = "{wanted}" needs verdicts first; set [plan] verifier = true'
-    if wanted is Gate.PROVED and why_no_proof():
-        yield f'[policy] required_state = "{wanted}", but {why_no_proof()}'
-    if SandboxMode(settings.verify.sandbox) is SandboxMode.REQUIRE and why_missing():
-        yield f'[verify] sandbox = "require", but {why_missing()}'
+    if wanted is Gate.PROVED and formal.why_missing():
+        yield f'[policy] required_state = "{wanted}", but {formal.why_missing()}'
+    if settings.verify.sandbox == "require" and sandbox.why_missing():
+        yield f'[verify] sandbox = "require", but {sandbox.why_missing()}'
 
 
 def missing_agents(
@@ -133,6 +140,8 @@ def missing_provisions(settings: Settings, agents: Iterable[AgentSettings], root
     own = settings.workspace
     if own.state is not None and (trouble := state_trouble(root, own.state)):
         yield trouble
+    if not (own.setup or own.copies or own.link):
+        return
     commits = ("HEAD", f"refs/heads/{settings.git.integration_branch}")
     for path in dict.fromkeys(agent.environment.get("PATH", os.environ.get("PATH")) for agent in agents):
         yield from workspace.lacks(provisions_of(own), root, commits, path)
@@ -185,14 +194,14 @@ def bring_in_head(root: Path, branch: str, head: str) -> str:
     if git.is_ancestor(root, head, tip):
         return tip
     merged = head if git.is_ancestor(root, tip, head) else merge_head(root, branch, tip, head)
-    if not move(root, branch, merged, tip):
+    if not landing.move(root, branch, merged, tip):
         raise RunRefused(f"the branch {branch} was moved by someone else just now; run again")
     return merged
 
 
 def merge_head(root: Path, branch: str, tip: str, head: str) -> str:
     merged = git_objects.merge(root, tip, head)
-    if isinstance(merged, Conflict):
+    if isinstance(merged, git_objects.Conflict):
         raise RunRefused(
             f"HEAD and {branch} both changed {', '.join(merged.files)}; merge them yourself "
             f"(git switch {branch} && git merge {head[:12]} && git switch -), then run again"

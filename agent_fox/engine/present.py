@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.environment import standpoint
-from agent_fox.engine.library import with_bound
+from agent_fox.engine.environment import standpoint, with_bound
 from agent_fox.evidence import library
 from agent_fox.evidence.chain import Now
 

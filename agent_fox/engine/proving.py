@@ -19,13 +19,13 @@ from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.final_review import verified_commit, verifier_of
 from agent_fox.engine.judges import unheeded
 from agent_fox.engine.lane_records import LaneRun, record_lanes
-from agent_fox.engine.launching import Workshop, safe
 from agent_fox.engine.library import Shelf, formal, order_for
 from agent_fox.session.library_backend import KEY, LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.store.gates import GateRow, gates_of
 from agent_fox.system import git
+from agent_fox.system.state_folders import file_name
 from agent_fox.verifier.lanes.binding import Proof, proofs, provable
 from agent_fox.verifier.lanes.formal import version_of
 from agent_fox.verifier.lanes.order import lanes_in
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.specification import Specification
+    from agent_fox.engine.launching import Workshop
     from agent_fox.store.plan import PlannedNode
     from agent_fox.verifier.lanes.results import LaneResult
 
@@ -156,7 +157,7 @@ def order_of(db: Database, workshop: Workshop, subject: Subject, launch: str) ->
         pinned=subject.commit,
         repo=workshop.repo,
         state=workshop.launches / launch,
-        log=workshop.logs / f"{safe(node.id)}.prove.log",
+        log=workshop.logs / f"{file_name(node.id)}.prove.log",
         agent=Agent(backend=BACKEND.name, timeout=settings.verify.total_timeout),
         workspace=workshop.provisions(),
         document=document | {KEY: order_for(db, node.spec_name, subject.objects, workshop.repo)},

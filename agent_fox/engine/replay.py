@@ -44,7 +44,7 @@ class BadLine:
     what: str
 
 
-class RecordedOutput(BaseModel):
+class RecordedOutput(BaseModel, defer_build=True):
     """What a verifier said at one attempt; several readings of an attempt repeat its number."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -53,7 +53,7 @@ class RecordedOutput(BaseModel):
     verifier_output: JsonValue = ""
 
 
-class Stream(BaseModel):
+class Stream(BaseModel, defer_build=True):
     """One line of the file."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -63,7 +63,7 @@ class Stream(BaseModel):
     attempts: list[RecordedOutput]
 
 
-class ReplayedDecision(BaseModel):
+class ReplayedDecision(BaseModel, defer_build=True):
     """One decision, with the ids it was made about."""
 
     attempt: int
@@ -74,7 +74,7 @@ class ReplayedDecision(BaseModel):
     unknown: list[str] = []
 
 
-class Replayed(BaseModel):
+class Replayed(BaseModel, defer_build=True):
     """One line out. `end` is verified, escalated or incomplete."""
 
     spec_name: str

@@ -26,7 +26,7 @@ from agent_fox.engine.source_comment import comment_sources, place_of
 from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
-from agent_fox.evidence import witness
+from agent_fox.evidence import waivers, witness
 from agent_fox.store import sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
@@ -188,7 +188,7 @@ class Engine(Workplace):
 
     def grounds(self) -> Grounds:
         """What waivers are held against, looked up anew for each use."""
-        return waiving.grounds_of(self.root, self.settings, self.environ)
+        return waivers.grounds_of(self.root, self.settings, self.environ)
 
     def heads(self, db: Database) -> Heads:
         return Heads(db, witness.path_of(self.environ, self.root), self.watch)

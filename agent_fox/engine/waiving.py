@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core import promotion as rules
@@ -25,23 +24,15 @@ from agent_fox.engine.final_review import review_again
 from agent_fox.engine.settling import is_in_open_issue, settle_issues, waive_part
 from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
-from agent_fox.evidence.waivers import Grounds, Held
 from agent_fox.store import waivers as stored
 from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
 from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
 from agent_fox.store.records import record_event
-from agent_fox.system.state_folders import default_state
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.config import Settings
-
-
-def grounds_of(root: Path, settings: Settings, environ: Mapping[str, str]) -> Grounds:
-    """What the waivers of a repository are held against. Agents work in the repository and in its state folder."""
-    state = Path(settings.workspace.state) if settings.workspace.state else default_state(environ)
-    return Grounds(root, environ, settings.git.integration_branch, (root / state,))
+    from agent_fox.evidence.waivers import Grounds, Held
 
 
 def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:

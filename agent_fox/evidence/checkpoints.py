@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agent_fox.store.ledger_audit import RunHeads
 
 
-class GateLine(BaseModel):
+class GateLine(BaseModel, defer_build=True):
     """Where a gate stands, and the position of the record that moved it there. `in_plan`: the plan still has it."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -36,7 +36,7 @@ class GateLine(BaseModel):
     in_plan: bool
 
 
-class RunLine(BaseModel):
+class RunLine(BaseModel, defer_build=True):
     """The heads that were noted when a run was opened, and when it last ended; empty where none was."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -45,7 +45,7 @@ class RunLine(BaseModel):
     end: str
 
 
-class Checkpoint(BaseModel):
+class Checkpoint(BaseModel, defer_build=True):
     """`head` and `at` are those of the last record. `repository`: its first commit, empty where that is not known."""
 
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
@@ -66,7 +66,7 @@ class Checkpoint(BaseModel):
         return canonical(self.statement()).encode()
 
 
-class _Statement(BaseModel):
+class _Statement(BaseModel, defer_build=True):
     predicate: Checkpoint
 
 

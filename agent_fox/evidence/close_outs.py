@@ -9,16 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
 from agent_fox.core.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
+from agent_fox.core.late import late_module
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
+    import pydantic
+
     from agent_fox.core.evidence import Evidence, Json
+else:
+    pydantic = late_module("pydantic")
 
 PASSED, BLOCKED = "passed", "blocked"
 
-_CLOSE_OUT = TypeAdapter(CloseOut)
+_CLOSE_OUT = adapter(lambda: pydantic.TypeAdapter(CloseOut))
 
 Covers = Callable[[str, str, Finding], bool]
 """Whether the waiver with this id, as far as it is recorded, is about this task's finding."""
@@ -42,7 +46,7 @@ def given_in(body: Mapping[str, Json]) -> CloseOut:
     """What a judgement was made from. Raises Damaged."""
     try:
         return _CLOSE_OUT.validate_python(body.get("given"))
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise Damaged("does not hold what it was made from") from error
 
 

@@ -23,7 +23,7 @@ from agent_fox.core.evidence import (
 )
 
 
-class _Strict(BaseModel):
+class _Strict(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid")
 
 

@@ -73,14 +73,14 @@ def _first(error: ValidationError | binascii.Error) -> str:
     return f"{'.'.join(map(str, found['loc'])) or 'text'}: {found['msg']}"
 
 
-class _SignatureForm(BaseModel):
+class _SignatureForm(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid")
     keyid: str = ""
     sig: str
     form: Form = "ed25519"
 
 
-class _EnvelopeForm(BaseModel):
+class _EnvelopeForm(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid")
     payload_type: str = Field(alias="payloadType")
     payload: str

@@ -143,7 +143,7 @@ class Granted:
         return self.about.address
 
 
-class _Move(BaseModel):
+class _Move(BaseModel, defer_build=True):
     """The body of a record about a gate."""
 
     model_config = ConfigDict(strict=True)
@@ -157,7 +157,7 @@ class _Move(BaseModel):
     reason: str
 
 
-class _Plan(BaseModel):
+class _Plan(BaseModel, defer_build=True):
     """The body of a record about what a spec expects."""
 
     model_config = ConfigDict(strict=True)
@@ -165,19 +165,19 @@ class _Plan(BaseModel):
     parts: dict[str, str]
 
 
-class _Waiver(BaseModel):
+class _Waiver(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True)
     waiver: str = ""
     envelope: str = ""
 
 
-class _Step(BaseModel):
+class _Step(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True)
     uid: str
     step: Annotated[Step, Strict(False)]
 
 
-class _Decision(BaseModel):
+class _Decision(BaseModel, defer_build=True):
     """The body of a record about a decision."""
 
     model_config = ConfigDict(strict=True)

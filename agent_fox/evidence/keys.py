@@ -14,20 +14,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
-from cryptography.hazmat.primitives.serialization import (
-    BestAvailableEncryption,
-    Encoding,
-    NoEncryption,
-    PrivateFormat,
-    PublicFormat,
-    load_pem_private_key,
-    load_ssh_public_key,
-)
-
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
+
+if TYPE_CHECKING:
+    from cryptography import exceptions
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import ed25519
+else:
+    exceptions = late_module("cryptography.exceptions")
+    ed25519 = late_module("cryptography.hazmat.primitives.asymmetric.ed25519")
+    serialization = late_module("cryptography.hazmat.primitives.serialization")
 
 SIGNERS = "allowed_signers"
 KEY_SUFFIX, PUBLIC_SUFFIX = ".pem", ".pub"
@@ -71,7 +70,7 @@ class PublicKey:
             return False
         try:
             key.verify(signature, data)
-        except InvalidSignature:
+        except exceptions.InvalidSignature:
             return False
         return True
 
@@ -93,12 +92,12 @@ def _blob(line: str) -> bytes:
 
 
 @lru_cache(maxsize=64)
-def _ed25519(line: str) -> Ed25519PublicKey | None:
+def _ed25519(line: str) -> ed25519.Ed25519PublicKey | None:
     try:
-        key = load_ssh_public_key(" ".join(line.split()[:2]).encode())
-    except (ValueError, UnsupportedAlgorithm):
+        key = serialization.load_ssh_public_key(" ".join(line.split()[:2]).encode())
+    except (ValueError, exceptions.UnsupportedAlgorithm):
         return None
-    return key if isinstance(key, Ed25519PublicKey) else None
+    return key if isinstance(key, ed25519.Ed25519PublicKey) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +129,10 @@ def _absolute(named: str) -> Path:
     return Path(named)
 
 
-def public_of(private: Ed25519PrivateKey) -> PublicKey:
-    return PublicKey(private.public_key().public_bytes(Encoding.OpenSSH, PublicFormat.OpenSSH).decode())
+def public_of(private: ed25519.Ed25519PrivateKey) -> PublicKey:
+    return PublicKey(
+        private.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH).decode()
+    )
 
 
 def new_key(path: Path, passphrase: str | None) -> PublicKey:
@@ -139,13 +140,13 @@ def new_key(path: Path, passphrase: str | None) -> PublicKey:
 
     Raises KeyTrouble where a file is there already, or none can be made.
     """
-    private = Ed25519PrivateKey.generate()
-    locked = BestAvailableEncryption(passphrase.encode()) if passphrase else NoEncryption()
+    private = ed25519.Ed25519PrivateKey.generate()
+    locked = serialization.BestAvailableEncryption(passphrase.encode()) if passphrase else serialization.NoEncryption()
     public = PublicKey(f"{public_of(private).line} {path.stem}")
     _make_folder(path.parent)
     if path.with_suffix(PUBLIC_SUFFIX).exists():
         raise KeyTrouble(f"{path.with_suffix(PUBLIC_SUFFIX)}: there is one already; choose another name")
-    _write_new(path, private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, locked))
+    _write_new(path, private.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked))
     _write_new(path.with_suffix(PUBLIC_SUFFIX), f"{public.line}\n".encode(), mode=0o644)
     return public
 
@@ -173,17 +174,17 @@ def is_locked(path: Path) -> bool:
     return b"BEGIN ENCRYPTED PRIVATE KEY" in _read_private(path)
 
 
-def load_key(path: Path, passphrase: str | None) -> Ed25519PrivateKey:
+def load_key(path: Path, passphrase: str | None) -> ed25519.Ed25519PrivateKey:
     """The private key in a file. Raises KeyTrouble: missing, readable by others, wrong passphrase, another type."""
     data = _read_private(path)
     try:
-        key = load_pem_private_key(data, passphrase.encode() if passphrase else None)
+        key = serialization.load_pem_private_key(data, passphrase.encode() if passphrase else None)
     except TypeError as error:  # cryptography's word for a passphrase too many or too few
         wanted = "has no passphrase: give none" if passphrase else "is locked: its passphrase is needed"
         raise KeyTrouble(f"{path}: the key {wanted}") from error
-    except (ValueError, UnsupportedAlgorithm) as error:
+    except (ValueError, exceptions.UnsupportedAlgorithm) as error:
         raise KeyTrouble(f"{path}: {_unreadable(data)}") from error
-    if not isinstance(key, Ed25519PrivateKey):
+    if not isinstance(key, ed25519.Ed25519PrivateKey):
         raise KeyTrouble(f"{path}: not an Ed25519 key; make one with `agent-fox keys new NAME`")
     return key
 

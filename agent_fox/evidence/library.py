@@ -65,7 +65,7 @@ class Statement:
         return dsse.sign(PAYLOAD_TYPE, self.payload(), private).to_json()
 
 
-class _Form(BaseModel):
+class _Form(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
     format: Literal[1]

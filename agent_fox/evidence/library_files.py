@@ -33,6 +33,7 @@ from agent_fox.core.specification import (
 )
 from agent_fox.evidence.spec_library import FILE, has_library
 from agent_fox.specs.files import TextFile, error, place_of, read_text_file
+from agent_fox.system.adapters import adapter
 
 MOST = 1000
 MOST_BYTES = 1024 * 1024
@@ -46,7 +47,7 @@ Seconds = Annotated[float, Field(strict=True, gt=0, le=MOST_SECONDS)]
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_EXAMPLES)]
 
 
-class Form(BaseModel):
+class Form(BaseModel, defer_build=True):
     """What every specification has. `requirements`: ids of the spec's own, `SPEC/ID` of another's, or `all`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -130,7 +131,7 @@ class ChecklistForm(Form):
 
 
 AnyForm = AssertionForm | PropertyForm | TemporalForm | ContractForm | TheoremForm | ChecklistForm
-FORM: TypeAdapter[AnyForm] = TypeAdapter(Annotated[AnyForm, Field(discriminator="kind")])
+FORM: TypeAdapter[AnyForm] = adapter(lambda: TypeAdapter(Annotated[AnyForm, Field(discriminator="kind")]))
 
 
 @dataclass(frozen=True, slots=True)

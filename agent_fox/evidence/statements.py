@@ -94,7 +94,7 @@ def _verdict(record: Evidence) -> dict[str, Json]:
     }
 
 
-class _Place(BaseModel):
+class _Place(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid")
     position: Annotated[int, Field(ge=1)]
     record_id: str

@@ -42,10 +42,12 @@ from agent_fox.store import ledger
 from agent_fox.store import waivers as stored
 from agent_fox.store.plan import load_parts
 from agent_fox.system import git
+from agent_fox.system.state_folders import default_state
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.config import Settings
     from agent_fox.store.waivers import WaiverRow
 
 ABSENT = "absent"
@@ -60,7 +62,7 @@ Text = Annotated[str, Field(min_length=1, max_length=400)]
 Time = Annotated[str, Field(pattern=f"^{TIME.pattern}$")]
 
 
-class _Form(BaseModel):
+class _Form(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
 
 
@@ -211,6 +213,12 @@ class Grounds:
             return "this repository has no first commit to know it by"
         other = witness.trouble(db, witness.path_of(self.environ, self.root))
         return f"the ledger cannot be believed: {other}" if other else ""
+
+
+def grounds_of(root: Path, settings: Settings, environ: Mapping[str, str]) -> Grounds:
+    """What the waivers of a repository are held against. Agents work in the repository and in its state folder."""
+    state = Path(settings.workspace.state) if settings.workspace.state else default_state(environ)
+    return Grounds(root, environ, settings.git.integration_branch, (root / state,))
 
 
 def time_of(db: Database, at: str, grounds: Grounds) -> str:

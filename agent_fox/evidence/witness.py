@@ -15,14 +15,17 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
 from agent_fox.core.evidence import GENESIS
+from agent_fox.core.late import late_module
 from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
+else:
+    pydantic = late_module("pydantic")
 
 FILE = "ledger-head.json"
 
@@ -40,7 +43,7 @@ class Witness:
     at: str
 
 
-_NOTE: TypeAdapter[Witness] = TypeAdapter(Witness)
+_NOTE: pydantic.TypeAdapter[Witness] = adapter(lambda: pydantic.TypeAdapter(Witness))
 
 
 def path_of(environ: Mapping[str, str], root: Path) -> Path:
@@ -54,7 +57,7 @@ def read(path: Path) -> Witness | None:
         return _NOTE.validate_json(path.read_bytes(), strict=True)
     except FileNotFoundError:
         return None
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise WitnessBroken(
             f"{path}: damaged; look at the ledger (`agent-fox ledger verify`), then remove it"
         ) from error

@@ -12,9 +12,10 @@ from mcp_types import Tool
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from agent_fox.mcp.catalogue import VERSION
+from agent_fox.system.adapters import adapter
 
 FOLDER = "descriptors"
-_DOCUMENT = TypeAdapter(dict[str, JsonValue])
+_DOCUMENT = adapter(lambda: TypeAdapter(dict[str, JsonValue]))
 
 
 def describe(server: MCPServer) -> dict[str, JsonValue]:

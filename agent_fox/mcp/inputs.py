@@ -62,7 +62,7 @@ RunName = Annotated[
 AttemptNumber = Annotated[int, Field(description="The attempt in that run. Left out: the latest.", ge=1, le=1_000_000)]
 
 
-class Arguments(BaseModel):
+class Arguments(BaseModel, defer_build=True):
     """The arguments of a tool. A name that is not known is refused, and so is a value of another type."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -15,7 +15,7 @@ from agent_fox.verifier.results import FailureKind
 FOLDER = "known_failures"
 
 
-class KnownFailure(BaseModel):
+class KnownFailure(BaseModel, defer_build=True):
     """One pattern. `sign` is what a log shows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -26,7 +26,7 @@ class KnownFailure(BaseModel):
     helps: str = Field(min_length=1)
 
 
-class KnownFailures(BaseModel):
+class KnownFailures(BaseModel, defer_build=True):
     """The patterns of tools that fail alike. `tools` are words of the log parsers."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

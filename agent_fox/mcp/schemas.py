@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from agent_fox.mcp.inputs import Arguments
+from agent_fox.system.adapters import adapter
 
 MOST_NAMED_MODULES = 50
 """With more modules than this the schema names none of them: a list that long is read by nobody."""
 
-_JSON_OBJECT = TypeAdapter(dict[str, JsonValue])
+_JSON_OBJECT = adapter(lambda: TypeAdapter(dict[str, JsonValue]))
 
 
 def schema_of(arguments: type[Arguments], modules: Sequence[str] = ()) -> dict[str, JsonValue]:

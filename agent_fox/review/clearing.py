@@ -32,7 +32,7 @@ class ClearingOff(Exception):
     """Nothing can be cleared: no password is set, or the file cannot be trusted. Its text says what to do."""
 
 
-class Stored(BaseModel):
+class Stored(BaseModel, defer_build=True):
     """The file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -36,7 +36,7 @@ class Unreadable(ValueError):
     """A file that cannot be used, and why."""
 
 
-class _Document(BaseModel):
+class _Document(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     task_id: str | None = None

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
 from agent_fox.session.regular_files import read_regular
+from agent_fox.system.adapters import adapter
 
 LARGEST_RESULT = 256 * 1024
 """Bytes; a larger file is not read."""
@@ -25,9 +26,9 @@ HIGHEST_COST = 1_000_000.0
 
 T = TypeVar("T")
 
-_COST = TypeAdapter(Annotated[float, Field(ge=0, le=HIGHEST_COST, allow_inf_nan=False, strict=True)])
-_TOKENS = TypeAdapter(Annotated[int, Field(ge=0, le=10**15, strict=True)])
-_SUMMARY = TypeAdapter(Annotated[str, StringConstraints(strict=True)])
+_COST = adapter(lambda: TypeAdapter(Annotated[float, Field(ge=0, le=HIGHEST_COST, allow_inf_nan=False, strict=True)]))
+_TOKENS = adapter(lambda: TypeAdapter(Annotated[int, Field(ge=0, le=10**15, strict=True)]))
+_SUMMARY = adapter(lambda: TypeAdapter(Annotated[str, StringConstraints(strict=True)]))
 
 
 @dataclass(frozen=True, slots=True)

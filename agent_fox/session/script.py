@@ -20,13 +20,14 @@ from pydantic import (
 )
 
 from agent_fox.session.scripted import ACTIONS
+from agent_fox.system.adapters import adapter
 
 
 class ScriptError(ValueError):
     """A script that cannot be used. The message names the file, the place in it, and what is wrong."""
 
 
-class _Strict(BaseModel):
+class _Strict(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -130,7 +131,7 @@ class Script(_Strict):
     step: list[Step] = []
 
 
-_SCRIPT = TypeAdapter(Script)
+_SCRIPT = adapter(lambda: TypeAdapter(Script))
 
 
 def read_script(path: Path) -> Script:

@@ -15,14 +15,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
 from agent_fox.session.unfinished_merge import lay, name_sides
 from agent_fox.system import git, git_objects
+from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import Command, ProcessEnd, started
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 BRANCH = "attempt"
 """The branch that is checked out in a workspace; it means nothing to anybody else."""
@@ -63,7 +69,7 @@ class Preparation:
         return any(path.rstrip("/") == own or path.startswith(f"{own}/") for own in self.brought)
 
 
-_PREPARATION = TypeAdapter(Preparation)
+_PREPARATION = adapter(lambda: pydantic.TypeAdapter(Preparation))
 
 
 def launch_ref(launch: str) -> str:
@@ -100,7 +106,7 @@ def read_preparation(order: LaunchOrder) -> Preparation:
     """
     try:
         return _PREPARATION.validate_json(Paths(order.state).preparation.read_bytes())
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise WorkspaceError("the session changed what was written down about its workspace") from error
 
 

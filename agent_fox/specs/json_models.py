@@ -33,7 +33,7 @@ Number = Annotated[int | None, BeforeValidator(_number)]
 Texts = Annotated[list[Text], BeforeValidator(_list)]
 
 
-class _Model(BaseModel):
+class _Model(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore")
 
     @model_validator(mode="before")

@@ -7,17 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
 from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.late import late_module
 from agent_fox.core.specification import LIBRARY, Change, Check, Entry, Specification, SpecKind, State, Who, read_author
 from agent_fox.store import ledger
 from agent_fox.store.values import insert_many, to_json
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
+else:
+    pydantic = late_module("pydantic")
 
-CHECK: TypeAdapter[Check] = TypeAdapter(Check)
+CHECK: pydantic.TypeAdapter[Check] = adapter(lambda: pydantic.TypeAdapter(Check))
 COLUMNS = "id, address, version, kind, text, state, added_by, spec_name, requirements, lane, note, envelope, at"
 BINDS_NOTHING = "proposed: it binds nothing"
 

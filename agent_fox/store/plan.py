@@ -6,18 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
 from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.store.values import insert_many, storable
+from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
+    import pydantic
     from sqlite_utils import Database
+else:
+    pydantic = late_module("pydantic")
 
-_SPEC = TypeAdapter(Spec)
+_SPEC = adapter(lambda: pydantic.TypeAdapter(Spec))
 LAST = 1_000_000
 """The place of a spec that could never be read: after all others."""
 

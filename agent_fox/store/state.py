@@ -8,11 +8,14 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-from sqlite_utils import Database
+from typing import TYPE_CHECKING
 
 from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
+from agent_fox.store.light import light_database, whole_database
 from agent_fox.store.schema import MIGRATIONS
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 BUSY_SECONDS = 10.0
 CHECKPOINT_PAGES = 1000
@@ -80,22 +83,27 @@ def make_folder(folder: Path) -> None:
 def open_state(path: Path) -> Database:
     """Open for writing, made or migrated as needed, and checked. Raises StateError."""
     make_folder(path.parent)
-    return opened(path, f"{path.absolute().as_uri()}?mode=rwc", prepare)
+    return opened(path, f"{path.absolute().as_uri()}?mode=rwc", prepare, whole_database)
 
 
 def read_state(path: Path) -> Database:
     """Open for reading only, short and without a lock. Raises StateError; a missing file is one."""
     if not path.exists():
         raise no_state(path)
-    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_readable)
+    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_readable, light_database)
 
 
 def read_any_format(path: Path) -> Database:
     """Open for reading only, a file that an older agent-fox left too. Raises StateError."""
-    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_begun)
+    return opened(path, f"{path.absolute().as_uri()}?mode=ro", check_begun, light_database)
 
 
-def opened(path: Path, uri: str, ready: Callable[[Database, Path], object]) -> Database:
+def opened(
+    path: Path,
+    uri: str,
+    ready: Callable[[Database, Path], object],
+    database: Callable[[sqlite3.Connection], Database],
+) -> Database:
     """Connect and make `ready`; where that fails nothing stays open."""
     if path.is_dir():
         raise not_ours(path, "it is a folder")
@@ -104,7 +112,7 @@ def opened(path: Path, uri: str, ready: Callable[[Database, Path], object]) -> D
     except sqlite3.DatabaseError as error:
         raise broken(path, error) from error
     try:
-        db = Database(connection, execute_plugins=False)
+        db = database(connection)
         ready(db, path)
     except sqlite3.DatabaseError as error:
         connection.close()

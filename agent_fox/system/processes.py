@@ -14,8 +14,15 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
+from agent_fox.core.late import late_module
+from agent_fox.system.adapters import adapter
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 SHIM = Path(__file__).with_name("shim.py")
 
@@ -74,7 +81,7 @@ class ProcessEnd:
     write_error: str = ""
 
 
-_END = TypeAdapter(ProcessEnd)
+_END = adapter(lambda: pydantic.TypeAdapter(ProcessEnd))
 
 
 class Running:
@@ -163,7 +170,7 @@ def read_end(folder: Path) -> ProcessEnd | None:
     """The end that the shim of `folder` wrote down, or None."""
     try:
         return _END.validate_json((folder / "exit.json").read_bytes())
-    except (FileNotFoundError, ValidationError):
+    except (FileNotFoundError, pydantic.ValidationError):
         return None
 
 

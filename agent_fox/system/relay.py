@@ -16,10 +16,16 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
+from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import SHIM
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 CHUNK = 1 << 18
 """Bytes of output that are taken at once, where the system lets a pipe hold them."""
@@ -69,7 +75,7 @@ class RelayEnd:
     leftovers: int = 0
 
 
-_END = TypeAdapter(RelayEnd)
+_END = adapter(lambda: pydantic.TypeAdapter(RelayEnd))
 
 
 class Relay:
@@ -106,7 +112,7 @@ class Relay:
         self._shim.wait()
         try:
             return _END.validate_python(marshal.loads(os.read(self._report, CHUNK)))
-        except (EOFError, ValidationError):
+        except (EOFError, pydantic.ValidationError):
             return None
 
     def close(self) -> None:

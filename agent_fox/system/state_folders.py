@@ -28,3 +28,10 @@ def folder_of(state: Path, root: Path) -> Path:
 def artifacts_in(folder: Path) -> Path:
     """Where full logs and reports of a repository are kept."""
     return folder / "artifacts"
+
+
+def file_name(name: str) -> str:
+    """A node's id as part of a file name. Where more than colons is replaced, a digest tells `a b` from `a-b`."""
+    plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    is_clear = plain == name.replace(":", "-")
+    return plain if is_clear else f"{plain}~{hashlib.sha256(name.encode()).hexdigest()[:8]}"

@@ -13,11 +13,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.results import Artifact  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 UNFINISHED = "unfinished"
 
@@ -56,7 +62,7 @@ class Index:
         return sum(artifact.bytes for artifact in self.artifacts)
 
 
-_INDEX = TypeAdapter(Index)
+_INDEX = adapter(lambda: pydantic.TypeAdapter(Index))
 
 
 def address_of(uri: str) -> Address:
@@ -103,7 +109,7 @@ def read_index(folder: Path, run: str, attempt: int) -> Index:
         return _INDEX.validate_json(index_file(folder, run, attempt).read_bytes())
     except FileNotFoundError:
         return Index(run, attempt)
-    except ValidationError as error:
+    except pydantic.ValidationError as error:
         raise ArtifactError(f"the index of run {run}, attempt {attempt} can't be understood") from error
 
 

@@ -13,9 +13,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
 from agent_fox.system import git
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.comparison import Comparison, compare
 from agent_fox.verifier.disposing import Surroundings, facts_of
@@ -29,10 +29,14 @@ from agent_fox.verifier.second_looks import end_of
 from agent_fox.verifier.toolbox import Verifier
 
 if TYPE_CHECKING:
+    import pydantic
+
     from agent_fox.verifier.context import RunContext
     from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
+else:
+    pydantic = late_module("pydantic")
 
-_RESULTS = TypeAdapter(tuple[ResultDocument, ...])
+_RESULTS = adapter(lambda: pydantic.TypeAdapter(tuple[ResultDocument, ...]))
 _NOT_FOR_THE_BASE = (Tool.STATIC_POLICY, Tool.FORMAT_APPLY, Tool.RESOLVE)
 
 
@@ -99,7 +103,7 @@ def _key(context: RunContext, steps: Sequence[Step]) -> str:
 def _read(file: Path) -> tuple[VerificationResult, ...] | None:
     try:
         return tuple(result_of(document) for document in _RESULTS.validate_json(file.read_bytes()))
-    except (FileNotFoundError, ValidationError):  # a damaged cache is no cache
+    except (FileNotFoundError, pydantic.ValidationError):  # a damaged cache is no cache
         return None
 
 

@@ -32,7 +32,7 @@ from agent_fox.verifier.results import (
 VERSION = 1
 
 
-class Document(BaseModel):
+class Document(BaseModel, defer_build=True):
     """What all documents share: camelCase outside, no unknown field, no change after it was made."""
 
     model_config = ConfigDict(

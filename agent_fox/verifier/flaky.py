@@ -31,7 +31,7 @@ class FlakyListDamaged(ValueError):
     """The file is no list of flaky tests: one line that names it and says what is wrong. It is left as it is."""
 
 
-class FlakyTest(BaseModel):
+class FlakyTest(BaseModel, defer_build=True):
     """One test, by its full name.
 
     first_seen, last_seen: when it was proven flaky. commits: where, oldest first. count: how often.
@@ -49,7 +49,7 @@ class FlakyTest(BaseModel):
     evidence: str = ""
 
 
-class _Document(BaseModel):
+class _Document(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1]

@@ -15,21 +15,21 @@ LONGEST_TEXT = 20_000
 _OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
 
 
-class _Test(BaseModel):
+class _Test(BaseModel, defer_build=True):
     title: str
     status: str
     around: list[str] = Field(default=[], alias="ancestorTitles")
     failures: list[str] | None = Field(default=None, alias="failureMessages")
 
 
-class _File(BaseModel):
+class _File(BaseModel, defer_build=True):
     name: str
     status: str
     message: str = ""
     tests: list[_Test] = Field(default=[], alias="assertionResults")
 
 
-class _Report(BaseModel):
+class _Report(BaseModel, defer_build=True):
     files: list[_File] = Field(alias="testResults")
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.comparison import fewer_tests
 from agent_fox.verifier.results import (
     Scope,  # noqa: TC001 - pydantic reads it
@@ -17,8 +17,12 @@ from agent_fox.verifier.results import (
 )
 
 if TYPE_CHECKING:
+    import pydantic
+
     from agent_fox.verifier.report import StepOutcome
     from agent_fox.verifier.results import VerificationResult
+else:
+    pydantic = late_module("pydantic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class LastCount:
         return self.profile, self.tool, self.module, self.selector, self.scope
 
 
-_COUNTS = TypeAdapter(tuple[LastCount, ...])
+_COUNTS = adapter(lambda: pydantic.TypeAdapter(tuple[LastCount, ...]))
 
 
 def noted(file: Path, outcomes: Sequence[StepOutcome]) -> tuple[StepOutcome, ...]:
@@ -70,7 +74,7 @@ def _with_note(outcome: StepOutcome, now: LastCount | None, known: Mapping[tuple
 def _read(file: Path) -> tuple[LastCount, ...]:
     try:
         return _COUNTS.validate_json(file.read_bytes())
-    except (FileNotFoundError, ValidationError):  # what is damaged says nothing
+    except (FileNotFoundError, pydantic.ValidationError):  # what is damaged says nothing
         return ()
 
 

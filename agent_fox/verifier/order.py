@@ -14,6 +14,7 @@ from agent_fox.core.spec import (
     Trace,  # noqa: TC001 - pydantic reads it
 )
 from agent_fox.core.verdict import Word
+from agent_fox.system.adapters import adapter
 from agent_fox.system.sandbox import SandboxMode
 
 DEFAULT_TIMEOUT = 600.0
@@ -101,7 +102,7 @@ def _is_inside(glob: str) -> bool:
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
 
-_ORDER = TypeAdapter(CheckOrder)
+_ORDER = adapter(lambda: TypeAdapter(CheckOrder))
 
 
 def order_of(spec: Spec) -> CheckOrder:

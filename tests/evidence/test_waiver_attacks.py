@@ -55,7 +55,7 @@ class Place:
         return self.root / ".agent-fox" / "state.db"
 
     def grounds(self) -> Grounds:
-        return waiving.grounds_of(self.root, load(self.root, {}), self.alice.environ)
+        return waivers.grounds_of(self.root, load(self.root, {}), self.alice.environ)
 
     def copy(self, folder: Path) -> Place:
         """The same elsewhere, to be spoilt."""
@@ -354,7 +354,7 @@ def test_a_waiver_of_an_older_text(place: Place) -> None:
 
 def test_a_waiver_of_another_repository(place: Place, tmp_path: Path) -> None:
     other = World({SPEC: [Req(REQ, right_at=NEVER)]}, settings=ONE_TRY).build(tmp_path / "other")
-    foreign = waiving.grounds_of(other, load(other, {}), place.alice.environ).repository
+    foreign = waivers.grounds_of(other, load(other, {}), place.alice.environ).repository
     assert foreign != place.grounds().repository
     insert(place, signed(place, statement(place, repository=foreign)))
     refused(place, "another repository")

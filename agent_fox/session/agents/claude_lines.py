@@ -22,7 +22,7 @@ Word = Annotated[str, BeforeValidator(_empty_for_none)]
 Count = Annotated[int, Field(ge=0)] | None
 
 
-class _Shape(BaseModel):
+class _Shape(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, strict=True)
 
 

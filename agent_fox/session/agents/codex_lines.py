@@ -11,7 +11,7 @@ from agent_fox.session.agents.events import Tokens
 Count = Annotated[int, Field(ge=0)]
 
 
-class _Shape(BaseModel):
+class _Shape(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 

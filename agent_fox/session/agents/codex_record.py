@@ -28,7 +28,7 @@ _NAME = regex(r"[0-9a-f-]{36}")
 _SCRIPTS: Mapping[str, str] = {"exec": "script", "apply_patch": "patch"}
 
 
-class _Payload(BaseModel):
+class _Payload(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore")
     call_id: str
     name: str = ""
@@ -37,7 +37,7 @@ class _Payload(BaseModel):
     output: JsonValue = None
 
 
-class _Line(BaseModel):
+class _Line(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="ignore")
     payload: _Payload
 

@@ -29,6 +29,7 @@ from agent_fox.session.agents.gemini_settings import SERVER, known_as
 from agent_fox.session.agents.gemini_transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.adapters import adapter
 
 LONGEST_ANSWER = 4000
 LONGEST_LINE = 400
@@ -49,12 +50,12 @@ _BROKEN_OFF = regex(r"\[API Error: (?:exception TypeError: fetch failed|terminat
 _IN_JSON = regex(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
 
 
-class _Failure(BaseModel):
+class _Failure(BaseModel, defer_build=True):
     type: str = ""
     message: str = ""
 
 
-class _Counts(BaseModel):
+class _Counts(BaseModel, defer_build=True):
     total_tokens: int = 0
     input_tokens: int = 0
     cached: int = 0
@@ -66,31 +67,31 @@ class _Counts(BaseModel):
         return Tokens(max(fresh, 0), max(self.total_tokens - self.input_tokens, 0), max(self.cached, 0))
 
 
-class _Stats(BaseModel):
+class _Stats(BaseModel, defer_build=True):
     models: dict[str, _Counts] = {}
 
 
-class _Init(BaseModel):
+class _Init(BaseModel, defer_build=True):
     type: Literal["init"]
     timestamp: str = ""
     session_id: str = ""
     model: str = ""
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     type: Literal["message"]
     role: str
     content: str = ""
 
 
-class _ToolUse(BaseModel):
+class _ToolUse(BaseModel, defer_build=True):
     type: Literal["tool_use"]
     tool_name: str
     tool_id: str = ""
     parameters: dict[str, object] = {}
 
 
-class _ToolResult(BaseModel):
+class _ToolResult(BaseModel, defer_build=True):
     type: Literal["tool_result"]
     tool_id: str
     status: str = ""
@@ -98,12 +99,12 @@ class _ToolResult(BaseModel):
     error: _Failure | None = None
 
 
-class _Error(BaseModel):
+class _Error(BaseModel, defer_build=True):
     type: Literal["error"]
     message: str = ""
 
 
-class _Result(BaseModel):
+class _Result(BaseModel, defer_build=True):
     type: Literal["result"]
     timestamp: str = ""
     status: str = ""
@@ -112,7 +113,7 @@ class _Result(BaseModel):
 
 
 _Line = Annotated[_Init | _Message | _ToolUse | _ToolResult | _Error | _Result, Field(discriminator="type")]
-_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
+_LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ LARGEST = 64 * CHUNK
 _SESSION = regex(r"[0-9a-f]{8}-[0-9a-f-]{27}")
 
 
-class _Counts(BaseModel):
+class _Counts(BaseModel, defer_build=True):
     input: int = 0
     output: int = 0
     cached: int = 0
@@ -28,7 +28,7 @@ class _Counts(BaseModel):
     tool: int = 0
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     id: str
     timestamp: str = ""
     tokens: _Counts

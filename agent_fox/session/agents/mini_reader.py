@@ -25,6 +25,7 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.adapters import adapter
 
 LONGEST_ANSWER = 4000
 LONGEST_LINE = 400
@@ -44,11 +45,11 @@ _GARBAGE = frozenset({"json.decoder.JSONDecodeError"})
 """Python's errors that say what came of a request, wherever they stand among the errors that it was wrapped in."""
 
 
-class _Details(BaseModel):
+class _Details(BaseModel, defer_build=True):
     cached_tokens: int | None = None
 
 
-class _Usage(BaseModel):
+class _Usage(BaseModel, defer_build=True):
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cache_creation_input_tokens: int | None = None
@@ -63,49 +64,49 @@ class _Usage(BaseModel):
         return Tokens(max(self.prompt_tokens - read - written, 0), self.completion_tokens, read, written)
 
 
-class _Function(BaseModel):
+class _Function(BaseModel, defer_build=True):
     name: str | None = None
     arguments: str = ""
 
 
-class _Call(BaseModel):
+class _Call(BaseModel, defer_build=True):
     id: str = ""
     function: _Function
 
 
-class _Words(BaseModel):
+class _Words(BaseModel, defer_build=True):
     content: str | None = None
     tool_calls: list[_Call] | None = None
 
 
-class _Choice(BaseModel):
+class _Choice(BaseModel, defer_build=True):
     message: _Words
 
 
-class _Response(BaseModel):
+class _Response(BaseModel, defer_build=True):
     id: str = ""
     model: str | None = None
     usage: _Usage | None = None
     choices: list[_Choice] = []
 
 
-class _Began(BaseModel):
+class _Began(BaseModel, defer_build=True):
     type: Literal["began"]
     model: str = ""
 
 
-class _Turn(BaseModel):
+class _Turn(BaseModel, defer_build=True):
     type: Literal["turn"]
 
 
-class _Trouble(BaseModel):
+class _Trouble(BaseModel, defer_build=True):
     type: Literal["trouble"]
     status: int | None = None
     errors: list[str] = []
     text: str = ""
 
 
-class _Message(BaseModel):
+class _Message(BaseModel, defer_build=True):
     type: Literal["message"]
     role: str | None = None
     content: JsonValue = None
@@ -120,8 +121,8 @@ class _Message(BaseModel):
 
 
 _Line = Annotated[_Began | _Turn | _Trouble | _Message, Field(discriminator="type")]
-_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
-_ARGUMENTS: TypeAdapter[dict[str, object]] = TypeAdapter(dict[str, object])
+_LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
+_ARGUMENTS: TypeAdapter[dict[str, object]] = adapter(lambda: TypeAdapter(dict[str, object]))
 
 
 @dataclass(slots=True)

@@ -32,7 +32,7 @@ class PricesError(ValueError):
     """A file of prices that cannot be used: one line with the file, the place, and what is allowed."""
 
 
-class _Table(BaseModel):
+class _Table(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 

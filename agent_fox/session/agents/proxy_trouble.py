@@ -10,6 +10,7 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.adapters import adapter
 
 LONGEST_WORDS = 300
 
@@ -17,7 +18,7 @@ LOW_BALANCE = "Your credit balance is too low"
 """How the words begin of a refusal that only its words tell from others."""
 
 
-class _Detail(BaseModel):
+class _Detail(BaseModel, defer_build=True):
     reason: str = ""
 
 
@@ -27,7 +28,7 @@ def _with_reasons(details: object) -> list[object]:
     return [entry for entry in listed if isinstance(entry, dict) and isinstance(entry.get("reason"), str)]
 
 
-class ErrorBody(BaseModel):
+class ErrorBody(BaseModel, defer_build=True):
     """An error as providers tell it: Anthropic's by `type`, OpenAI's also by `code`, Google's by `status`."""
 
     type: str | None = None
@@ -44,12 +45,12 @@ class ErrorBody(BaseModel):
         return tuple(dict.fromkeys(word for word in named if word))
 
 
-class _Envelope(BaseModel):
+class _Envelope(BaseModel, defer_build=True):
     error: ErrorBody | str | None = None
     message: str | None = None
 
 
-_BODY: TypeAdapter[list[_Envelope] | _Envelope] = TypeAdapter(list[_Envelope] | _Envelope)
+_BODY: TypeAdapter[list[_Envelope] | _Envelope] = adapter(lambda: TypeAdapter(list[_Envelope] | _Envelope))
 
 
 def read_error(body: bytes) -> ErrorBody:

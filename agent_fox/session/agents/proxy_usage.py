@@ -12,6 +12,7 @@ from pydantic import AliasChoices, BaseModel, Field, TypeAdapter, ValidationErro
 
 from agent_fox.session.agents.events import Event, Tokens, Used
 from agent_fox.session.agents.proxy_trouble import ErrorBody, trouble_of
+from agent_fox.system.adapters import adapter
 
 LARGEST_PART = 8 * 1024 * 1024
 """Bytes of one event, or of a plain answer, that are looked into; a larger one is passed on unread."""
@@ -22,12 +23,12 @@ _TELLING = (b'"usage', b'"error"')
 Count = Annotated[int, Field(ge=0, le=10**12)]
 
 
-class _Details(BaseModel):
+class _Details(BaseModel, defer_build=True):
     cached_tokens: Count | None = None
     cache_write_tokens: Count | None = None
 
 
-class _Usage(BaseModel):
+class _Usage(BaseModel, defer_build=True):
     """All protocols' words for counts. OpenAI's and Google's input includes what a cache gave, Anthropic's does not."""
 
     input_tokens: Count | None = Field(None, validation_alias=AliasChoices("input_tokens", "prompt_tokens"))
@@ -53,7 +54,7 @@ class _Usage(BaseModel):
         )
 
 
-class _GeminiUsage(BaseModel):
+class _GeminiUsage(BaseModel, defer_build=True):
     prompt: Count = Field(0, alias="promptTokenCount")
     tools: Count = Field(0, alias="toolUsePromptTokenCount")
     cached: Count = Field(0, alias="cachedContentTokenCount")
@@ -64,7 +65,7 @@ class _GeminiUsage(BaseModel):
         return Tokens(max(0, self.prompt + self.tools - self.cached), self.answer + self.thoughts, self.cached)
 
 
-class _Answer(BaseModel):
+class _Answer(BaseModel, defer_build=True):
     """An answer or an inner one: Anthropic's `message`, OpenAI's `response`."""
 
     model: str | None = Field(None, validation_alias=AliasChoices("model", "modelVersion"))
@@ -80,7 +81,7 @@ class _Part(_Answer):
     code: str | int | None = None
 
 
-_PARTS: TypeAdapter[list[_Part] | _Part] = TypeAdapter(list[_Part] | _Part)
+_PARTS: TypeAdapter[list[_Part] | _Part] = adapter(lambda: TypeAdapter(list[_Part] | _Part))
 
 
 class Listener:

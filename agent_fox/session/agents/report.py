@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
-
+from agent_fox.core.late import late_module
 from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
 from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
 from agent_fox.session.regular_files import read_regular
+from agent_fox.system.adapters import adapter
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 LARGEST_REPORT = 1024 * 1024
 """Bytes; a larger file is not read."""
@@ -71,7 +77,7 @@ class AgentReport:
     silent: float = 0.0
 
 
-_REPORT = TypeAdapter(AgentReport)
+_REPORT = adapter(lambda: pydantic.TypeAdapter(AgentReport))
 
 
 def write_report(path: Path, report: AgentReport) -> None:
@@ -86,5 +92,5 @@ def read_report(path: Path) -> AgentReport | None:
     raw = read_regular(path, LARGEST_REPORT)
     try:
         return _REPORT.validate_json(raw) if raw is not None else None
-    except ValidationError:
+    except pydantic.ValidationError:
         return None

@@ -6,8 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
+from agent_fox.core.late import late_module
+from agent_fox.system.adapters import adapter
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 
 class Role(StrEnum):
@@ -84,7 +91,7 @@ class AgentTask:
     """A person's own further arguments for the program."""
 
 
-TASK: TypeAdapter[AgentTask] = TypeAdapter(AgentTask)
+TASK: pydantic.TypeAdapter[AgentTask] = adapter(lambda: pydantic.TypeAdapter(AgentTask))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _STEPS = ("requirements", "design", "tasks")
 
 
-class _Approval(BaseModel):
+class _Approval(BaseModel, defer_build=True):
     generated: bool = False
     approved: bool = False
 
 
-class _SpecJson(BaseModel):
+class _SpecJson(BaseModel, defer_build=True):
     phase: str = ""
     approvals: dict[str, _Approval | bool] = {}
 

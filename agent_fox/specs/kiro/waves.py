@@ -24,11 +24,11 @@ _MOST_SAID, _LONGEST = 5, 40
 _Tasks = list[str | int | float]
 
 
-class _Wave(BaseModel):
+class _Wave(BaseModel, defer_build=True):
     tasks: _Tasks = Field(validation_alias=AliasChoices("tasks", "taskIds"))
 
 
-class _Graph(BaseModel):
+class _Graph(BaseModel, defer_build=True):
     waves: list[_Tasks | _Wave]
 
 

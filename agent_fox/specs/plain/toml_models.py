@@ -22,7 +22,7 @@ def _named(value: object) -> object:
     return {"spec": value} if isinstance(value, str) else value
 
 
-class _Model(BaseModel):
+class _Model(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", strict=True)
 
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent_fox.system.adapters import adapter
 from agent_fox.system.redact import redact
 
 MOST_ISSUES = 10**9
@@ -87,7 +88,7 @@ class RemoteComment:
     url: str
 
 
-class _Wire(BaseModel):
+class _Wire(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
@@ -157,8 +158,8 @@ class Whoever(_Wire):
     slug: str = ""
 
 
-_ISSUES = TypeAdapter(list[_Issue])
-_COMMENTS = TypeAdapter(list[_Comment])
+_ISSUES = adapter(lambda: TypeAdapter(list[_Issue]))
+_COMMENTS = adapter(lambda: TypeAdapter(list[_Comment]))
 
 
 def issue_in(answer: Answer) -> RemoteIssue:

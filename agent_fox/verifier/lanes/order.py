@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter
-
+from agent_fox.core.late import late_module
 from agent_fox.core.specification import Specification  # noqa: TC001 - pydantic reads it
+from agent_fox.system.adapters import adapter
 from agent_fox.verifier.lanes.results import LaneResult, TraceFile
 from agent_fox.verifier.order import CheckOrder  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    import pydantic
+else:
+    pydantic = late_module("pydantic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +28,8 @@ class LibraryOrder:
     traces: tuple[TraceFile, ...] = ()
 
 
-ORDER: TypeAdapter[LibraryOrder] = TypeAdapter(LibraryOrder)
-RESULTS: TypeAdapter[tuple[LaneResult, ...]] = TypeAdapter(tuple[LaneResult, ...])
+ORDER: pydantic.TypeAdapter[LibraryOrder] = adapter(lambda: pydantic.TypeAdapter(LibraryOrder))
+RESULTS: pydantic.TypeAdapter[tuple[LaneResult, ...]] = adapter(lambda: pydantic.TypeAdapter(tuple[LaneResult, ...]))
 
 
 def lanes_in(output: str) -> tuple[LaneResult, ...]:

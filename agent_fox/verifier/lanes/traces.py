@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from agent_fox.core.temporal import EventKind, Formula, FormulaError, Trace, TraceEvent, Truth, check, parse, witness
+from agent_fox.system.adapters import adapter
 from agent_fox.system.redact import MASK
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile, failed, passed, unknown
 
@@ -22,7 +23,7 @@ AROUND = 2
 LIMITATION = "only what the agents' programs told of their tools: files that a shell command changes are not seen"
 
 
-class Line(BaseModel):
+class Line(BaseModel, defer_build=True):
     """One line of a trace."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -33,7 +34,7 @@ class Line(BaseModel):
     command: str | None = ""
 
 
-class End(BaseModel):
+class End(BaseModel, defer_build=True):
     """The last line: the session has ended, and whether every event before it is there."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -42,7 +43,7 @@ class End(BaseModel):
     is_whole: bool
 
 
-LINE: TypeAdapter[Line | End] = TypeAdapter(Line | End)
+LINE: TypeAdapter[Line | End] = adapter(lambda: TypeAdapter(Line | End))
 
 
 class TraceUnreadable(ValueError):

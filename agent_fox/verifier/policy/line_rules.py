@@ -22,7 +22,7 @@ _RUNS_ALL = regex(r"\b(?:tox|nox|(?:make|just|task|npm run|yarn|pnpm) (?:test|ch
 _NO_PRODUCT = regex(r"(?:\.config\.|(?:^|/)(?:noxfile|setup|conftest)\.py$)")
 
 
-class _Written(BaseModel):
+class _Written(BaseModel, defer_build=True):
     """One rule as it is written in the table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,7 +37,7 @@ class _Written(BaseModel):
     unless: str = ""
 
 
-class _Table(BaseModel):
+class _Table(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     runners: tuple[str, ...]

@@ -26,7 +26,7 @@ LONGEST_SHOWN = 200  # characters
 _REMEDY = "Put the setting back, or have this edit allowed by the task."
 
 
-class SettingRule(BaseModel):
+class SettingRule(BaseModel, defer_build=True):
     """What may not become of the settings whose path fits `key`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -39,7 +39,7 @@ class SettingRule(BaseModel):
     severity: Severity = Severity.BLOCK
 
 
-class _Table(BaseModel):
+class _Table(BaseModel, defer_build=True):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     rule: tuple[SettingRule, ...]

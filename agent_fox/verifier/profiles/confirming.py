@@ -10,11 +10,14 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
+from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
     from agent_fox.system.toml_tables import Toml
+    from agent_fox.verifier.profiles import narrowing as narrow
     from agent_fox.verifier.profiles.model import Profile
+else:
+    narrow = late_module("agent_fox.verifier.profiles.narrowing")
 
 NARROWING = Path(".agent-fox") / "verifier.toml"
 MOST_CHANGES = 10
@@ -24,21 +27,22 @@ class ProfileUnconfirmed(ValueError):
     """A repository changes the profile, and nobody has confirmed that; or its file cannot be read."""
 
 
-def confirmed_profile(built_in: Profile, root: Path, allowed: Allowed, accepted: str | None) -> Profile:
+def confirmed_profile(built_in: Profile, root: Path, allowed: narrow.Allowed, accepted: str | None) -> Profile:
     """The profile to use. `accepted` is the fingerprint that a person has confirmed.
 
     Raises ProfileUnconfirmed, and Refused for a repository that asks for more than it is allowed.
     """
     policy = built_in.policy.model_copy(update={"allow_source_mutation": allowed.format_apply})
-    own = narrowed(built_in.model_copy(update={"policy": policy}), {}, allowed)
-    asked = narrowed(own, _asked_by(root), allowed)
-    changes = difference(own, asked)
-    if not changes or accepted == fingerprint(asked):
+    own = narrow.narrowed(built_in.model_copy(update={"policy": policy}), {}, allowed)
+    asked = narrow.narrowed(own, _asked_by(root), allowed)
+    changes = narrow.difference(own, asked)
+    if not changes or accepted == narrow.fingerprint(asked):
         return asked
     more = f"; and {len(changes) - MOST_CHANGES} more" if len(changes) > MOST_CHANGES else ""
     shown = "; ".join(changes[:MOST_CHANGES]) + more
     raise ProfileUnconfirmed(
-        f"{NARROWING} changes the profile {own.id}: {shown}. If that is right: --accept-profile {fingerprint(asked)}"
+        f"{NARROWING} changes the profile {own.id}: {shown}. "
+        f"If that is right: --accept-profile {narrow.fingerprint(asked)}"
     )
 
 

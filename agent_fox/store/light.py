@@ -1,0 +1,48 @@
+"""A connection as what reads the state uses it, without the time that sqlite-utils takes to import. No SQL is here."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+
+def light_database(connection: sqlite3.Connection) -> Database:
+    """Like `Database(connection)`, where nothing is written but in an open transaction: no statement commits."""
+    return LightDatabase(connection)  # type: ignore[return-value] # it stands in for what it becomes
+
+
+def whole_database(connection: sqlite3.Connection) -> Database:
+    from sqlite_utils import Database  # noqa: PLC0415 - it takes longer to import than most commands to read the state
+
+    return Database(connection, execute_plugins=False)
+
+
+class LightDatabase:
+    """What all queries of ours need; whoever asks for more of a Database gets it from a whole one."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.conn = connection
+        self.execute("PRAGMA recursive_triggers = ON")  # as a whole one has them
+
+    def execute(self, sql: str, parameters: Sequence[object] | Mapping[str, object] | None = None) -> sqlite3.Cursor:
+        return self.conn.execute(sql) if parameters is None else self.conn.execute(sql, parameters)
+
+    def executescript(self, script: str) -> sqlite3.Cursor:
+        return self.conn.executescript(script)
+
+    def rollback(self) -> None:
+        self.conn.rollback()
+
+    def close(self) -> None:
+        self.conn.close()
+
+    def __getattr__(self, name: str) -> object:
+        found: object = getattr(whole_database(self.conn), name)
+        return found
+
+    def __getitem__(self, table: str) -> object:
+        return whole_database(self.conn)[table]
