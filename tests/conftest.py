@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from tests.choosing import Flaky, keep_part
@@ -14,6 +15,10 @@ from tests.counting import Counting
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     # A shell starts what runs in its background with SIGINT ignored, and so would be all that a test starts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# What is too slow is shown by `make bench`; an example that is slow on a busy machine is no failure.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

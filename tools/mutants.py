@@ -34,6 +34,9 @@ COPIED = (
 )
 DEAD = frozenset({"killed", "timeout", "caught by type check"})
 ALONE_SECONDS = 300
+UNHURRIED = {"CI": "true"}
+"""Hypothesis takes the same examples each time then, and sets no deadlines."""
+
 MOST_BYTES = 2 << 30
 """What a test may take of memory: some mutants never end, and keep what they find."""
 
@@ -85,7 +88,8 @@ def as_method(found: re.Match[str]) -> str:
 def mutmut(*arguments: str, quiet: bool = False) -> str:
     """Run mutmut in the copy; what it printed where it is to be `quiet`. Raises CalledProcessError."""
     command = [sys.executable, "-m", "mutmut", *arguments]
-    done = subprocess.run(command, cwd=WORK, check=True, text=True, stdout=subprocess.PIPE if quiet else None)
+    output = subprocess.PIPE if quiet else None
+    done = subprocess.run(command, cwd=WORK, env={**os.environ, **UNHURRIED}, check=True, text=True, stdout=output)
     return done.stdout or ""
 
 
@@ -95,7 +99,7 @@ def lives_alone(name: str) -> bool:
         settings = tomllib.load(file)["tool"]["mutmut"]
     tests = [*settings["pytest_add_cli_args"], *settings["pytest_add_cli_args_test_selection"]]
     command = [sys.executable, "-m", "pytest", "-x", *tests]
-    environment = {**os.environ, "MUTANT_UNDER_TEST": name, "PYTHONPATH": str(WORK / "mutants")}
+    environment = {**os.environ, **UNHURRIED, "MUTANT_UNDER_TEST": name, "PYTHONPATH": str(WORK / "mutants")}
     try:
         done = subprocess.run(
             command, cwd=WORK / "mutants", env=environment, capture_output=True, timeout=ALONE_SECONDS, check=False
