@@ -69,7 +69,9 @@ def played(seed: int, folder: Path, state: Path, met: Counter[str]) -> list[str]
     return problems
 
 
-@pytest.mark.parametrize("first", range(0, ROUNDS, CHUNK))
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.slow) for first in range(CHUNK, ROUNDS, CHUNK))]
+)
 def test_whatever_happens_each_cause_has_one_issue_and_it_is_open_while_it_fails(
     first: int, tmp_path: Path, state: Path, met: Counter[str]
 ) -> None:
@@ -78,6 +80,7 @@ def test_whatever_happens_each_cause_has_one_issue_and_it_is_open_while_it_fails
         assert not problems, f"python -m tests.engine.issue_history {seed}: {problems}"
 
 
+@pytest.mark.slow
 def test_everything_that_can_go_wrong_went_wrong_in_these_histories(met: Counter[str]) -> None:
     if met["histories"] < ROUNDS:
         pytest.skip("only some of the histories were played")

@@ -228,6 +228,8 @@ def test_an_answer_in_the_form_asked_for_is_read() -> None:
 
 LONG = "`" * 50 + "word " * 1_500
 MANY = tuple(f"04-REQ-{number}.1" for number in range(2_000))
+SOME = MANY[:400]
+"""So many long texts are far more than the largest brief has room for."""
 
 
 def too_much(archetype: Archetype, conflict: Conflict | None = None) -> BriefFacts:
@@ -239,8 +241,8 @@ def too_much(archetype: Archetype, conflict: Conflict | None = None) -> BriefFac
         attempt=9,
         title=LONG,
         tasks=LONG,
-        requirements=tuple(Criterion(one, LONG) for one in MANY),
-        failing=tuple(Failure(one, LONG, LONG, LONG) for one in MANY),
+        requirements=tuple(Criterion(one, LONG) for one in SOME),
+        failing=tuple(Failure(one, LONG, LONG, LONG) for one in SOME),
         fixed=MANY,
         must_stay_green=MANY,
         tried=tuple(Tried(number, LONG, LONG) for number in range(500)),
@@ -252,7 +254,7 @@ def too_much(archetype: Archetype, conflict: Conflict | None = None) -> BriefFac
         commands=((LONG, LONG),) * 100,
         expected=MANY,
         unclear=MANY,
-        bound=tuple(Bound(f"04_gate/{one}", "theorem", LONG, MANY, (("goal", LONG),) * 9, LONG) for one in MANY),
+        bound=tuple(Bound(f"04_gate/{one}", "theorem", LONG, MANY, (("goal", LONG),) * 9, LONG) for one in SOME),
     )
 
 
@@ -309,7 +311,7 @@ def test_room_is_lost_in_the_order_that_the_documentation_gives() -> None:
 
 
 def test_every_id_to_judge_is_named_however_many_there_are() -> None:
-    facts = replace(JUDGE, expected=MANY, requirements=tuple(Criterion(one, LONG) for one in MANY))
+    facts = replace(JUDGE, expected=MANY, requirements=tuple(Criterion(one, LONG) for one in SOME))
     listed = brief_markdown(facts).split("## Give one verdict for each of these ids\n\n")[1].split("\n")[0]
     assert tuple(listed.split(", ")) == MANY
 
