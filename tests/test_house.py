@@ -77,6 +77,33 @@ def has_reason(path: Path, line: int) -> bool:
     return len(re.sub(r"noqa: ?[A-Z0-9, ]+", "", comment).split()) > 1
 
 
+def test_a_late_module_is_the_one_that_its_types_are_read_from() -> None:
+    wrong = [
+        f"{name_of(path)}: {name}"
+        for path in SOURCES
+        for choice in tree_of(path).body
+        if isinstance(choice, ast.If) and ast.unparse(choice.test) == "TYPE_CHECKING"
+        for name, module in late_modules(choice.orelse).items()
+        if imported(choice.body).get(name) != module
+    ]
+    assert wrong == []
+
+
+def late_modules(body: list[ast.stmt]) -> dict[str, str]:
+    """Name -> module, of lines such as `keys = late_module("agent_fox.evidence.keys")`."""
+    found = (ast.unparse(line).partition(" = late_module(") for line in body)
+    return {name: ast.literal_eval(f"({module}") for name, _, module in found if module}
+
+
+def imported(body: list[ast.stmt]) -> dict[str, str]:
+    """Name -> what it is imported from."""
+    names = [(node, one) for node in body if isinstance(node, ast.Import | ast.ImportFrom) for one in node.names]
+    return {
+        one.asname or one.name: f"{node.module}.{one.name}" if isinstance(node, ast.ImportFrom) else one.name
+        for node, one in names
+    }
+
+
 def catches_all(handler: ast.ExceptHandler) -> bool:
     """Whether a handler swallows everything; one that ends in a bare `raise` only cleans up."""
     broad = handler.type is None or "Exception" in ast.unparse(handler.type).replace("(", " ").replace(",", " ").split()

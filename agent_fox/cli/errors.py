@@ -5,16 +5,23 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import tempfile
-import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import plain
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    import tempfile
+    import traceback
+else:
+    traceback = late_module("traceback")
+    tempfile = late_module("tempfile")
 
 # Named, not imported: printing the help must not load any of these modules.
 LOWER = {

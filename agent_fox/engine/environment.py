@@ -6,7 +6,6 @@ Only what a person decides is named here, or the machine: a program that updates
 from __future__ import annotations
 
 import json
-import platform
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,12 +13,17 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import environment_hash
+from agent_fox.core.late import late_module
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.system.sandbox import SandboxMode, why_missing
 
 if TYPE_CHECKING:
+    import platform
+
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
+else:
+    platform = late_module("platform")
 
 DIGITS = 8
 JUDGING = 1

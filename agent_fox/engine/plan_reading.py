@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, Settings
 from agent_fox.core.gates import Gate
+from agent_fox.core.late import late_module
 from agent_fox.core.spec import Problem, Severity
 from agent_fox.evidence.spec_library import has_library
 from agent_fox.specs.places import find_places
@@ -18,9 +18,13 @@ from agent_fox.specs.reader import read_specs
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
+    import difflib
+
     from agent_fox.core.graph import Plan
     from agent_fox.core.spec import Spec
     from agent_fox.specs.dialects import Dialect
+else:
+    difflib = late_module("difflib")
 
 
 def shape_of(settings: Settings) -> PlanShape:

@@ -11,17 +11,21 @@ import binascii
 import json
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.late import late_module
 from agent_fox.evidence.keys import KeyTrouble, Signer, public_of
 
 if TYPE_CHECKING:
+    import tempfile
+
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+else:
+    tempfile = late_module("tempfile")
 
 Form = Literal["ed25519", "sshsig"]
 SYSTEM = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"

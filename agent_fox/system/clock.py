@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-import secrets
 import time
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    import secrets
+else:
+    secrets = late_module("secrets")
 
 
 def now() -> str:

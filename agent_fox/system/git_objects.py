@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.system import git
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = late_module("tempfile")
 
 GITLINK = "160000"
 PREFIX = "agent-fox-git-"

@@ -11,14 +11,20 @@ import json
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.system import seccomp
 from agent_fox.system.sandbox_view import View, made_up, mounts, namespaces
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = late_module("tempfile")
 
 REMEDY = "install it (Debian: apt install bubblewrap)"
 UNPROTECTED = "the command can read and change whatever the person who started it can"

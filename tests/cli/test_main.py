@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -41,41 +39,6 @@ def test_the_version_is_one_line(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith("agent-fox ")
     assert done.stdout.count("\n") == 1
-
-
-def test_the_help_loads_no_command_and_nothing_heavy() -> None:
-    program = "import sys; from agent_fox.cli.main import run; run(['--help']); print(*sys.modules, sep='\\n')"
-    done = subprocess.run([sys.executable, "-c", program], cwd=SOURCE, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.splitlines())
-    assert not loaded & {
-        "pydantic",
-        "rich",
-        "sqlite3",
-        "sqlite_utils",
-        "github",
-        "tenacity",
-        "agent_fox.config",
-    }
-    assert not loaded & {entry.module for entry in COMMANDS.values()}
-
-
-@pytest.mark.parametrize("command", ["plan", "lint"])
-def test_reading_specs_loads_nothing_that_runs_them(command: str, tmp_path: Path) -> None:
-    program = "import sys; from agent_fox.cli.main import run; run(sys.argv[1:]); print(*sys.modules, sep='\\n')"
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    (tmp_path / "specs" / "01_a").mkdir(parents=True)
-    (tmp_path / "specs" / "01_a" / "tasks.md").write_text("- [ ] 1. A\n")
-    argv = [sys.executable, "-c", program, command]
-    done = subprocess.run(argv, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.splitlines())
-    assert "agent_fox.specs.reader" in loaded
-    assert not loaded & {
-        "rich",
-        "github",
-        "agent_fox.engine.run",
-        "agent_fox.engine.docket",
-        "agent_fox.verifier.running",
-    }
 
 
 @pytest.mark.parametrize(

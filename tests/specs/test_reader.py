@@ -10,7 +10,7 @@ import pytest
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.specs.files import MAX_FILE_BYTES
 from agent_fox.specs.places import USUAL_PLACES, SpecsMissing, find_places
-from agent_fox.specs.reader import read_specs
+from agent_fox.specs.reader import BUILT_IN, LateDialect, read_specs
 from tests.specs.worlds import TASKS, needs, read_one, requirements, usual, write_spec
 
 
@@ -225,3 +225,9 @@ def test_another_dialect_reads_its_own_folders(specs: Path) -> None:
     (specs / "hello" / "letter.txt").write_text("Dear")
     (spec,), problems = read_specs(specs, specs.parent, [LetterDialect()])
     assert (spec.dialect, spec.title, problems) == ("letter", "Dear", ())
+
+
+def test_every_dialect_of_the_table_can_be_loaded_and_is_called_so() -> None:
+    late = [one for one in BUILT_IN if isinstance(one, LateDialect)]
+    assert [one.place.load()().name for one in late] == [one.name for one in late]
+    assert len(late) == len(BUILT_IN) - 1

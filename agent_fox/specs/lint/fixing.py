@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.spec import Severity, Spec, text_version
 from agent_fox.specs.lint.edits import EditRefused, edited
 from agent_fox.specs.lint.mirror import is_inside, mirror
@@ -16,8 +16,12 @@ from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import SpecsMissing
 
 if TYPE_CHECKING:
+    import tempfile
+
     from agent_fox.core.graph import Plan
     from agent_fox.specs.lint.values import Edit, Finding
+else:
+    tempfile = late_module("tempfile")
 
 _FIXABLE = tuple(rule for rule in RULES if rule.is_fixable)
 _MOST_ROUNDS = 6

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.specs.lint.edits import EditRefused
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = late_module("tempfile")
 
 
 def write_repaired(root: Path, path: str, before: bytes, after: bytes) -> None:

@@ -1,0 +1,130 @@
+"""What a command loads before its own work: modules and patterns, each held to a budget that only goes down."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from agent_fox.cli.main import COMMANDS
+from tests.cli.conftest import Finished, story
+from tests.cli.program import SOURCE, repository
+
+MEASURE = """
+import json, re._compiler, sys
+patterns, compiled = 0, re._compiler.compile
+def counting(pattern, flags=0):
+    global patterns
+    patterns += 1
+    return compiled(pattern, flags)
+re._compiler.compile, before = counting, len(sys.modules)
+from agent_fox.cli.main import run
+run(sys.argv[1:])
+own = sum(name.partition(".")[0] == "agent_fox" for name in sys.modules)
+print(json.dumps([own, len(sys.modules) - before, patterns, sorted(sys.modules)]), file=sys.stderr)
+"""
+LIGHTEST = 0.8
+"""A command that loads less than this part of its budget for own modules has got lighter: its budget goes down."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What a command may load: modules of ours, all modules, and patterns that it compiles."""
+
+    where: str
+    arguments: str
+    own: int
+    modules: int
+    patterns: int
+
+
+STARTS = (
+    Start("fresh", "plan", 66, 281, 90),
+    Start("finished", "plan", 97, 317, 90),
+    Start("fresh", "run --dry-run", 136, 361, 91),
+    Start("finished", "run --dry-run", 136, 361, 91),
+    Start("fresh", "run --help", 94, 277, 34),
+    Start("fresh", "verify --help", 13, 86, 24),
+    Start("finished", "explain 01_calc:1", 58, 266, 45),
+    Start("finished", "status", 43, 131, 23),
+    Start("fresh", "lint", 91, 306, 114),
+    Start("fresh", "parse-log --tool pytest README.md", 58, 150, 40),
+    Start("fresh", "gate --help", 17, 94, 24),
+    Start("finished", "waive --list", 62, 269, 45),
+    Start("finished", "ledger show", 45, 122, 19),
+    Start("finished", "ledger verify", 63, 269, 42),
+    Start("finished", "library list", 46, 206, 29),
+    Start("finished", "logs 01_calc:1", 46, 118, 21),
+    Start("finished", "reset --help", 27, 107, 24),
+    Start("finished", "doctor", 118, 348, 97),
+    Start("finished", "issues list", 35, 107, 19),
+    Start("fresh", "keys list", 18, 91, 20),
+    Start("empty", "init", 52, 270, 48),
+    Start("fresh", "mcp --help", 35, 240, 45),
+    Start("finished", "review tasks", 67, 271, 54),
+    Start("fresh", "replay --help", 13, 115, 32),
+    Start("fresh", "hook --help", 23, 183, 34),
+    Start("fresh", "completion bash", 13, 89, 21),
+    Start("fresh", "--help", 12, 85, 24),
+    Start("fresh", "--version", 13, 139, 41),
+)
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory, finished: Finished) -> dict[str, Path]:
+    """A repository for each `where`, and a home whose plugins are remembered already."""
+    empty = repository(tmp_path_factory.mktemp("empty"))
+    fresh = story().build(tmp_path_factory.mktemp("fresh") / "world")
+    found = {"empty": empty, "fresh": fresh, "finished": finished.root, "home": tmp_path_factory.mktemp("home")}
+    measure(found, "fresh", "plan")
+    return found
+
+
+def measure(places: dict[str, Path], where: str, arguments: str) -> tuple[int, int, int]:
+    """Modules of ours, all modules, patterns."""
+    own, modules, patterns, _ = _measured(places[where], places["home"], arguments)
+    return own, modules, patterns
+
+
+def loaded(places: dict[str, Path], where: str, arguments: str) -> set[str]:
+    return set(_measured(places[where], places["home"], arguments)[3])
+
+
+def _measured(folder: Path, home: Path, arguments: str) -> tuple[int, int, int, list[str]]:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": str(SOURCE)}
+    argv = [sys.executable, "-P", "-c", MEASURE, *arguments.split()]
+    done = subprocess.run(argv, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    own, modules, patterns, names = json.loads(done.stderr.splitlines()[-1])
+    return own, modules, patterns, names
+
+
+@pytest.mark.parametrize("start", STARTS, ids=lambda start: f"{start.arguments} ({start.where})")
+def test_a_command_loads_no_more_than_its_budget(places: dict[str, Path], start: Start) -> None:
+    own, modules, patterns = measure(places, start.where, start.arguments)
+    assert own <= start.own, "table by name, late_module, or an import where it is used: docs/adr/0041"
+    assert modules <= start.modules
+    assert patterns <= start.patterns
+    assert own >= start.own * LIGHTEST, f"it loads {own} modules of ours by now: lower its budget"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needless"),
+    [
+        ("--help", {"pydantic", "rich", "sqlite3", "sqlite_utils", "github", "tenacity", "agent_fox.config"}),
+        ("plan", {"rich", "github", "sqlite_utils", "agent_fox.engine.run", "agent_fox.engine.docket"}),
+        ("lint", {"rich", "github", "sqlite_utils", "agent_fox.engine.run", "agent_fox.verifier.running"}),
+    ],
+)
+def test_what_takes_long_to_load_is_not_loaded_where_nobody_needs_it(
+    places: dict[str, Path], arguments: str, needless: set[str]
+) -> None:
+    assert not loaded(places, "fresh", arguments) & needless
+
+
+def test_the_help_loads_no_command(places: dict[str, Path]) -> None:
+    assert not loaded(places, "fresh", "--help") & {entry.module for entry in COMMANDS.values()}

@@ -1,0 +1,43 @@
+"""What is late is imported when it is asked for, and not before."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+
+import pytest
+
+from agent_fox.core.late import Late, late_module
+
+PROGRAM = """
+import sys
+from agent_fox.core.late import Late, late_module
+entry, module = Late("wave:Error"), late_module("colorsys")
+assert not {"wave", "colorsys"} & set(sys.modules)
+entry.load(), module.rgb_to_hsv
+assert {"wave", "colorsys"} <= set(sys.modules)
+"""
+
+
+def test_nothing_is_imported_before_it_is_asked_for() -> None:
+    subprocess.run([sys.executable, "-c", PROGRAM], check=True)
+
+
+def test_an_entry_is_what_stands_at_its_place() -> None:
+    half: Late[Callable[[int, int], Fraction]] = Late("fractions:Fraction")
+    assert half.load()(1, 2) == Fraction(1, 2)
+
+
+def test_a_late_module_gives_what_the_module_has_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = late_module("colorsys")
+    monkeypatch.setattr("colorsys.ONE_THIRD", "replaced")
+    assert module.ONE_THIRD == "replaced"
+
+
+@pytest.mark.parametrize(("place", "error"), [("no_such:thing", ModuleNotFoundError), ("json:no_such", AttributeError)])
+def test_a_wrong_place_is_an_error_at_its_first_use(place: str, error: type[Exception]) -> None:
+    entry: Late[object] = Late(place)
+    with pytest.raises(error):
+        entry.load()
