@@ -35,8 +35,8 @@ PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(32))
 OTHER = Ed25519PrivateKey.from_private_bytes(bytes([1] * 32))
 ME = Signer("me", (LEDGER,), keys.public_of(PRIVATE))
 SOMEBODY = Signer("somebody", (LEDGER,), keys.public_of(OTHER))
-RECORDS = 1000
-MOMENTS = 180
+SMALL, LARGE = (150, 30), (1000, 180)
+"""Records at least, and the moments that make them."""
 
 
 def exported(path: Path, private: Ed25519PrivateKey | None = PRIVATE) -> list[str]:
@@ -46,12 +46,13 @@ def exported(path: Path, private: Ed25519PrivateKey | None = PRIVATE) -> list[st
 
 @dataclass(frozen=True)
 class Exported:
-    """An export of 1,000 records and more. `walks[n]`: how far the chain was followed behind the line n."""
+    """An export of at least so many `records`. `walks[n]`: how far the chain was followed behind the line n."""
 
     path: Path
     texts: list[str]
     read: dict[str, Line]
     walks: list[Walk]
+    records: int
 
     def take(self, walk: Walk, text: str) -> tuple[Walk, bool]:
         """One line further, as `verify_export` goes; whether something was found. A line is read once."""
@@ -74,17 +75,18 @@ class Exported:
         return bool(list(ended(walk, self.read[texts[-1]])))
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    path = grown(tmp_path_factory.mktemp("export"), MOMENTS)
+@pytest.fixture(scope="module", params=[SMALL, pytest.param(LARGE, marks=pytest.mark.slow)], ids=["small", "large"])
+def whole(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Exported:
+    records, moments = request.param
+    path = grown(tmp_path_factory.mktemp("export"), moments)
     texts = exported(path)
-    found = Exported(path, texts, {}, [Walk()])
+    found = Exported(path, texts, {}, [Walk()], records)
     for text in texts[:-1]:
         walk, has_fault = found.take(found.walks[-1], text)
         assert not has_fault
         found.walks.append(walk)
     found.take(walk, texts[-1])
-    assert len(texts) > RECORDS
+    assert len(texts) > records
     return found
 
 
@@ -148,23 +150,23 @@ def of_another(texts: list[str], at: int) -> list[str]:
 
 @pytest.mark.parametrize("damage", [deleted, swapped, changed, repeated, cut, of_another])
 def test_damage_to_any_record_is_found(whole: Exported, damage: Callable[[list[str], int], list[str]]) -> None:
-    missed = [at for at in range(RECORDS) if not whole.is_found(at, damage(whole.texts, at))]
+    missed = [at for at in range(whole.records) if not whole.is_found(at, damage(whole.texts, at))]
     assert missed == []
 
 
 @pytest.mark.parametrize("damage", [deleted, swapped, changed, repeated, at_the_end, cut, of_another])
-@pytest.mark.parametrize("at", [0, 1, 500, -2])
+@pytest.mark.parametrize("at", [0, 1, 0.5, -2], ids=["first", "second", "middle", "last"])
 def test_damage_is_found_by_the_check_of_the_whole_file(
-    whole: Exported, damage: Callable[[list[str], int], list[str]], at: int
+    whole: Exported, damage: Callable[[list[str], int], list[str]], at: float
 ) -> None:
-    at = at % len(whole.texts) if at >= 0 else len(whole.texts) + at
+    at = int(at * len(whole.texts)) if at == 0.5 else int(at) % len(whole.texts)
     assert faults([*whole.texts[:at], *damage(whole.texts, at)])
 
 
 def test_a_record_that_is_replayed_at_the_end_is_found_whichever_it_is(whole: Exported) -> None:
     """What stands between is as it was: the check is taken up at the end."""
     last = len(whole.texts) - 1
-    missed = [at for at in range(RECORDS) if not whole.is_found(last, [whole.texts[at], whole.texts[-1]])]
+    missed = [at for at in range(whole.records) if not whole.is_found(last, [whole.texts[at], whole.texts[-1]])]
     assert missed == []
 
 
@@ -312,7 +314,7 @@ def test_an_export_of_an_empty_ledger_is_a_checkpoint(tmp_path: Path) -> None:
 def test_memory_does_not_grow_with_the_export(whole: Exported) -> None:
     with closing(read_state(whole.path)) as db:
         stream = lines(db, unsigned, repository="", at=NOW)
-        for _ in range(200):
+        for _ in range(whole.records // 5):
             next(stream)
         tracemalloc.start()
         for _ in stream:

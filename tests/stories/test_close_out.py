@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.worlds import Req, World, log, rows
+from tests.cli.program import start
 from tests.evidence.waiver_world import Person, person
 from tests.session.world import make_repo, sh, write
 from tests.stories.scene import NOT_PROVEN, PROVEN, coders, decisions, run
@@ -61,7 +62,7 @@ def installed(root: Path, *command: str, **variables: str) -> subprocess.Complet
 
 def gate(root: Path, *more: str, task: str = "T1") -> tuple[int, dict[str, object]]:
     """The exit code, and the report that lies there."""
-    done = installed(root, "agent-fox", "gate", "--task-id", task, "--base", "main", *more)
+    done = start(root, "gate", "--task-id", task, "--base", "main", *more, GIT_CONFIG_NOSYSTEM="1")
     report: dict[str, object] = json.loads((root / "outputs/verification" / f"{task}.json").read_text())
     return done.returncode, report
 
