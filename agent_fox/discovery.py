@@ -79,9 +79,12 @@ def _mark(path: str) -> str:
 
 
 def cache_file(environ: Mapping[str, str]) -> Path | None:
-    """Where the entry points of this `sys.path` are remembered; None where a person has no place for such files."""
+    """Where the entry points of this `sys.path` are remembered; None where a person has no folder for such files.
+
+    That folder is never made: a home may be a repository, or a checkout that is being looked at.
+    """
     base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
-    if not os.path.isabs(base):  # noqa: PTH117 - the text is at hand
+    if not (base and Path(base).is_absolute() and Path(base).is_dir()):
         return None
     name = hashlib.sha256("\n".join([sys.prefix, *sys.path]).encode(errors="surrogateescape")).hexdigest()[:16]
     return Path(base) / "agent-fox" / f"plugins-{name}.json"
@@ -105,7 +108,7 @@ def remember(file: Path, now: str, entries: Sequence[Entry]) -> None:
     document = {"stamp": now, "entries": [astuple(entry) for entry in entries]}
     new = file.with_suffix(f".{os.getpid()}")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(exist_ok=True)
         new.write_text(json.dumps(document), encoding="utf-8")
         new.replace(file)
     except OSError:

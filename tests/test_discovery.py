@@ -29,6 +29,7 @@ def install(site: Path, name: str, *entries: str) -> None:
 
 
 def environ(tmp_path: Path) -> dict[str, str]:
+    (tmp_path / "cache").mkdir(exist_ok=True)
     return {"XDG_CACHE_HOME": str(tmp_path / "cache")}
 
 
@@ -84,6 +85,12 @@ def test_a_cache_that_cannot_be_read_is_made_anew(site: Path, tmp_path: Path, co
 
 def test_where_nothing_can_be_written_plugins_are_found_all_the_same(site: Path, tmp_path: Path) -> None:
     install(site, "notes", "notes = notes_plugin")
-    (tmp_path / "cache").write_text("in the way")
-    for place in (environ(tmp_path), {}, {"XDG_CACHE_HOME": "relative"}):
-        assert [entry.name for entry in installed(GROUP, place)] == ["notes"]
+    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "agent-fox").write_text("in the way")
+    for place in ("relative", str(tmp_path / "file"), str(tmp_path / "full"), str(tmp_path / "absent")):
+        assert [entry.name for entry in installed(GROUP, {"XDG_CACHE_HOME": place})] == ["notes"]
+    assert [entry.name for entry in installed(GROUP, {"HOME": str(tmp_path)})] == ["notes"]
+    assert [entry.name for entry in installed(GROUP, {})] == ["notes"]
+    assert not (tmp_path / "absent").exists()
+    assert not (tmp_path / ".cache").exists()

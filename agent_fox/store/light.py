@@ -37,6 +37,12 @@ class LightDatabase:
     def rollback(self) -> None:
         self.conn.rollback()
 
+    def __enter__(self) -> LightDatabase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def close(self) -> None:
         self.conn.close()
 

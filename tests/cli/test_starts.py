@@ -81,6 +81,7 @@ def places(tmp_path_factory: pytest.TempPathFactory, finished: Finished) -> dict
     empty = repository(tmp_path_factory.mktemp("empty"))
     fresh = story().build(tmp_path_factory.mktemp("fresh") / "world")
     found = {"empty": empty, "fresh": fresh, "finished": finished.root, "home": tmp_path_factory.mktemp("home")}
+    (found["home"] / ".cache").mkdir()
     measure(found, "fresh", "plan")
     return found
 

@@ -194,7 +194,8 @@ def test_nothing_is_reviewed_that_was_never_verified(tmp_path: Path) -> None:
 
 
 def test_proofs_that_are_required_need_the_provers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preflight, "why_no_proof", lambda: "z3 missing: pip install 'agent-fox[formal]'")
+    lacking = "z3 missing: pip install 'agent-fox[formal]'"
+    monkeypatch.setattr("agent_fox.verifier.lanes.formal.why_missing", lambda: lacking)
     wanted = Settings.model_validate({"policy": {"required_state": "proved"}})
     (line,) = preflight.unreachable(wanted)
     assert line == "[policy] required_state = \"proved\", but z3 missing: pip install 'agent-fox[formal]'"
