@@ -191,6 +191,12 @@ def test_no_group_is_repeated_possessively() -> None:
     assert places == []
 
 
+def test_no_pattern_is_compared_by_identity() -> None:
+    """A pattern of module level stands in for the one that a match names: `match.re == PATTERN`."""
+    places = [path.name for path in SOURCES if re.search(r"\.re is(?: not)? ", path.read_text(encoding="utf-8"))]
+    assert places == []
+
+
 def test_make_alone_lists_every_target() -> None:
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     phony = re.search(r"^\.PHONY: (.+)$", text, re.MULTILINE)
@@ -218,3 +224,10 @@ def test_links_between_documents_lead_somewhere(name: str) -> None:
     targets = re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", path.read_text(encoding="utf-8"))
     broken = [t for t in targets if "://" not in t and not (path.parent / t).exists()]
     assert broken == []
+
+
+def test_every_pattern_and_every_schema_of_ours_can_be_made() -> None:
+    """They are made at their first use, which is what the prepared process of the tests does for all of them."""
+    program = "from agent_fox.testing.prefork import prepare; prepare()"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -24,17 +24,28 @@ class Regex:
     def __init__(self, pattern: str | bytes, flags: int) -> None:
         self.pattern = pattern
         self.given_flags = flags
+        self._compiled: re.Pattern[str] | re.Pattern[bytes] | None = None
 
     def __getattr__(self, name: str) -> object:
         """Called only for what is not kept yet. Raises re.error for a pattern that is none."""
         if name.startswith("__"):
             raise AttributeError(name)
-        if name == "compiled":
-            value: object = re.compile(self.pattern, self.given_flags)
-        else:
-            value = getattr(self.compiled, name)
+        value: object = getattr(self.compile(), name)
         setattr(self, name, value)
         return value
+
+    def compile(self) -> re.Pattern[str] | re.Pattern[bytes]:
+        """The pattern itself, compiled once. Raises re.error."""
+        if self._compiled is None:
+            self._compiled = re.compile(self.pattern, self.given_flags)
+        return self._compiled
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to the pattern that it becomes, as `match.re` gives it; `is` would tell them apart."""
+        return self.compile() == (other.compile() if isinstance(other, Regex) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.compile())
 
     def __repr__(self) -> str:
         return f"regex({self.pattern!r}, {self.given_flags})"

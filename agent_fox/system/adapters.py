@@ -24,7 +24,10 @@ class LateAdapter:
         self.made: object = None
 
     def __getattr__(self, name: str) -> object:
+        found: object = getattr(self.build(), name)
+        return found
+
+    def build(self) -> object:
         if self.made is None:
             self.made = self.make()
-        found: object = getattr(self.made, name)
-        return found
+        return self.made

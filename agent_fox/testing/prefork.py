@@ -30,7 +30,11 @@ from functools import cache
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
+from pydantic import BaseModel
+
 import agent_fox
+from agent_fox.core.regex import Regex
+from agent_fox.system.adapters import LateAdapter
 
 PROGRAM = "agent_fox.cli.main"
 SOURCE = Path(__file__).resolve().parents[2]
@@ -243,10 +247,17 @@ def become(order: Order, numbers: Sequence[int]) -> NoReturn:
 
 
 def prepare() -> None:
-    """Import all that a command may import, so that no call has to."""
+    """Import all that a command may import, and build what it would build at its first use, so that no call has to."""
     for found in pkgutil.walk_packages(agent_fox.__path__, "agent_fox."):
         if not found.name.startswith(_LEFT_OUT) and not found.name.endswith(".__main__"):
             importlib.import_module(found.name)
+    for thing in gc.get_objects():
+        if isinstance(thing, Regex):
+            thing.compile()
+        elif isinstance(thing, LateAdapter):
+            thing.build()
+        elif isinstance(thing, type) and issubclass(thing, BaseModel) and thing is not BaseModel:
+            thing.model_rebuild()
     gc.collect()
     gc.freeze()
 

@@ -15,8 +15,6 @@ import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from agent_fox.core.regex import regex
-
 TOOLS = "AGENT_FOX_CODEX_TOOLS"
 """What a session may call: `read` (also where nothing is said), or `none`."""
 
@@ -37,14 +35,14 @@ GIT_READING = frozenset(
     {"blame", "cat-file", "diff", "grep", "log", "ls-files", "ls-tree", "rev-parse", "show", "status"}
 )
 
-_QUIET = regex(r"(?<=\s)(?:2>&1|[12]?>\s?/dev/null)(?=\s|$)")
-_QUOTED = regex(r"'[^']*'|\"(?:[^\"\\$`]|\\[^$`\n])*\"")
-_PLAIN = regex(r"[\w./,:=@%+~^!-]*")
-_PATTERN = regex(r"[\w./,:=@%+~^!*?-]*")
+_QUIET = re.compile(r"(?<=\s)(?:2>&1|[12]?>\s?/dev/null)(?=\s|$)")
+_QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\$`]|\\[^$`\n])*\"")
+_PLAIN = re.compile(r"[\w./,:=@%+~^!-]*")
+_PATTERN = re.compile(r"[\w./,:=@%+~^!*?-]*")
 """As plain, but a shell may put names of files in its place, which could look like options."""
 
-_SED = regex(r"(?:\d+|\$)(?:,(?:\d+|\$))?p")
-_JOINTS = regex(r"(\|\||&&|[|;\n])")
+_SED = re.compile(r"(?:\d+|\$)(?:,(?:\d+|\$))?p")
+_JOINTS = re.compile(r"(\|\||&&|[|;\n])")
 
 
 def why_not(tool: str, given: Mapping[str, object], tools: str) -> str:

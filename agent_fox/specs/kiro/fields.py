@@ -87,7 +87,7 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     found = [*_MARKED.finditer(text)] or [one for one in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if one]
     for one in found:
         key, value = one["key"].strip(), _unwrapped(one["value"])
-        sort = _sort(key, value, references, is_marked=one.re is _MARKED)
+        sort = _sort(key, value, references, is_marked=one.re == _MARKED)
         if sort is Sort.REQUIREMENTS:
             value = _own_part(value)
         if sort is not None:

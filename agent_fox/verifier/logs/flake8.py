@@ -31,7 +31,7 @@ class Flake8Log:
                 continue
             if match := first_match((_PYLINT, _PARSEABLE, _FLAKE8), line):
                 draft = diagnostic(match, FailureKind.LINT_FAILURE, workspace)
-                if match.re is _PYLINT:
+                if match.re == _PYLINT:
                     draft.column = int(match["column"]) + 1
                 found.begin(draft)
         return found.parsed()

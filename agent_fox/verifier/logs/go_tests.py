@@ -207,7 +207,7 @@ class GoTestReader:
             return False  # a test printed it: Go says first that it runs one
         test = known or self._named(name)
         test.end(outcome)
-        test.depth = found.start("how") - len("--- ") if found.re is _RESULT else 0
+        test.depth = found.start("how") - len("--- ") if found.re == _RESULT else 0
         if not test.lines or not self._is_streamed:
             self._current = test
         return True

@@ -124,7 +124,7 @@ class _Reader:
             self._counts = {word: int(number) for number, word in _COUNT.findall(tests["counts"])}
         elif failed := _NOTHING.match(line) or _CONFIGURATION.match(line) or _COVERAGE.match(line):
             self._findings.fall_back(Failure(FailureKind.UNKNOWN, failed["message"].strip(), evidence=line))
-            self._counts = {} if failed.re is _NOTHING else self._counts
+            self._counts = {} if failed.re == _NOTHING else self._counts
 
     def _close(self) -> None:
         """Where many suites ran, jest shows every failure again at the end."""
