@@ -7,8 +7,26 @@ from pathlib import Path
 
 import pytest
 
+LONG = Path(__file__).with_name("long.txt")
 PARTS = 8
 """So many landings with different seeds run all of the long tests."""
+
+
+def long_names() -> set[str]:
+    lines = LONG.read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def mark_long(items: list[pytest.Item], *, is_whole: bool) -> None:
+    """Mark as slow what the list names. Raises UsageError for a name that is not there, where all tests are."""
+    names, met = long_names(), set[str]()
+    for item in items:
+        found = names & {item.nodeid, item.nodeid.partition("[")[0]}
+        met |= found
+        if found:
+            item.add_marker("slow")
+    if is_whole and names - met:
+        raise pytest.UsageError(f"{LONG.name} names tests that are not there: {', '.join(sorted(names - met))}")
 
 
 def keep_part(items: list[pytest.Item], config: pytest.Config, seed: int) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.choosing import Flaky, keep_part
+from tests.choosing import Flaky, keep_part, mark_long
 from tests.counting import Counting
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
@@ -35,7 +35,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Flaky(flaky, is_second_try=config.getoption("lf")))
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at the marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    mark_long(items, is_whole=config.args == config.getini("testpaths"))
     seed = config.getoption("--part")
     if seed is not None:
         keep_part(items, config, seed)

@@ -22,6 +22,7 @@ def suite(folder: Path, **files: str) -> None:
     (folder / "pyproject.toml").write_text(SETTINGS)
     (folder / "tests" / "__init__.py").write_text("")
     (folder / "tests" / "budgets.toml").write_text("python = 1\n")
+    (folder / "tests" / "long.txt").write_text("# none\n")
     for name in CONFTEST:
         (folder / "tests" / name).write_text((ROOT / "tests" / name).read_text())
     for name, text in files.items():
@@ -56,6 +57,22 @@ def test_every_long_test_is_in_one_part_and_no_other_test_in_any(tmp_path: Path)
     assert len([part for part in collected if part]) > 1
     again = pytest_in(tmp_path, "--collect-only", "-q", "--part", str(PARTS)).stdout
     assert [line for line in again.split() if "::" in line] == collected[0]
+
+
+def test_what_the_list_names_is_slow_and_what_is_not_there_is_an_error(tmp_path: Path) -> None:
+    cases = "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_cases(n): pass\ndef test_one(): pass\n"
+    suite(tmp_path, test_a=cases)
+    (tmp_path / "pyproject.toml").write_text(SETTINGS + 'testpaths = ["tests"]\n')
+    long = tmp_path / "tests" / "long.txt"
+    long.write_text("# some\ntests/test_a.py::test_one\ntests/test_a.py::test_cases[2]\n")
+    chosen = pytest_in(tmp_path, "--collect-only", "-q", "-m", "slow").stdout
+    assert [line for line in chosen.splitlines() if "::" in line] == [
+        *("tests/test_a.py::test_cases[2]", "tests/test_a.py::test_one"),
+    ]
+    long.write_text("tests/test_a.py::test_gone\n")
+    gone = pytest_in(tmp_path, "--collect-only", "-q")
+    assert (gone.returncode, "names tests that are not there: tests/test_a.py::test_gone" in gone.stderr) == (4, True)
+    assert pytest_in(tmp_path, "--collect-only", "-q", "tests/test_a.py").returncode == 0
 
 
 def test_what_passes_the_second_time_is_named_until_the_end_and_what_fails_again_has_failed(tmp_path: Path) -> None:
