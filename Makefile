@@ -12,6 +12,8 @@ TRACKER ?= local
 AGENTS  ?= claude codex gemini opencode mini
 AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 
+unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
+
 .DEFAULT_GOAL := help
 .PHONY: help run quick test full test-mcp test-agents check bench mutants planted faults acceptance clean
 
