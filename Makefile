@@ -37,7 +37,7 @@ else
 	fi
 endif
 
-quick: $(READY) ## the core's tests, and those of what changed since the last commit (under a minute)
+quick: $(READY) ## the core's tests, and those of what changed since the last commit (a minute)
 	@$(PYTHON) -m tools.quick
 
 test: $(READY) ## the tests, from nothing
