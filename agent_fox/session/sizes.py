@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ MIB = 1024**2
 NAMED = 3
 
 
-def too_large(workspace: Path, paths: Iterator[str], known: Mapping[str, int], allowed: Sizes) -> str:
+def too_large(workspace: Path, paths: Iterable[str], known: Mapping[str, int], allowed: Sizes) -> str:
     """Why the files cannot be taken; empty where they can. `known` are the sizes of files that were there before.
 
     A file that has its size from before adds nothing, as far as can be told without reading it.

@@ -7,7 +7,7 @@ or run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -72,11 +72,14 @@ def changed_source(order: LaunchOrder, preparation: Preparation) -> tuple[str, .
 def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path) -> str | Refused:
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
-        foreign = _repositories_inside(store, workspace, preparation)
+        tracked, untracked = store.tracked(), store.untracked()
+        new = [path for path in untracked if not preparation.has_brought(path)]
+        foreign = _repositories_inside(workspace, tracked, new)
         if foreign:
             return Refused(f"repositories inside the work tree: {', '.join(foreign)}")
-        excess = _excess(store, workspace, order, preparation)
-        if excess:
+        read = [*new, *(path for path in tracked if not preparation.has_brought(path))]
+        excess = too_large(workspace, read, store.sizes(preparation.baseline), order.sizes)
+        if excess:  # before anything of the files is read
             return Refused(excess)
         store.add_all(leaving_out=preparation.brought)
         _restore(store, order, preparation)
@@ -89,19 +92,10 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
     return Refused(f"conflict markers are left in {', '.join(left)}") if left else tree
 
 
-def _excess(store: Store, workspace: Path, order: LaunchOrder, preparation: Preparation) -> str:
-    """What is too much about the files, before anything of them is read."""
-    paths = (path for path in (*store.untracked(), *store.tracked()) if not preparation.has_brought(path))
-    return too_large(workspace, paths, store.sizes(preparation.baseline), order.sizes)
-
-
-def _repositories_inside(store: Store, workspace: Path, preparation: Preparation) -> list[str]:
-    """New paths that are, or pretend to be, repositories: `DIR/` as git lists them, and anything named
-    `.git`.
-    """
-    untracked = [path for path in store.untracked() if not preparation.has_brought(path)]
-    named = [path for path in untracked if path.endswith("/") or ".git" in map(str.lower, PurePosixPath(path).parts)]
-    folders = {folder for path in [*store.tracked(), *untracked] for folder in PurePosixPath(path).parents}
+def _repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[str]) -> list[str]:
+    """New paths that are, or pretend to be, repositories: `DIR/` as git lists them, and anything named `.git`."""
+    named = [path for path in new if path.endswith("/") or ".git" in map(str.lower, PurePosixPath(path).parts)]
+    folders = {folder for path in (*tracked, *new) for folder in PurePosixPath(path).parents}
     hidden = [str(folder / ".git") for folder in folders if folder.parts and (workspace / folder / ".git").exists()]
     return sorted({*named, *hidden})
 

@@ -169,7 +169,7 @@ def _check_program(word: str, repo: Path, commits: Iterable[str], path: str | No
 def _clone(order: LaunchOrder, workspace: Path) -> None:
     """A repository that borrows the person's objects and knows one branch, at the pinned commit."""
     common = git.common_folder(order.repo)
-    kind = git.call(order.repo, "rev-parse", "--show-object-format").text
+    kind = git.object_format(order.repo)
     workspace.mkdir(mode=0o755)
     ours = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
     git.call(
@@ -187,14 +187,16 @@ def _clone(order: LaunchOrder, workspace: Path) -> None:
     if (common / "shallow").is_file():
         shutil.copyfile(common / "shallow", inside / "shallow")
     who = git.identity(order.repo)
-    for name, value in (
-        ("user.name", who.name),
-        ("user.email", who.email),
-        ("gc.auto", "0"),
-        ("maintenance.auto", "false"),
-    ):
-        git.call(workspace, "config", name, value, extra=ours)
+    with (inside / "config").open("a", encoding="utf-8") as file:
+        file.write(f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n")
+        file.write("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
     git.call(workspace, "reset", "--quiet", "--hard", order.pinned, extra=ours)
+
+
+def _quoted(value: str) -> str:
+    """A value as git's settings write it: see git-config(1), "Syntax"."""
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
+    return f'"{escaped}"'
 
 
 def _bring_in(order: LaunchOrder, workspace: Path) -> tuple[str, ...]:

@@ -13,7 +13,10 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
+
+from agent_fox.core.regex import regex
 
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""
@@ -39,6 +42,7 @@ _NEUTRAL = {
     "protocol.ext.allow": "never",
 }
 _KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
+_FULL_ID = regex(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 
 class GitError(Exception):
@@ -145,7 +149,28 @@ def is_repository(where: Path) -> bool:
 
 def common_folder(repo: Path) -> Path:
     """The repository's own folder (`.git`), which all its worktrees share."""
-    return (repo / call(repo, "rev-parse", "--git-common-dir").text).resolve()
+    return _layout(repo, _inode(repo / ".git"))[0]
+
+
+def object_format(repo: Path) -> str:
+    """How ids are made: `sha1` or `sha256`."""
+    return _layout(repo, _inode(repo / ".git"))[1]
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    """Which file or folder stands at a path; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+@lru_cache(maxsize=256)
+def _layout(repo: Path, _: tuple[int, int] | None) -> tuple[Path, str]:
+    """What never changes as long as the same repository stands there: it is asked some forty times in a short run."""
+    common, _newline, kind = call(repo, "rev-parse", "--git-common-dir", "--show-object-format").text.rpartition("\n")
+    return (repo / common).resolve(), kind
 
 
 def commit_of(repo: Path, name: str) -> str | None:
@@ -169,6 +194,16 @@ def head(repo: Path) -> str | None:
 
 def tree_of(repo: Path, commit: str) -> str:
     """The id of a commit's tree."""
+    return _tree_of_id(repo, commit) if _FULL_ID.fullmatch(commit) else _tree_of(repo, commit)
+
+
+@lru_cache(maxsize=4096)
+def _tree_of_id(repo: Path, commit: str) -> str:
+    """An id names the same commit for ever."""
+    return _tree_of(repo, commit)
+
+
+def _tree_of(repo: Path, commit: str) -> str:
     return call(repo, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
 
 
@@ -265,6 +300,40 @@ def move_ref(repo: Path, ref: str, new: str, old: str | None) -> bool:
 
 def identity(repo: Path) -> Identity:
     """The person's own name and address for commits, or agent-fox's where either is missing."""
+    return _identity(repo, _settings_stamp(repo))
+
+
+def excludes_file(repo: Path) -> Path | None:
+    """The person's own list of what git ignores everywhere, where the settings name one."""
+    return _excludes_file(repo, _settings_stamp(repo))
+
+
+def _settings_stamp(repo: Path) -> tuple[object, ...]:
+    """What differs after the settings of the repository or of the person were changed; files they include are not
+    looked at.
+    """
+    home, common = Path.home(), common_folder(repo)
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
+    files = (common / "config", common / "config.worktree", home / ".gitconfig", own)
+    return tuple(_file_stamp(path) for path in files)
+
+
+def _file_stamp(path: Path) -> tuple[object, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return (path,)
+    return path, found.st_ino, found.st_size, found.st_mtime_ns
+
+
+@lru_cache(maxsize=256)
+def _excludes_file(repo: Path, _: tuple[object, ...]) -> Path | None:
+    named = call(repo, "config", "--type=path", "core.excludesFile", allowed=(0, 1)).text
+    return Path(named) if named else None
+
+
+@lru_cache(maxsize=256)
+def _identity(repo: Path, _: tuple[object, ...]) -> Identity:
     lines = call(repo, "config", "--get-regexp", r"^user\.(name|email)$", allowed=(0, 1)).text.splitlines()
     known = {name: value for name, _, value in (line.partition(" ") for line in lines) if value.strip()}
     if {"user.name", "user.email"} <= known.keys():

@@ -152,7 +152,7 @@ def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
     common = git.common_folder(repo)
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as made:
         folder = Path(made)
-        _lay_out(folder, common, git.call(repo, "rev-parse", "--show-object-format").text)
+        _lay_out(folder, common, git.object_format(repo))
         (folder / "info/exclude").write_bytes(_excludes(repo, common))
         variables = {
             "GIT_DIR": made,
@@ -181,8 +181,8 @@ def _lay_out(folder: Path, common: Path, object_format: str) -> None:
 
 def _excludes(repo: Path, common: Path) -> bytes:
     """What the person ignores beside .gitignore: in this repository, and everywhere."""
-    everywhere = git.call(repo, "config", "--type=path", "core.excludesFile", allowed=(0, 1)).text
-    files = [common / "info/exclude", *([Path(everywhere)] if everywhere else [])]
+    everywhere = git.excludes_file(repo)
+    files = [common / "info/exclude", *([everywhere] if everywhere else [])]
     return b"\n".join(file.read_bytes() for file in files if file.is_file())
 
 

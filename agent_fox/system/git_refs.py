@@ -23,6 +23,8 @@ SETTINGS = (
 )
 """Files and folders of a git folder that say what git does. Of a folder only the names count."""
 
+_PLACE = "%(refname) %(objecttype) %(objectname) %(symref)"
+
 LARGEST_READ = 1024**2
 """Bytes of a settings file or hook that are compared."""
 
@@ -53,8 +55,9 @@ def _place(commit: str, target: str) -> str:
 
 
 def _head(repo: Path) -> str:
+    """The branch that is checked out; the commit where there is none."""
     target = git.call(repo, "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1, 128)).text
-    return _place(git.head(repo) or "", target)
+    return f"-> {target}" if target else git.head(repo) or ""
 
 
 def _digests(folder: Path) -> dict[str, str]:
@@ -95,8 +98,14 @@ def differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tupl
 
 def place_of(repo: Path, ref: str) -> str | None:
     """The commit of a reference, `-> reference` of a symbolic one, or None where it is gone or broken."""
-    target = git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text
-    return f"-> {target}" if target else git.commit_of(repo, ref)
+    shown = git.call(repo, "for-each-ref", f"--format={_PLACE}", ref, allowed=(0, 128)).text.splitlines()
+    for line in shown:
+        name, kind, commit, *target = line.split(" ")
+        if name == ref and (any(target) or kind == "commit"):
+            return _place(commit, "".join(target))
+    # It is gone, broken, names a tag, or points to nothing: each of them rare.
+    named = git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text
+    return f"-> {named}" if named else git.commit_of(repo, ref)
 
 
 def put_back(repo: Path, ref: str, commit: str) -> bool:

@@ -35,8 +35,13 @@ OUTPUT_LIMIT = 8 * 1024 * 1024
 GRACE = 5.0
 """Seconds between asking a process to end and killing its tree."""
 
-LOOKS, BETWEEN_LOOKS = 3, 0.02
-"""A process that is just being started shows no environment yet: the next look, so many seconds later, finds it."""
+LOOKS, SILENT_LOOKS, BETWEEN_LOOKS = 4, 2, 0.02
+"""How often marked processes are looked for at most, how often in vain until none is left, and the seconds between two
+looks where there was one, or one that is just being started: it shows no environment yet.
+"""
+
+KERNEL_THREADS = 2
+"""The process that all threads of the kernel come from, on Linux."""
 
 LONGEST_KILLING = 5.0
 """Seconds that a leftover gets to die."""
@@ -219,13 +224,26 @@ def kill_marked(variable: str, value: str) -> int:
     """
     mark = f"{variable}={value}".encode()
     found: set[int] = set()
+    silent = 0
     for _ in range(LOOKS):
-        marked = {pid for pid in _pids() if mark in _environment(pid) and pid != os.getpid()}
+        seen = {pid: _environment(pid) for pid in _pids() if pid != os.getpid()}
+        marked = {pid for pid, environment in seen.items() if mark in environment}
         for pid in marked:
             _send(pid, signal.SIGKILL)
         found |= marked
-        time.sleep(BETWEEN_LOOKS)
+        if marked or any(_is_being_started(pid, environment) for pid, environment in seen.items()):
+            silent = 0
+            time.sleep(BETWEEN_LOOKS)
+            continue
+        silent += 1
+        if silent == SILENT_LOOKS:
+            break
     return len(found)
+
+
+def _is_being_started(pid: int, environment: list[bytes]) -> bool:
+    """Whether a process shows no environment yet. A thread of the kernel, or one that is dead, never does."""
+    return environment == [b""] and pid != KERNEL_THREADS and _parent(pid) not in (None, KERNEL_THREADS)
 
 
 def _descendants(root: int) -> list[int]:
@@ -239,7 +257,9 @@ def _descendants(root: int) -> list[int]:
 
 
 def _pids() -> list[int]:
-    return [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+    with contextlib.suppress(OSError), os.scandir("/proc") as places:
+        return [int(place.name) for place in places if place.name.isdecimal()]
+    return []
 
 
 def _parent(pid: int) -> int | None:
@@ -252,7 +272,8 @@ def _parent(pid: int) -> int | None:
 
 def _environment(pid: int) -> list[bytes]:
     try:
-        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - twice as fast, for each process
+            return file.read().split(b"\0")
     except OSError:
         return []
 

@@ -118,7 +118,7 @@ class World:
 
 def agent_table(role: str, story: str) -> str:
     """The settings of a scripted player; `story` is its story file, quoted as TOML."""
-    command = json.dumps([sys.executable, str(PLAYERS), role])
+    command = json.dumps([sys.executable, "-I", "-S", str(PLAYERS), role])
     return (
         f'[agents.{role}]\nbackend = "command"\ncommand = {command}\ntimeout = 60\nassumed_cost_usd = 0.5\n'
         f"environment = {{ STORY = {story} }}\n"
