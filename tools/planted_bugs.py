@@ -79,7 +79,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--select", nargs="+", default=[], metavar="NAME", help="these bugs only")
     found.add_argument("--jobs", type=int, default=1, help="how many bugs are tried at the same time")
     found.add_argument("--targets", type=shlex.split, metavar="ARGS", help="what pytest is to run, instead of all")
-    found.add_argument("--marks", default="not agents", help="pytest's -m; unset, that of `make test`")
+    found.add_argument("--marks", default="not agents and not slow", help="pytest's -m; that of `make test`")
     found.add_argument("--ignore-file", type=Path, metavar="FILE", help="ids of tests that fail without a bug too")
     found.add_argument("--timeout", type=float, default=1200.0, metavar="SECONDS", help="for one bug")
     found.add_argument("--baseline", action="store_true", help="first run the bugs' own tests without a bug")
