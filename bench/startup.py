@@ -11,13 +11,27 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from agent_fox.store.state import checkpoint
+from agent_fox.testing.worlds import Req, World, run_cli
 from bench.figures import Aim, Figure, best
 from bench.stub import Stub
 from bench.worlds import plan_with, planned, temporary_folder
 
-PROGRAM = (sys.executable, "-m", "agent_fox.cli.main")
 PACKAGE_PARENT = Path(__file__).resolve().parents[1]
-HELP, STATUS, PLAN, HOOK = Aim(limit=0.150), Aim(limit=0.400), Aim(limit=0.600), Aim(ratio=2.5)
+HOOK, START = Aim(ratio=2.5), Aim(limit=0.250)
+COMMANDS = (
+    *("--help", "verify --help", "run --help", "plan", "lint", "explain 01_calc:1", "waive --list", "ledger verify"),
+    *("status", "review tasks", "issues list", "keys list", "parse-log --tool pytest README.md"),
+    *("doctor", "run --dry-run"),
+)
+PROCESSOR = """
+import atexit, os, resource, sys
+number = int(sys.argv.pop(1))
+used = lambda: sum(resource.getrusage(resource.RUSAGE_SELF)[:2])
+atexit.register(lambda: os.write(number, repr(used()).encode()))
+"""
+"""Before other lines of Python: at the end they say how much processor they took, without what they started."""
+
+CLICK, MAIN = f"{PROCESSOR}import click", f"{PROCESSOR}from agent_fox.cli.door import main; main()"
 DOOR = (sys.executable, "-c", "from agent_fox.cli.door import main; main()", "hook", "stop")
 """The stop hook as the console script starts it."""
 
@@ -30,37 +44,45 @@ def measure(rounds: int, nodes: int) -> Iterator[Figure]:
         make_repository(root, nodes)
         register(root)
         nothing, open_ = chat(root, "nothing"), chat(root, TASK)
-        bare, click, database, help_, status, idle, held = best(
+        bare, idle, held = best(
             rounds,
             starting(root, [sys.executable, "-c", "pass"]),
-            starting(root, [sys.executable, "-c", "import click"]),
-            starting(root, [sys.executable, "-c", "import click, sqlite_utils"]),
-            starting(root, [*PROGRAM, "--help"]),
-            starting(root, [*PROGRAM, "status"]),
             asking(root, nothing, 0),
             asking(root, open_, 2),
         )
-    yield from measure_plan(rounds)
     yield Figure("python -c pass", bare, bare, "itself")
     yield Figure("the stop hook, nothing was registered", idle, bare, "python -c pass", HOOK)
     yield Figure("the stop hook, a task is open", held, bare, "python -c pass", HOOK)
-    yield Figure("agent-fox --help", help_, click, "importing click", HELP)
-    yield Figure(f"agent-fox status, {nodes:,} nodes", status, database, "importing click, sqlite_utils", STATUS)
+    yield from measure_commands(rounds)
 
 
-def measure_plan(rounds: int) -> Iterator[Figure]:
-    """The same for reading one spec, where nothing was run yet."""
-    with temporary_folder() as root:
-        spec = root / "specs" / "01_one"
-        spec.mkdir(parents=True)
-        (spec / "requirements.md").write_text("### Requirement 1: T\n\n1. [01-REQ-1.1] It SHALL add.\n")
-        (spec / "tasks.md").write_text("- [ ] 1. Build it\n  - [ ] 1.1 Add\n    - _Requirements: 01-REQ-1.1_\n")
-        libraries, plan = best(
-            rounds,
-            starting(root, [sys.executable, "-c", "import click, pydantic, sqlite_utils"]),
-            starting(root, [*PROGRAM, "plan"]),
-        )
-    yield Figure("agent-fox plan, one spec", plan, libraries, "importing click, pydantic, sqlite_utils", PLAN)
+def measure_commands(rounds: int) -> Iterator[Figure]:
+    """What each command takes of the processor, over `import click`, where a small plan was run to its end.
+
+    Its own work is in it, and there is little of that; the processes that it starts are not.
+    """
+    with temporary_folder() as folder:
+        root = World({"01_calc": [Req("01-REQ-1.1", 1)]}).build(folder)
+        done = run_cli(root, "run")
+        if done.returncode:
+            raise ValueError(f"the small plan was not proven: {done.stdout}{done.stderr}")
+        floor = min(processor(root, CLICK) for _ in range(rounds))
+        for command in COMMANDS:
+            whole = min(processor(root, MAIN, *command.split()) for _ in range(rounds))
+            yield Figure(f"agent-fox {command}, processor over click", whole - floor, floor, "import click", START)
+
+
+def processor(root: Path, code: str, *arguments: str) -> float:
+    """Seconds of processor that a Python takes for `code`, which begins with PROCESSOR."""
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE_PARENT), "NO_COLOR": "1"}
+    mouth, ear = os.pipe()
+    try:
+        command = [sys.executable, "-c", code, str(ear), *arguments]
+        subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False, pass_fds=[ear])
+    finally:
+        os.close(ear)
+    with os.fdopen(mouth) as told:
+        return float(told.read())
 
 
 def make_repository(root: Path, nodes: int) -> None:

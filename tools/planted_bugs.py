@@ -182,8 +182,8 @@ def own_tests(bug: Bug) -> list[str]:
 
 
 def other_tests(bug: Bug) -> list[str]:
-    """All other tests, the likeliest to catch a bug first."""
-    there = [path.name for path in sorted((ROOT / "tests").iterdir()) if is_tests(path)]
+    """All other tests, the likeliest to catch a bug first; but those of the tools, which look at this very list."""
+    there = [path.name for path in sorted((ROOT / "tests").iterdir()) if is_tests(path) and path.name != "tools"]
     ordered = sorted(there, key=lambda name: LIKELY.index(name) if name in LIKELY else len(LIKELY))
     return [f"tests/{name}" for name in ordered if f"tests/{name}" not in own_tests(bug)]
 

@@ -7,6 +7,7 @@ import io
 import os
 import signal
 import sys
+import types
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -99,6 +100,7 @@ def cli(ctx: click.Context, folder: Path | None) -> Exit | None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; its exit code. Errors are said on standard error, never raised."""
     gc.set_threshold(COLLECTED_AT)
+    _leave_out_pydantics_plugins()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
@@ -107,6 +109,17 @@ def run(arguments: Sequence[str]) -> int:
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the one place that words every error
         return report(error)
     return int(code or Exit.DONE)
+
+
+def _leave_out_pydantics_plugins() -> None:
+    """Pydantic asks `importlib.metadata` for plugins of its own, which takes as long to load as pydantic itself.
+
+    None is wanted here: whatever is installed beside us has no part in how settings and reports are read. A version of
+    pydantic that looks for them elsewhere does so as always.
+    """
+    loader = types.ModuleType("pydantic.plugin._loader")
+    loader.get_plugins = tuple  # type: ignore[attr-defined]
+    sys.modules.setdefault(loader.__name__, loader)
 
 
 class _Readable(io.FileIO):

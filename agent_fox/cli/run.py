@@ -7,21 +7,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.issues_place import with_tracker
 from agent_fox.cli.names import specs as spec_names
 from agent_fox.cli.place import here
-from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
-from agent_fox.engine.workplace import RunOptions, Workplace
-from agent_fox.plugins import load_plugins
 
 if TYPE_CHECKING:
+    from agent_fox import config, plugins
     from agent_fox.cli import dry_run as dry_runs
+    from agent_fox.cli import issues_place
     from agent_fox.cli import real_run as real_runs
     from agent_fox.cli.exits import Exit
+    from agent_fox.config import Settings
+    from agent_fox.engine import workplace
 else:
+    config = late_module("agent_fox.config")
+    plugins = late_module("agent_fox.plugins")
     dry_runs = late_module("agent_fox.cli.dry_run")
+    issues_place = late_module("agent_fox.cli.issues_place")
     real_runs = late_module("agent_fox.cli.real_run")
+    workplace = late_module("agent_fox.engine.workplace")
 
 
 @click.command("run", short_help="Run the plan until everything is proven, or nothing more can be done.")
@@ -53,12 +57,14 @@ def command(
     Ctrl-C waits for the sessions that run; a second one ends them.
     """
     root = here()
-    plugins = load_plugins()
-    settings = with_tracker(with_ceiling(load(root, os.environ), max_cost), tracker, plugins)
-    options = RunOptions(specs, parallel, skip_broken, new_run, redo)
+    loaded = plugins.load_plugins()
+    settings = with_ceiling(config.load(root, os.environ), max_cost)
+    if tracker is not None:
+        settings = issues_place.with_tracker(settings, tracker, loaded)
+    options = workplace.RunOptions(specs, parallel, skip_broken, new_run, redo)
     if dry_run:
-        return dry_runs.show(Workplace(root, settings, plugins), options, as_json=as_json)
-    return real_runs.go(root, settings, plugins, options, as_json=as_json)
+        return dry_runs.show(workplace.Workplace(root, settings, loaded), options, as_json=as_json)
+    return real_runs.go(root, settings, loaded, options, as_json=as_json)
 
 
 def with_ceiling(settings: Settings, dollars: float | None) -> Settings:

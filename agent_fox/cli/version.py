@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import metadata
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = late_module("importlib.metadata")
 
 
 def installed() -> str:

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import quoteattr
+
+from agent_fox.core.late import late_module
 
 if TYPE_CHECKING:
+    from xml.sax import saxutils
+
     from agent_fox.review.changes import Change
+else:
+    saxutils = late_module("xml.sax.saxutils")  # it brings HTTP and TLS along
 
 INTRODUCTION = """\
 You review whether work is done. You see a task's description and what was changed in its repositories, and nothing
@@ -43,4 +48,4 @@ def block(name: str, mark: str, text: str, attributes: str = "") -> str:
 def _repository(change: Change, mark: str) -> str:
     names = block("CHANGED_FILES", mark, "\n".join(change.names) or "(none)")
     diff = block("GIT_DIFF", mark, change.diff or "(empty)")
-    return block("REPO", mark, f"{names}{diff}", f" path={quoteattr(change.path)}")
+    return block("REPO", mark, f"{names}{diff}", f" path={saxutils.quoteattr(change.path)}")

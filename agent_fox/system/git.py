@@ -21,6 +21,9 @@ from agent_fox.core.regex import regex
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""
 
+GITLINK = "160000"
+"""The mode of a submodule's entry."""
+
 FALLBACK_NAME, FALLBACK_EMAIL = "agent-fox", "agent-fox@localhost"
 
 _NEUTRAL = {
@@ -231,6 +234,9 @@ def checked_out_at(repo: Path, branch: str) -> Path | None:
 
 def unresolved_submodules(repo: Path) -> tuple[str, ...]:
     """Submodules of HEAD that are not checked out, or not at the commit that HEAD names."""
+    entries = call(repo, "ls-files", "--stage", "-z", allowed=(0, 128)).records
+    if not any(entry.startswith(GITLINK) for entry in entries):
+        return ()  # `git submodule` is a script, and starts twenty processes
     answer = call(repo, "submodule", "status", allowed=(0, 1, 128))
     lines = answer.out.decode("utf-8", "surrogateescape").splitlines()
     return tuple(line[1:].split(" ")[1] for line in lines if line[:1] in ("-", "+", "U"))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 else:
     tempfile = late_module("tempfile")
 
-GITLINK = "160000"
+GITLINK = git.GITLINK
 PREFIX = "agent-fox-git-"
 ABSENT = "000000"
 

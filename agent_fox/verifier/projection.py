@@ -12,13 +12,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
-from xml.sax.saxutils import escape, quoteattr
 
+from agent_fox.core.late import late_module
 from agent_fox.core.markdown import how_many_fit, printable
 from agent_fox.verifier.documents import ResultDocument, result_document
 
 if TYPE_CHECKING:
+    from xml.sax import saxutils
+
     from agent_fox.verifier.results import Artifact, Disposed, Failure, VerificationResult
+else:
+    saxutils = late_module("xml.sax.saxutils")  # it brings HTTP and TLS along
 
 ROOM = 1_900
 """Characters of a projection: about 600 tokens at 3 characters each; bench/projection.py shows what results take."""
@@ -99,7 +103,7 @@ def _head(result: VerificationResult) -> list[str]:
         "repairable": _flag(result.repairable_by_agent),
         "requires-human": _flag(result.requires_human),
     }
-    attributes = " ".join(f"{name}={quoteattr(value)}" for name, value in given.items())
+    attributes = " ".join(f"{name}={saxutils.quoteattr(value)}" for name, value in given.items())
     summary = _safe(result.summary, LONGEST_SUMMARY)
     return [f"<verification-result {attributes}>", f"Summary: {summary}", *_facts(result)]
 
@@ -193,8 +197,8 @@ def _fitting(parts: Sequence[list[str]], room: int) -> list[list[str]]:
 def _safe(text: str, room: int) -> str:
     """Without control characters, so that nothing printed can open or close an element; at most `room` long."""
     clean = _clip(printable(text), room)
-    kept = how_many_fit((escape(char) for char in clean), room)
-    return escape(clean[:kept])
+    kept = how_many_fit((saxutils.escape(char) for char in clean), room)
+    return saxutils.escape(clean[:kept])
 
 
 def _clip(text: str, room: int) -> str:

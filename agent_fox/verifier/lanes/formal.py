@@ -6,8 +6,15 @@ import importlib.util
 import shutil
 import sys
 from functools import cache
-from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+
+if TYPE_CHECKING:
+    from importlib import metadata
+else:
+    metadata = late_module("importlib.metadata")
 
 REMEDY = "pip install 'agent-fox[formal]'"
 
