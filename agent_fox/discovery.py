@@ -7,8 +7,10 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from pathlib import Path
+
+from agent_fox.core.values import dataclass
 
 ENTRY_POINTS = "entry_points.txt"
 METADATA = (".dist-info", ".egg-info", "egg-info")

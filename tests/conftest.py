@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from pathlib import Path
@@ -29,6 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    gc.disable()  # nearly all that collecting tests makes stays to the end
     config.pluginmanager.register(Counting(is_held=config.getoption("--budgets")))
     flaky = config.getoption("--flaky")
     if flaky is not None:
@@ -41,6 +43,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     seed = config.getoption("--part")
     if seed is not None:
         keep_part(items, config, seed)
+
+
+def pytest_collection_finish() -> None:
+    """What was collected is not looked through again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 from agent_fox.cli.place import OWN
+from agent_fox.core.values import dataclass
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import git
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
 
@@ -18,6 +17,7 @@ from agent_fox.cli.opening import state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.core.clusters import fingerprint_of
+from agent_fox.core.values import dataclass
 from agent_fox.engine.courier import desk_of
 from agent_fox.engine.issue_view import IssueStanding, IssueView, named, read_issues, spec_names
 from agent_fox.engine.settling import WHOLE_SPEC

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -13,6 +13,7 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues_place import with_tracker, workplace
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.config import Settings, load
+from agent_fox.core.values import dataclass
 from agent_fox.plugins import load_plugins
 from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.issue_file import parse_issue_file

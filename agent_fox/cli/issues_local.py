@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.cli.issues_export import write_whole
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.issue_file import IssueFile, parse_issue_file
 from agent_fox.trackers.protocol import Delivery, Done, Held

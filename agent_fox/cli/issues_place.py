@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
+from agent_fox.core.values import dataclass
 from agent_fox.engine.extensions import tracker_of
 from agent_fox.engine.offers import given
 from agent_fox.plugins import load_plugins

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 
 import click
 from click.shell_completion import CompletionItem
+
+from agent_fox.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,12 @@ The reviewer is told by a person: by the options that stand in the client's sett
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import OWN, find_root
 from agent_fox.config import REVIEW_FILE, ReviewSettings, load_review, own_folder
+from agent_fox.core.values import dataclass
 from agent_fox.engine.reviewing import Desk, known_secrets
 from agent_fox.evidence import witness
 from agent_fox.review.clearing import FILE as PASSWORD_FILE

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent_fox.config import Settings
+from agent_fox.core.values import dataclass
 
 PLACEHOLDERS = {"specs": "NAME", "plans": "NAME", "nodes": '"SPEC:GROUP"'}
 _KINDS = {"boolean": "true or false", "integer": "whole number", "number": "number", "string": "text"}

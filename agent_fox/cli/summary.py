@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
+from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.system import git

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, moved
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
 from agent_fox.core.words import counted
 from agent_fox.engine.watch import moves_in_words

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli import passphrases
 from agent_fox.cli.errors import UserError
+from agent_fox.core.values import dataclass
 from agent_fox.evidence import granting, keys, ssh, trust
 
 if TYPE_CHECKING:

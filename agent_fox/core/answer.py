@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_fox.core.answer_rows import Row, is_answer, is_bare_row, plain, rows_of
 from agent_fox.core.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledObject, Whole, scan
 from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Report, Signal, Verdict, Word
 
 MOST_NOTES = 20

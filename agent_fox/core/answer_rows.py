@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from agent_fox.core.answer_scan import ID_KEYS, WORD_KEYS, WRAPPER_KEYS, DoubledObject
 from agent_fox.core.markdown import cut, printable
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word, read_word
 
 EVIDENCE_KEYS = ("evidence", "reason", "details", "notes", "explanation")

@@ -9,9 +9,10 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 WRAPPER_KEYS = ("verdicts", "verdict", "results", "verifications", "requirements")
 ID_KEYS = ("requirement_id", "requirement", "req_id", "id", "req")

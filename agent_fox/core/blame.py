@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Group, Spec

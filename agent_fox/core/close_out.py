@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from agent_fox.core.close_out_scope import Boundary, ScopeReport
+from agent_fox.core.values import dataclass
 
 LONGEST_STDERR = 200
 """Characters of what a failed command said that its finding quotes."""

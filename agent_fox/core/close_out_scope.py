@@ -7,10 +7,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True, order=True)

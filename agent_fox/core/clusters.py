@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.verdict import Signal, Verdict

@@ -6,12 +6,12 @@ Source of the rules: `docs/decision-table.md`, which a test reads row by row.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.judgement import Judged, Judgement
 from agent_fox.core.progress import Progress
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Word
 
 if TYPE_CHECKING:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
+
+from agent_fox.core.values import dataclass
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from agent_fox.core.answer_scan import DoubledObject, Whole, scan
+from agent_fox.core.values import dataclass
 
 CRITICAL = frozenset({"critical", "blocker", "blocking"})
 MILD = frozenset(

@@ -6,8 +6,9 @@ The table is the rule, and the database enforces the same table. What an event d
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from agent_fox.core.values import dataclass
 
 
 class Gate(StrEnum):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 
 class Archetype(StrEnum):

@@ -6,9 +6,10 @@ Source of the rules: `docs/semantics.md`, "Verdicts" and "Judging".
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Report, Verdict, Word
 
 

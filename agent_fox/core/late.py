@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Generic, TypeVar
+
+from agent_fox.core.values import dataclass
 
 T = TypeVar("T")
 

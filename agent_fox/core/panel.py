@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report, Verdict, Word
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_fox.core.gates import Gate
+from agent_fox.core.values import dataclass
 
 EVERY_SPEC = ""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.signals import normalise_line
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.verdict import Verdict

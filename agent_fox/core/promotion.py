@@ -6,9 +6,9 @@ Which single change is legal is in `gates`. Gates and standings move by the same
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from agent_fox.core.gates import Gate, Role, step
+from agent_fox.core.values import dataclass
 
 PASSED_TESTS = frozenset({Gate.TESTED, Gate.REVIEWED, Gate.PROVED, Gate.ACCEPTED})
 """Gates that rest on passing tests: a failing reading takes them back."""

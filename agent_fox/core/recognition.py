@@ -6,12 +6,13 @@ What they are called then is not here.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from agent_fox.core.likeness import Near, Pairs, Words, by_place, common_words, exactly, words_of
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement, Spec, text_version
+from agent_fox.core.values import dataclass
 
 LEAST_LIKENESS = 0.5
 LEAST_ABROAD = 0.65

@@ -6,12 +6,13 @@ Storing the change, and withdrawing or launching anything, is not here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import Ownership, ownership
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import text_version
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Node, Plan

@@ -6,8 +6,10 @@ Reading files is not here.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from agent_fox.core.values import dataclass
 
 _VERSION_DIGITS = 16
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from enum import StrEnum
 from typing import Literal
 
 from agent_fox.core.spec import text_version
+from agent_fox.core.values import dataclass
 
 LIBRARY = "library"
 """The first part of the address of what belongs to no single spec."""

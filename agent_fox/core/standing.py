@@ -6,10 +6,11 @@ The store enforces the same table; a node's row there is a projection that a tes
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from agent_fox.core.ids import Ticket
+from agent_fox.core.values import dataclass
 
 
 class Status(StrEnum):

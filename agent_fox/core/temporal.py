@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import assert_never
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 LONGEST_FORMULA = 2000
 DEEPEST = 40

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from agent_fox.core.values import dataclass
 
 
 class Word(StrEnum):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import assert_never
 
 from agent_fox.core.evidence import Json, SpecRef
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 FORMAT = 1
 PAYLOAD_TYPE = "application/vnd.agent-fox.waiver+json"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
+from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
 from agent_fox.store.ledger import Tip, tip_of

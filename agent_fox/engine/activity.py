@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from agent_fox.core.values import dataclass
 
 REPORT = "report.json"
 LARGEST = 1024 * 1024

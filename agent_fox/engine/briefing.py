@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.reviewed_change import change_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from agent_fox.core.decision import (
     Block,
@@ -14,6 +14,7 @@ from agent_fox.core.decision import (
 )
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Step
+from agent_fox.core.values import dataclass
 from agent_fox.engine import blocking_history, promotion
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue

@@ -9,13 +9,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.values import dataclass
 from agent_fox.engine.effects import Delivering, Passed
 from agent_fox.engine.issue_upkeep import look_and_sweep
 from agent_fox.engine.watch import RunEvent

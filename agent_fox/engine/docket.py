@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from agent_fox.core.blame import Ownership, ownership
 from agent_fox.core.decision import Suspect
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.standing import Standing, Step, evolve
+from agent_fox.core.values import dataclass
 from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, load_spec, move_node, nodes_of_spec
 from agent_fox.store.records import NewDecision, StepRow, record_decision
 

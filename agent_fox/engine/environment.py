@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import environment_hash
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.system.sandbox import SandboxMode, why_missing
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import ownership
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Outcome, Status
+from agent_fox.core.values import dataclass
 from agent_fox.engine import history
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec

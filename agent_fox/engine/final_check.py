@@ -5,7 +5,6 @@ ago and drawn by chance. Each is a recorded decision. What the run may claim the
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from agent_fox.core.chance import drawn
 from agent_fox.core.evidence import Freshness, why_stale
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.standing import Step
+from agent_fox.core.values import dataclass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.final_review import review_again, verified_commit
 from agent_fox.engine.finish import verifiers

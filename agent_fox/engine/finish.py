@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status
+from agent_fox.core.values import dataclass
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.final_review import is_final
 from agent_fox.store.gates import gates_of

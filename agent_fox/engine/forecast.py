@@ -5,12 +5,13 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step, evolve
+from agent_fox.core.values import dataclass
 from agent_fox.engine.changes import docket_over
 from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.planning import sync_plan

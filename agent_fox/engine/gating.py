@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing as closed
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from agent_fox.core.close_out import CloseOut, Contract, Finding, FindingWaiver,
 from agent_fox.core.close_out_scope import Boundary, ScopeReport, Touched, scope_of
 from agent_fox.core.evidence import RunContext
 from agent_fox.core.ids import Archetype
+from agent_fox.core.values import dataclass
 from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.engine.verifying import base_of
 from agent_fox.evidence import witness

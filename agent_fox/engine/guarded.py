@@ -5,11 +5,11 @@ The engine meets only these; a built-in part has no guard, so that a defect of o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.engine.offers import refuse
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.store.faults import is_of_the_world

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Ticket

@@ -6,13 +6,14 @@ Read-only; nothing is decided and nothing is worded here.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:

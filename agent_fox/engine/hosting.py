@@ -11,7 +11,6 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.decision import Facts, why_ignored
@@ -19,6 +18,7 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Severity
 from agent_fox.core.standing import Status
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import effects as outgoing
 from agent_fox.engine.briefing import brief_facts

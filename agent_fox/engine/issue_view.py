@@ -6,9 +6,11 @@ Nothing here asks a tracker: how an issue stands there is what its last delivery
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from agent_fox.core.values import dataclass
 from agent_fox.engine.review_persistence import Judge
 from agent_fox.session.built_in import OUR_OWN
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef, environment_hash
+from agent_fox.core.values import dataclass
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.store import ledger
 from agent_fox.verifier.lanes.order import lanes_in

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Json, why_stale
 from agent_fox.core.ids import Archetype
+from agent_fox.core.values import dataclass
 from agent_fox.engine.environment import standpoint, with_bound
 from agent_fox.store import ledger
 from agent_fox.system import git

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.core.values import dataclass
 from agent_fox.engine.offers import offered, refuse
 from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.specs.dialects import Collection, Dialect

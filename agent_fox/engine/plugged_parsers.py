@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard
 
+from agent_fox.core.values import dataclass
 from agent_fox.engine.offers import offered, refuse
 from agent_fox.plugins import blamed_on
 from agent_fox.store.faults import is_of_the_world

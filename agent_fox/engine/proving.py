@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, Role, is_enough
 from agent_fox.core.promotion import Promotion, promote
+from agent_fox.core.values import dataclass
 from agent_fox.engine import promotion
 from agent_fox.engine.docket import Docket, Handled
 from agent_fox.engine.final_review import verified_commit, verifier_of

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git, git_push
 from agent_fox.system.git_push import PushError
 from agent_fox.system.redact import redact

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
@@ -28,6 +28,7 @@ from agent_fox.core.decision import (
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, PastReading, judge
 from agent_fox.core.progress import Progress, Round, compare, failure_of
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.config import RetrySettings

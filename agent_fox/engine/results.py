@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sqlite_utils import Database
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import closing, conflicts, launching, tip
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.answer import read_report
 from agent_fox.core.judgement import Judged, judge
 from agent_fox.core.panel import Opinion, confer
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts

@@ -5,7 +5,7 @@ What is the final review's alone is in `final_review`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_fox.core.decision import (
     Accept,
@@ -21,6 +21,7 @@ from agent_fox.core.decision import (
 from agent_fox.core.findings import Review, read_review
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.standing import Step
+from agent_fox.core.values import dataclass
 from agent_fox.engine import blocking_history, final_review
 from agent_fox.engine.board import round_edges
 from agent_fox.engine.docket import Docket, Handled, Move, Transition

@@ -13,11 +13,12 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Artifact, Json
+from agent_fox.core.values import dataclass
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.review import repositories

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.config import FILE, Settings
 from agent_fox.core.spec import Problem, Severity, Spec
+from agent_fox.core.values import dataclass
 from agent_fox.engine.plan_reading import shape_of
 from agent_fox.engine.refused import RunRefused
 from agent_fox.specs.planner import plan_of

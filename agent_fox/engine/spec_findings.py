@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.values import dataclass
 from agent_fox.engine.account import SpecAccount, read_spec
 from agent_fox.engine.waiving import last_reading
 from agent_fox.store.plan import PlannedNode, nodes_of_spec

@@ -6,12 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, cut, fenced, one_line, printable, quoted
+from agent_fox.core.values import dataclass
 from agent_fox.engine import history
 from agent_fox.engine.closing import REPORTS, reports_in
 from agent_fox.engine.explanation import PartEvidence, evidence_of

@@ -5,9 +5,9 @@ The branch is agent-fox's own. Where it stands elsewhere, it is put back, and no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git, git_refs
 
 if TYPE_CHECKING:

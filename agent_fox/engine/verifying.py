@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.engine.from_settings import state_folder
 from agent_fox.system import git
 from agent_fox.system.clock import new_id

@@ -6,7 +6,7 @@ Whether a waiver counts is asked of its signed envelope each time (`evidence.wai
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core import promotion as rules
@@ -14,6 +14,7 @@ from agent_fox.core.decision import Accept, Block, Cause
 from agent_fox.core.gates import TRANSITIONS, Gate, Role, is_enough, step
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status, Step
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.core.waivers import AboutRequirement, told
 from agent_fox.engine import blocking_history, final_review, promotion

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.engine import preflight
 from agent_fox.engine.board import Board
 from agent_fox.engine.extensions import backends_of, handlers_of, tracker_of

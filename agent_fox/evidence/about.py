@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate
+from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.library import Trust
 from agent_fox.store import ledger

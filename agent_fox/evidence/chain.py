@@ -6,10 +6,10 @@ Read from the ledger and the tables beside it; nothing is judged anew, and nothi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
+from agent_fox.core.values import dataclass
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state

@@ -6,11 +6,11 @@ Nothing is read here but a record; where records are kept, and the report for pe
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.close_out import CloseOut, Finding, FindingWaiver, Verification, judge
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:

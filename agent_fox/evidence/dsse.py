@@ -11,13 +11,13 @@ import binascii
 import json
 import shutil
 import subprocess
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.evidence.keys import KeyTrouble, Signer, public_of
 
 if TYPE_CHECKING:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from agent_fox.core.values import dataclass
 
 MOST_FAULTS = 200
 """Faults that are kept one by one; the rest is counted."""

@@ -7,7 +7,7 @@ export answers what the state file answers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
@@ -16,6 +16,7 @@ from agent_fox.core.evidence import Evidence, Kind, SpecRef
 from agent_fox.core.gates import Forbidden, Gate, Role, step
 from agent_fox.core.standing import TRANSITIONS as MOVES
 from agent_fox.core.standing import Outcome, Status, Step
+from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import AboutFinding, reference
 from agent_fox.evidence.close_outs import Covers, Damaged, judged_again, status_of
 from agent_fox.evidence.faults import Fault

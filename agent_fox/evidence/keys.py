@@ -11,13 +11,13 @@ import binascii
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from cryptography import exceptions

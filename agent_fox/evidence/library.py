@@ -6,7 +6,7 @@ A person's word counts by its signature, which is checked again at each use. Fil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -26,6 +26,7 @@ from agent_fox.core.specification import (
     present,
     synced,
 )
+from agent_fox.core.values import dataclass
 from agent_fox.evidence import dsse, keys
 from agent_fox.evidence.keys import KeyTrouble, Signer
 from agent_fox.store import library as stored

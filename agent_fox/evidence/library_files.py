@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, assert_never
 
@@ -31,6 +31,7 @@ from agent_fox.core.specification import (
     TheoremStatement,
     TraceFormula,
 )
+from agent_fox.core.values import dataclass
 from agent_fox.evidence.spec_library import FILE, has_library
 from agent_fox.specs.files import TextFile, error, place_of, read_text_file
 from agent_fox.system.adapters import adapter

@@ -6,12 +6,12 @@ Nothing is stored here and nothing moves: gates move by recorded decisions alone
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.evidence import Kind
 from agent_fox.core.gates import Blocked, Gate, is_enough, ways
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about
 from agent_fox.evidence.library import Trust, binding

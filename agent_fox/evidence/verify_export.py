@@ -6,9 +6,9 @@ A line is read by itself, then held against the line before it: both are values,
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from agent_fox.core.evidence import GENESIS, Evidence
+from agent_fox.core.values import dataclass
 from agent_fox.evidence import dsse
 from agent_fox.evidence.checkpoints import Checkpoint, checkpoint_in, gate_lines
 from agent_fox.evidence.documents import at_path, document

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, assert_never
@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core import close_out
 from agent_fox.core.evidence import canonical
+from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import (
     FORMAT,
     ID,

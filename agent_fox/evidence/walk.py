@@ -6,9 +6,9 @@ A walk is a value, so that a check can be taken up again anywhere. Where records
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agent_fox.core.evidence import GENESIS, Evidence, Link, head_after, record_id
+from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.faults import Fault
 

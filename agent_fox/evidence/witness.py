@@ -10,13 +10,14 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of

@@ -5,9 +5,9 @@ There is no tool, and there must be none, that makes a pull request, pushes, mer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.mcp.inputs import (
     Arguments,
     LogArguments,

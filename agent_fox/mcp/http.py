@@ -6,7 +6,6 @@ import hmac
 import signal
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import anyio
@@ -17,6 +16,7 @@ from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agent_fox.core.values import dataclass
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.server import build_server, quieten
 from agent_fox.mcp.toolbox import Toolbox

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from mcp.server.mcpserver.prompts import Prompt
 from mcp.server.mcpserver.prompts.base import PromptArgument
 
 from agent_fox.core.markdown import cut, fenced
+from agent_fox.core.values import dataclass
 from agent_fox.mcp.errors import CallRefused
 
 LONGEST_EVIDENCE = 8_000

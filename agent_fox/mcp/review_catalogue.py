@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.mcp.inputs import Arguments
 from agent_fox.mcp.review_inputs import (
     ClearArguments,

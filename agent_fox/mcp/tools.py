@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
@@ -16,6 +15,7 @@ from mcp_types import CallToolResult, ToolAnnotations
 from pydantic import ConfigDict
 from starlette.requests import Request as HttpRequest
 
+from agent_fox.core.values import dataclass
 from agent_fox.mcp.answers import answer, refusal
 from agent_fox.mcp.catalogue import Entry, Reading
 from agent_fox.mcp.documents import (

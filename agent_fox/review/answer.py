@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 LONGEST_FEEDBACK = 8000
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.review.looking import Look, TooMuch, look
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
 from agent_fox.review.unshown import Unshown, Why, names_a_secret

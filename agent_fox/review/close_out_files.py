@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core.close_out import Check, FeedbackRecord, Finding, RuleReport, Severity
 from agent_fox.core.close_out_scope import ScopeReport, tidy, why_no_pattern
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.system.redact import redact
 

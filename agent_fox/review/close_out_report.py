@@ -8,12 +8,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ import os
 import shlex
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.review.settings_files import (
     Change,
     Edit,

@@ -11,9 +11,9 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git, git_objects
 
 SECONDS = 120.0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 
 MARK = "# agent-fox pre-push hook:"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
+from agent_fox.core.values import dataclass
 from agent_fox.review.looking import look
 from agent_fox.review.snapshot import Snapshot, snapshot
 from agent_fox.system import git

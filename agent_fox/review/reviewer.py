@@ -11,9 +11,9 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.system.processes import Command, ProcessEnd, started
 from agent_fox.system.redact import redact

@@ -11,9 +11,10 @@ import re
 import tomllib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+
+from agent_fox.core.values import dataclass
 
 JsonTable = dict[str, object]
 Edit = Callable[[JsonTable], None]

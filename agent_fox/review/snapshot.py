@@ -10,10 +10,10 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.review.unshown import OWN_STATE, Unshown, unshown
 from agent_fox.system import git
 from agent_fox.system.git_objects import GITLINK

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.review.changes import Limits, shown
 from agent_fox.review.looking import look
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot

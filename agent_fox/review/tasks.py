@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ from agent_fox.core.evidence import (
     record_id,
 )
 from agent_fox.core.spec import text_version
+from agent_fox.core.values import dataclass
 from agent_fox.store.ledger import Kept, append
 from agent_fox.store.reviews import EventRow, TaskRow, add_event, add_task, events_of, next_event, record_of, task_row
 from agent_fox.store.values import storable, to_json

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import pieces
 from agent_fox.system import git
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, Paths

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import printable
 from agent_fox.core.spec import Criterion
+from agent_fox.core.values import dataclass
 from agent_fox.system.redact import redact
 
 if TYPE_CHECKING:

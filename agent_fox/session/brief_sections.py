@@ -6,10 +6,10 @@ What stands in the sections is not here. The order of loss is the sections' `ran
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from agent_fox.core.markdown import fenced, how_many_fit
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 LEAST_ROOM = 120
 """A section that gets less room than this is left out, and named in the last line."""

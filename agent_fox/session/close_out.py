@@ -8,7 +8,7 @@ from __future__ import annotations
 import shlex
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from agent_fox.core.close_out import (
@@ -23,6 +23,7 @@ from agent_fox.core.close_out import (
     judge,
 )
 from agent_fox.core.close_out_scope import ScopeReport, Touched, scope_of
+from agent_fox.core.values import dataclass
 from agent_fox.session.close_out_change import touched_between
 from agent_fox.session.order import ClosedOut, LaunchOrder, Paths, StopSignal, Work
 from agent_fox.session.policy_gate import Gate, look_at

@@ -6,10 +6,10 @@ When each may happen, and what is written down between the two, is the engine's 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 

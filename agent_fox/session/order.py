@@ -8,13 +8,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.close_out import CloseOut, Contract, FindingWaiver, Verification
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.values import dataclass
 from agent_fox.session.agent import EVERY_BACKEND as EVERY_BACKEND  # backends of plugins import these from here
 from agent_fox.session.agent import Agent as Agent
 from agent_fox.session.agent import Provisions as Provisions

@@ -5,10 +5,10 @@ before anything lands.
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.other_specs import foreign_changes
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.git_change import change_between

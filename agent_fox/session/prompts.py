@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import code, fenced
+from agent_fox.core.values import dataclass
 from agent_fox.session.briefs import REVIEW_EXAMPLE, REVIEW_WORDS, VERDICT_EXAMPLE, VERDICT_WORDS
 from agent_fox.session.project_words import packaged
 from agent_fox.session.template import TemplateError, filled

@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.system.adapters import adapter
 

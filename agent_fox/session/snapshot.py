@@ -8,10 +8,10 @@ or run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.session.order import LaunchOrder, Paths, Work
 from agent_fox.session.sizes import too_large
 from agent_fox.session.unfinished_merge import unresolved

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from agent_fox.core.ids import Mode
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 BRIEF = "brief"
 NAMES = (BRIEF, "node", "spec", "archetype", "mode", "attempt", "reading", "tools", "steering")

@@ -13,11 +13,11 @@ import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
 from agent_fox.session.unfinished_merge import lay, name_sides

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Literal
 
 from agent_fox.core.graph import Edge, EdgeKind
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 
 if TYPE_CHECKING:

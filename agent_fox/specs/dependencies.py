@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Dependency
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.specs.document import Markdown

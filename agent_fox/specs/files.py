@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.core.spec import Problem, Severity
+from agent_fox.core.values import dataclass
 
 MAX_FILE_BYTES = 8 * 1024 * 1024
 BYTES_OF_A_LINE = 16

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import Literal
 
 from agent_fox.core.graph import Edge, EdgeKind, Node, Plan
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Dependency, Group, Problem, Severity, Spec, TaskState
+from agent_fox.core.values import dataclass
 from agent_fox.specs.cycles import without_cycles
 from agent_fox.specs.files import warning
 from agent_fox.specs.references import resolve

@@ -6,11 +6,12 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
+from agent_fox.core.values import dataclass
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import error, place_of, warning

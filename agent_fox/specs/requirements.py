@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.requirement_blocks import Block, blocks_of, own_prefix

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Severity, Spec
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of
 from agent_fox.specs.test_writers import mark_test_writers

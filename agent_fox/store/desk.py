@@ -5,8 +5,9 @@ Times are seconds since 1970. A clock that jumps back makes nobody wait longer t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

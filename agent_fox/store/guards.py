@@ -7,9 +7,9 @@ here; the table of legal transitions comes from `core.standing`.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from agent_fox.core.standing import FREE, LEGAL
+from agent_fox.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS, Evidence, Json, Link, canonical, content_of, linked
+from agent_fox.core.values import dataclass
 from agent_fox.store.values import storable
 
 if TYPE_CHECKING:

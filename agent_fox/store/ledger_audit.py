@@ -9,13 +9,13 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Json, Link
 from agent_fox.core.gates import TRANSITIONS
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Step
+from agent_fox.core.values import dataclass
 from agent_fox.store.evidence import digest, quoted
 from agent_fox.store.ledger import Kept
 from agent_fox.store.schema import MIGRATIONS

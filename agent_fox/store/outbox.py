@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.values import dataclass
 from agent_fox.store.values import change, insert, storable, to_json
 
 if TYPE_CHECKING:

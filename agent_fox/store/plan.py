@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.graph import EdgeKind, Node
@@ -11,6 +10,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.late import late_module
 from agent_fox.core.spec import Spec
 from agent_fox.core.standing import Outcome, Standing, Status
+from agent_fox.core.values import dataclass
 from agent_fox.store.values import insert_many, storable
 from agent_fox.system.adapters import adapter
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.store import evidence
 from agent_fox.store.values import insert as insert

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.store.ledger import Kept, records
 from agent_fox.store.values import insert, to_json
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.core.values import dataclass
 from agent_fox.store import evidence, ledger
 from agent_fox.store.values import change, insert
 

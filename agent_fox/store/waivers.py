@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import Columns, asks_for_waiver
 from agent_fox.store.values import insert
 

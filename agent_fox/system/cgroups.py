@@ -12,8 +12,9 @@ import secrets
 import signal
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from agent_fox.core.values import dataclass
 
 MOUNTS, OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
 PROBE = 1 << 20

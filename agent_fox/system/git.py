@@ -12,11 +12,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""

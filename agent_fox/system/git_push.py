@@ -6,9 +6,9 @@ import os
 import signal
 import subprocess
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 
 SECONDS = 120.0

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 
 OURS = "refs/agent-fox/"

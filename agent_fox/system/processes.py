@@ -12,11 +12,11 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:

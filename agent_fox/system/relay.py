@@ -14,11 +14,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import SHIM
 

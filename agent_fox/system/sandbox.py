@@ -12,12 +12,12 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.system import seccomp
 from agent_fox.system.sandbox_view import View, made_up, mounts, namespaces
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system import toolchains
 
 TEMPORARY_BYTES = 1 << 30

@@ -9,11 +9,12 @@ import difflib
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
 from pydantic import BaseModel, ValidationError
+
+from agent_fox.core.values import dataclass
 
 Toml = dict[str, object]
 Keys = tuple[str | int, ...]  # where a value stands: names of tables, places in lists

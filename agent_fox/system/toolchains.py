@@ -10,8 +10,9 @@ import os
 import pwd
 import shutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
+
+from agent_fox.core.values import dataclass
 
 SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")))
 """Folders of the system that hold programs and libraries; a sandbox shows them whole."""

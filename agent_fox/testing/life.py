@@ -13,9 +13,9 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.demo import FIXTURES, make_demo
 from agent_fox.testing.github import GitHubFake, serve
 from agent_fox.testing.worlds import program

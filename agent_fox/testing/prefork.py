@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import BinaryIO, NoReturn
@@ -35,6 +35,7 @@ from pydantic import BaseModel
 
 import agent_fox
 from agent_fox.core.regex import Regex
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import LateAdapter
 
 PROGRAM = "agent_fox.cli.main"

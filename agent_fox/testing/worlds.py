@@ -12,9 +12,10 @@ import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing import prefork
 
 PLAYERS = Path(__file__).with_name("players.py")

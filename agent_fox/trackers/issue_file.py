@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from agent_fox.core.markdown import one_line, printable
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 FENCE = "---"
 LONGEST_VALUE = 300

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.issue_file import IssueFile, Value, new_issue_file, parse_issue_file
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, StateReason
 

@@ -7,11 +7,11 @@ tracker never invents one and never searches by title.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.core.filing import Says
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.trackers.text import IssueFacts

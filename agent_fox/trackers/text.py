@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from agent_fox.core.markdown import cell, code, cut, fenced, how_many_fit, one_line, printable, quoted
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 LONGEST_TITLE = 200
 LONGEST_BODY = 60_000

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.protocol import Delivery, Held, Remote, Retry, Unsure
 
 Trouble = Held | Retry | Unsure

@@ -11,12 +11,12 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.verifier.results import Artifact  # noqa: TC001 - pydantic reads it
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.artifact_index import UNFINISHED, Index, all_indexes, locked
 
 _DAY = 86_400  # seconds

@@ -6,10 +6,11 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path, PurePath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 _ASSIGNMENT = regex(r"^[A-Za-z_]\w*=")
 _PYTHON = regex(r"^(?:python|pypy)[\d.]*$")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 _ARGUMENTS = regex(r"\([\w\s,.$<>]*\)$")
 

@@ -12,12 +12,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Verdict, Word
 from agent_fox.system.git import GitError
 from agent_fox.verifier.base_tree import base_tree

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 _SHELL_SIGNS = frozenset("();<>|&")
 _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)=(.*)$", re.DOTALL)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from agent_fox.core.values import dataclass
 from agent_fox.system.sandbox import SandboxMissing, SandboxMode
 from agent_fox.verifier.running import CommandOrder, OutsideWorkspace, run_command
 from agent_fox.verifier.running_limits import Limits

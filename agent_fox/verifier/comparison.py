@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from agent_fox.core.signals import normalise_line
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.results import Failure, Scope, Status, TestSummary, Tool, VerificationResult
 
 Key = tuple[Tool, str, str]

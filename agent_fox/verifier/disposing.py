@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.disposition_facts import FailureFacts, Rerun, ToolEnd
 from agent_fox.verifier.dispositions import dispose
 from agent_fox.verifier.summing_up import NO_REPORT

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.results import Failure, FailureKind, Scope, Status, Tool
 
 PROOF_RUNS = 3

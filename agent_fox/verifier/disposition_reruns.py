@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.disposition_facts import PROOF_RUNS, FailureFacts, RerunTree
 from agent_fox.verifier.dispositions import dispose

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from time import time_ns
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.context import Progress, Report, RunContext
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_report, read_run

@@ -9,7 +9,6 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Literal
@@ -17,6 +16,7 @@ from typing import Literal
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core.markdown import cell, code
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.disposition_facts import PROOF_RUNS
 
 MOST_COMMITS = 20

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.system.git import GitError
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.context import RunContext

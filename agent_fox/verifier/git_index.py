@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from agent_fox.core.values import dataclass
 
 LARGEST_INDEX = 512 * 1024 * 1024  # bytes
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.cases import Case, Outcome
 
 LONGEST_TEXT = 20_000  # characters kept of what one test printed

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.signals import normalise_line
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
 from agent_fox.verifier.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.disposition_facts import PROOF_RUNS, RerunTree

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import PurePath
 from typing import ClassVar
@@ -13,6 +13,7 @@ from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
 )
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.system.adapters import adapter
 from agent_fox.system.sandbox import SandboxMode

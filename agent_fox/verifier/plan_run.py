@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.system.clock import now
 from agent_fox.verifier.disposition_reruns import is_pure_format
 from agent_fox.verifier.profiles.request import Refused, Request, Unavailable, Why

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.report import Step
 from agent_fox.verifier.results import Tool
 

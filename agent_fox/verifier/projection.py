@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import how_many_fit, printable
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.documents import ResultDocument, result_document
 
 if TYPE_CHECKING:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.results import Artifact, Disposed, Failure, Status, Tool, VerificationResult
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.signals import normalise_line
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.disposition_facts import PROOF_RUNS, Rerun, RerunTree
 from agent_fox.verifier.evidence_text import first_error_of_broken

@@ -11,10 +11,11 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import sandbox, toolchains
 from agent_fox.system.processes import LONGEST_KILLING, kill_marked
 from agent_fox.system.relay import TICK, Relayed, RelayEnd, relayed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from agent_fox.core.values import dataclass
 from agent_fox.system.cgroups import Group, grouped
 
 OUR_OWN = 4

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.asking import with_report, with_tests
 from agent_fox.verifier.calls import Call, call_of

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.disposing import Surroundings, disposed, facts_of
 from agent_fox.verifier.disposition_facts import Rerun, RerunTree, ToolEnd

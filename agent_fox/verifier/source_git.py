@@ -6,9 +6,9 @@ not how fresh it is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.git_index import GitIndex, IndexUnreadable, read_index
 from agent_fox.verifier.source_files import Seen, look
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase, translate
 from functools import cached_property
+
+from agent_fox.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import Enum, StrEnum
 from functools import cached_property
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.source_files import Seen, look, stamp_of
 from agent_fox.verifier.source_git import GIT, Staged, Watched, beside, inside, staged
 from agent_fox.verifier.source_scope import Rules, SourceScope

@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import takewhile
 from pathlib import Path
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.comments import said_above
 
 LARGEST_SOURCE = 2 * 1024 * 1024  # bytes; a larger file is no test a person wrote

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.asking import with_tests
 from agent_fox.verifier.cases import Case
 from agent_fox.verifier.disposition_facts import PROOF_RUNS, Rerun, RerunTree

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
 from agent_fox.verifier.cases import COLLECTION, Case, Outcome, ReportUnreadable
 from agent_fox.verifier.go_cases import plain_text, read_go

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.system.redact import redact
 from agent_fox.verifier.logs.status import NO_TESTS_RAN, Outcome
 from agent_fox.verifier.report import place_of

@@ -7,10 +7,10 @@ import os
 import re
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session import prompts
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names

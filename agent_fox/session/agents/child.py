@@ -9,10 +9,11 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import IO
+
+from agent_fox.core.values import dataclass
 
 LONGEST_LINE = 32 * 1024 * 1024
 """Bytes of one line; the rest of a longer one is the next line."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Protocol
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
 if TYPE_CHECKING:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Tokens, Used
 from agent_fox.session.agents.prices import Prices, price, price_of_sum
 from agent_fox.session.agents.report import CostSource

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.task import Provider
 
 if TYPE_CHECKING:

@@ -6,8 +6,10 @@ An adapter turns each line of its program's output into these; what they add up 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.session.infrastructure import Infrastructure

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.command_line import Facts, Reader, Start
 from agent_fox.session.agents.gemini_hiding import hiding
 from agent_fox.session.agents.gemini_reader import GeminiReader

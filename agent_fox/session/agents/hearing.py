@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents import scanning, telling
 from agent_fox.session.agents.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Used

@@ -7,9 +7,9 @@ So it serves coders; who judges is held by the sandbox, in which the workspace c
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.command_line import Facts, Reader, Start
 from agent_fox.session.agents.mini_reader import MiniReader
 from agent_fox.session.agents.mini_telling import KEPT, KEY, MODULE, TELLING

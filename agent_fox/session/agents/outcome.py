@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.watchdog import Cause, Stop
 from agent_fox.session.infrastructure import Infrastructure, recognise

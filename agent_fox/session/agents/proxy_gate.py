@@ -9,11 +9,11 @@ import hmac
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from email.message import Message
 from urllib.parse import parse_qsl, urlencode
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.task import Provider
 
 KEY_HEADER = {

@@ -8,9 +8,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Beat, Event
 from agent_fox.session.agents.proxy_gate import Gate, credential
 from agent_fox.session.agents.proxy_mask import Mask

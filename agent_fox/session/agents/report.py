@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.events import Tokens  # noqa: TC001 - pydantic reads it
 from agent_fox.session.infrastructure import Infrastructure  # noqa: TC001 - pydantic reads it
 from agent_fox.session.regular_files import read_regular

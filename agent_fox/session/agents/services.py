@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.agents.proxy import ModelProxy, fresh_word
 from agent_fox.session.agents.stop_gate import StopGate, served
 from agent_fox.session.agents.task import AgentTask, Door, Role

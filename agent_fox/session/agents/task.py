@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.infrastructure import Infrastructure
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.blocks import Block, heading_of
 from agent_fox.specs.kiro.ids import Kind, Numbered, numbered
 from agent_fox.specs.kiro.requirements import Collection, restarts

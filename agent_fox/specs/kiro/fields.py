@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.words import ALL, PROPERTY, REQUIREMENT, WAITS
 
 if TYPE_CHECKING:

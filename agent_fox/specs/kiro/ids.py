@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum, auto
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.words import CRITERIA, OTHER_SERIES, REQUIREMENT, STORY
 
 _KNOWN = r"(?:REQ|NFR|FR|AC|EC|US|UC|BR|SR|TR|PR|IR|DR|CR|NF|RNF|RF|R|F)"

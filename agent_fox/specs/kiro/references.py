@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Criterion, Requirement
+from agent_fox.core.values import dataclass
 from agent_fox.specs.id_ranges import Key, PartIndex, index_of, key_of
 from agent_fox.specs.kiro.words import ALL, EXPECTED, NONE, OF_ANOTHER_SERIES, REQUIREMENT, UNCHANGED
 

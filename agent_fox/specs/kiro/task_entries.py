@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK

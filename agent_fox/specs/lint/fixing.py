@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.spec import Severity, Spec, text_version
+from agent_fox.core.values import dataclass
 from agent_fox.specs.lint.edits import EditRefused, edited
 from agent_fox.specs.lint.mirror import is_inside, mirror
 from agent_fox.specs.lint.rules import RULES, lint

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.specs.lint.problems import PROBLEM_RULES, problem_findings
 from agent_fox.specs.lint.repairs import REPAIRS
 from agent_fox.specs.lint.shape import SHAPE

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.specs.lint.world import Case, World

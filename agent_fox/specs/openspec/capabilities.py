@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Criterion, Problem, Requirement, Severity
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.deltas import Delta, Draft, Scenario, read_delta
 from agent_fox.specs.openspec.unfinished import half_written

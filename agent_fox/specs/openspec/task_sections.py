@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 from agent_fox.specs.openspec.task_drafts import NESTED, PARALLEL, TaskDraft, drafts_of, gathered, wrapped
 from agent_fox.specs.openspec.task_references import Names, tasks_named

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
 from agent_fox.specs.spec_kit.identifiers import Declared, declared

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import json
-from dataclasses import dataclass
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.state import Account, App, Grant, Issue, Repository, Role, Token, World
 from agent_fox.testing.github.wire import Refusal, Request, not_found
 

@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from jsonschema import Draft202012Validator, FormatChecker  # type: ignore[impor
 from pydantic import JsonValue
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.wire import Request
 from agent_fox.testing.github.wire import request as read_request
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from random import Random
 
 from pydantic import JsonValue
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.access import Actor, check_edit, check_read, check_seen, check_unlocked, check_write
 from agent_fox.testing.github.paging import page, place
 from agent_fox.testing.github.shown import Show

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.wire import Answer, Manner, Refusal, Request
 
 When = Callable[[Request], bool]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from email.utils import parsedate_to_datetime
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.wire import Answer, Refusal, Request
 
 MINUTE, HOUR = 60.0, 3600.0

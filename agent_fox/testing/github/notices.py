@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
@@ -16,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 
 class What(StrEnum):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 from urllib.parse import urlencode
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.wire import Request
 
 DEFAULT, LARGEST = 30, 100

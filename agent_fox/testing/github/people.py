@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.state import Account, Comment, Issue, Repository, World
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import JsonValue
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.github.state import Account, App, Comment, Face, Issue, Label, Repository, Role, World, stamp
 
 _USER_LINKS = (

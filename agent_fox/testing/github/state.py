@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from enum import IntEnum
 from itertools import count
+
+from agent_fox.core.values import dataclass
 
 
 class Role(IntEnum):

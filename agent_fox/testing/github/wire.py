@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from pydantic import JsonValue
+
+from agent_fox.core.values import dataclass
 
 DOCUMENTATION = "https://docs.github.com/rest"
 ENTERPRISE = "/api/v3"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby
 
 from pydantic import JsonValue
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 TICKET = regex(r"agent-fox session: (\S+) attempt (\d+) reading (\d+)")
 """How a prompt says whose session it is."""

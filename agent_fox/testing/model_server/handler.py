@@ -8,11 +8,12 @@ import socket
 import threading
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from http.server import BaseHTTPRequestHandler
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.script import Sleep
 from agent_fox.testing.model_server.conversation import Conversation, Ticket
 from agent_fox.testing.model_server.playing import NoStep, Part, part_for

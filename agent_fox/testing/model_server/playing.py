@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from dataclasses import dataclass
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.script import Verdicts
 from agent_fox.testing.model_server.conversation import Call, Conversation, Reply, Speaker, Ticket
 from agent_fox.testing.model_server.reports import report

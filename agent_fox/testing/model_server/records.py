@@ -6,11 +6,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import IO
 
 from pydantic import JsonValue
+
+from agent_fox.core.values import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import parse_qs, urlsplit
 
+from agent_fox.core.values import dataclass
 from agent_fox.testing.model_server.protocols.anthropic import Anthropic
 from agent_fox.testing.model_server.protocols.chat import Chat
 from agent_fox.testing.model_server.protocols.gemini import Gemini

@@ -11,13 +11,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 from github import Auth, GithubIntegration
 
+from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.trackers.github.repository import Address, is_loopback, is_public
 from agent_fox.trackers.github.trouble import SetupTrouble

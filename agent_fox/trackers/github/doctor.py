@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 import github
 from pydantic import ValidationError
 
+from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.github import answers, trouble
 from agent_fox.trackers.github.credentials import Credential, RepositoryApp, credential

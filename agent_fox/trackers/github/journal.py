@@ -7,9 +7,10 @@ note was never sent.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github.trouble import DoorTrouble
 from agent_fox.trackers.protocol import Unsure

@@ -6,12 +6,12 @@ What is missing is no error here: such a tracker holds everything, and says what
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 from agent_fox.system.redact import redact, secret_values
 from agent_fox.trackers.github.credentials import credential

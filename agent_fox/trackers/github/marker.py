@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 LONGEST_LINE = 400
 """What a text leaves free above itself: the line, its end, and the number of an earlier issue."""

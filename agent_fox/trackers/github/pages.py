@@ -6,12 +6,12 @@ Which of them is written, and where, is the tracker's. What one section says is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate, groupby
 from shlex import quote
 
 from agent_fox.core.filing import Says
 from agent_fox.core.markdown import how_many_fit
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.github.pen import Pen, Style
 from agent_fox.trackers.github.sections import Block, blocks, reason, repaired, sections, where
 from agent_fox.trackers.github.template import PARTS, fence_after, filled, uses

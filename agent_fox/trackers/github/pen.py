@@ -6,12 +6,12 @@ What an issue says is not here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core import neutral
 from agent_fox.core.markdown import cut, cut_middle, how_many_fit, in_fence, one_line
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.trackers.text import Place

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.filing import Says, Seen
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import seconds_of
 from agent_fox.trackers.github import marker
 from agent_fox.trackers.github.answers import Absent, RemoteComment, RemoteIssue

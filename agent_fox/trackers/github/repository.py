@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system import git
 from agent_fox.trackers.github.trouble import SetupTrouble
 

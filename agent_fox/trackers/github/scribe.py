@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import Desk, TooSoon
 from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.door import Door, DoorTrouble, RemoteComment, RemoteIssue

@@ -7,9 +7,9 @@ witnesses: the issues that are known to be there. Beyond what the list shows, nu
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from itertools import count, islice
 
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import Desk, later
 from agent_fox.trackers.github import reading
 from agent_fox.trackers.github.door import Absent, Door, RemoteIssue

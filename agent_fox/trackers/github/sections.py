@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from agent_fox.core.markdown import how_many_fit, in_fence
 from agent_fox.core.neutral import BREAK
+from agent_fox.core.values import dataclass
 from agent_fox.trackers.github.pen import SHORT, Pen
 from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, Unproven
 

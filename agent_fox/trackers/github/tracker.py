@@ -7,11 +7,12 @@ in `scribe`; here is only the order of things.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.filing import Act, Says, Seen, act
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
 from agent_fox.trackers.github import marker, reading

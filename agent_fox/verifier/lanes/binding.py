@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 
 if TYPE_CHECKING:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.specification import SpecKind  # noqa: TC001 - pydantic reads it
+from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 
 if TYPE_CHECKING:

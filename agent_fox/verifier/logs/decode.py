@@ -5,10 +5,10 @@ from __future__ import annotations
 import codecs
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 CHUNK = 1 << 20  # bytes read at a time
 LONGEST_LINE = 8_000  # characters kept of a line that people read

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.diagnostics import is_mild
 from agent_fox.verifier.logs.gathering import Gathering

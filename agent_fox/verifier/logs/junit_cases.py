@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import BinaryIO
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.xml_stream import XmlCut, feed_xml
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.combine import completed, merged
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Generic, TypeVar
 
 from agent_fox.core.late import Late
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser
 
 # Other words for a tool -> the word that its parsers go by.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.combine import completed
 from agent_fox.verifier.logs.gathering import bounded
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.lines import LONGEST_LINE, TextChange
 from agent_fox.verifier.policy.quoting import comment_columns

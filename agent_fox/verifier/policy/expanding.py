@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, substituted
 from agent_fox.verifier.policy.reading import Assertion, Bind, Check, Function, Rows, Step, Use, put
 

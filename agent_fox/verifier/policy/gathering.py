@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib import import_module
 from typing import Protocol, cast
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
 from agent_fox.verifier.policy.expanding import Expansion
 from agent_fox.verifier.policy.expressions import without_self

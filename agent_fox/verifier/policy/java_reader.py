@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.java_assertions import arguments_of, assertions_of_call
 from agent_fox.verifier.policy.reading import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import tree_sitter_javascript
@@ -12,6 +12,7 @@ import tree_sitter_typescript
 from tree_sitter import Language as Grammar
 from tree_sitter import Node
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, joined
 from agent_fox.verifier.policy.javascript_patches import patches_of
 from agent_fox.verifier.policy.javascript_steps import (

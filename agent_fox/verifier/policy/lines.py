@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Change, FileChange

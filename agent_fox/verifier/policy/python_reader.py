@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, joined, tokens_of
 from agent_fox.verifier.policy.python_assertions import last_name, written
 from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.python_assertions import (
     BROAD_ERRORS,
     is_raises,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import IntEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import Tokens, is_literal, substituted
 
 

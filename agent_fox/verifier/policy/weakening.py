@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.expressions import contains, joined, number_of
 from agent_fox.verifier.policy.reading import Assertion, Strength
 

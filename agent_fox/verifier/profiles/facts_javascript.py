@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.command_line import CommandRefused, split_command
 from agent_fox.verifier.logs.records import Record, record, text
 from agent_fox.verifier.profiles.detect_javascript import PACKAGE

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.verifier.profiles.systems import BuildSystem

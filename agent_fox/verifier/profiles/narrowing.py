@@ -5,12 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field, ValidationError
 
 from agent_fox.config import Count, Flag, Seconds, Table
+from agent_fox.core.values import dataclass
 from agent_fox.system.toml_tables import Toml, explain
 from agent_fox.verifier.profiles.loading import profile_of
 from agent_fox.verifier.profiles.model import Command, Inside, NetworkProfile, Profile

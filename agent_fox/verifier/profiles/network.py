@@ -7,10 +7,10 @@ the variable it goes into.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.facts import facts_of
 from agent_fox.verifier.profiles.found import Place

@@ -1,0 +1,144 @@
+"""A late dataclass is to its users what the library's is, before and after its methods are compiled."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from dataclasses import field
+from typing import ClassVar, Generic, TypeVar
+
+import pydantic
+import pytest
+
+from agent_fox.core.values import LATE, dataclass
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    x: int
+    y: int = 2
+    names: tuple[str, ...] = field(default=(), compare=False)
+    seen: list[int] = field(default_factory=list, repr=False, hash=False)
+    unit: ClassVar[str] = "mm"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class TheirPoint:
+    x: int
+    y: int = 2
+    names: tuple[str, ...] = field(default=(), compare=False)
+    seen: list[int] = field(default_factory=list, repr=False, hash=False)
+    unit: ClassVar[str] = "mm"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """With methods of its own."""
+
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("below 0")
+
+    def __repr__(self) -> str:
+        return "own"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Checked)
+
+    def __hash__(self) -> int:
+        return 7
+
+
+@dataclass(frozen=True, slots=True)
+class Box(Generic[T]):
+    held: T
+
+
+@dataclass(frozen=True, slots=True)
+class Deep(Point):
+    z: int = 3
+
+
+def test_it_is_late_at_all() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Unused:
+        a: int
+
+    before = {name: vars(Unused)[name] for name in LATE}
+    assert Unused(1).a == 1
+    assert all(vars(Unused)[name] is not method for name, method in before.items())
+
+
+def test_it_is_made_compared_hashed_and_shown_as_the_librarys_is() -> None:
+    assert (Point(1), Point(1, 3, seen=[4])) != (Point(2), Point(1))
+    assert Point(1, names=("a",)) == Point(1)
+    assert Point(1, seen=[1]) != Point(1, seen=[2])
+    assert hash(Point(1, seen=[1])) == hash(Point(1, seen=[2])) == hash(TheirPoint(1))
+    assert repr(Point(1, names=("a",))) == "Point(x=1, y=2, names=('a',))"
+    assert Point(1).seen is not Point(1).seen
+    assert Point(1) != TheirPoint(1)  # type: ignore[comparison-overlap]
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'x'"):
+        Point()  # type: ignore[call-arg]
+
+
+def test_whatever_is_asked_first_makes_it() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Held:
+        a: int = 1
+
+    bare = Held.__new__(Held)
+    object.__setattr__(bare, "a", 1)
+    assert bare == Held()
+    assert {bare: "found"}[Held()] == "found"
+
+
+@pytest.mark.parametrize("kind", [Point, TheirPoint])
+def test_nothing_of_it_can_be_set_or_deleted(kind: type[Point]) -> None:
+    one = kind(1)
+    for name in ("x", "other"):
+        with pytest.raises((dataclasses.FrozenInstanceError, TypeError, AttributeError)):
+            setattr(one, name, 2)
+    with pytest.raises(dataclasses.FrozenInstanceError, match="cannot delete field 'x'"):
+        del one.x
+    assert not hasattr(one, "__dict__")
+
+
+@pytest.mark.parametrize("kind", [Point, TheirPoint])
+def test_the_librarys_functions_take_it(kind: type[Point]) -> None:
+    one = kind(1, seen=[5])
+    assert dataclasses.replace(one, x=4) == kind(4, seen=[5])
+    assert dataclasses.asdict(one) == {"x": 1, "y": 2, "names": (), "seen": [5]}
+    assert [part.name for part in dataclasses.fields(kind)] == ["x", "y", "names", "seen"]
+    assert (copy.copy(one), copy.deepcopy(one), pickle.loads(pickle.dumps(one))) == (one, one, one)
+    match one:
+        case kind(x, 2):
+            assert x == 1
+        case _:
+            pytest.fail("it does not match by position")
+
+
+def test_pydantic_reads_and_writes_it() -> None:
+    reader = pydantic.TypeAdapter(tuple[Point, ...])
+    read = reader.validate_json('[{"x": 1, "seen": [1]}, {"x": 2, "y": 0, "names": ["a"]}]')
+    assert read == (Point(1, seen=[1]), Point(2, 0, ("a",)))
+    assert reader.validate_json(reader.dump_json(read)) == read
+    with pytest.raises(pydantic.ValidationError, match="x\n  Field required"):
+        reader.validate_python([{"y": 1}])
+
+
+def test_methods_of_its_own_stay_and_what_follows_the_making_runs() -> None:
+    assert (repr(Checked(1)), Checked(1) == Checked(2), hash(Checked(1))) == ("own", True, 7)
+    with pytest.raises(ValueError, match="below 0"):
+        Checked(-1)
+
+
+def test_one_may_be_generic_or_the_base_of_another() -> None:
+    assert Box(1) == Box[int](1) != Box(2)
+    assert Deep(1, z=4) == Deep(1, z=4) != Deep(1)
+    assert repr(Deep(1)) == "Deep(x=1, y=2, names=(), z=3)"
+    assert isinstance(Deep(1), Point)
