@@ -57,7 +57,7 @@ def looked_up(group: str) -> tuple[Entry, ...]:
 
 def stamp(path: Sequence[str]) -> str:
     """Another one as soon as anything changes that entry points are read from: a package comes, goes, or is edited."""
-    lines = [sys.version, *(line for place in path for line in _marks(place or os.getcwd()))]  # noqa: PTH109 - faster
+    lines = [sys.version, *path, *(line for place in path for line in _marks(place or os.getcwd()))]  # noqa: PTH109 - faster
     return hashlib.sha256("\n".join(lines).encode(errors="surrogateescape")).hexdigest()
 
 
@@ -81,14 +81,15 @@ def _mark(path: str) -> str:
 
 
 def cache_file(environ: Mapping[str, str]) -> Path | None:
-    """Where the entry points of this `sys.path` are remembered; None where a person has no folder for such files.
+    """Where the entry points of this Python are remembered, the last `sys.path` that they were asked for; None where a
+    person has no folder for such files.
 
     That folder is never made: a home may be a repository, or a checkout that is being looked at.
     """
     base = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
     if not (base and Path(base).is_absolute() and Path(base).is_dir()):
         return None
-    name = hashlib.sha256("\n".join([sys.prefix, *sys.path]).encode(errors="surrogateescape")).hexdigest()[:16]
+    name = hashlib.sha256(sys.prefix.encode(errors="surrogateescape")).hexdigest()[:16]
     return Path(base) / "agent-fox" / f"plugins-{name}.json"
 
 

@@ -67,6 +67,15 @@ def test_a_folder_that_joins_the_path_is_seen_at_once(
     assert [entry.name for entry in installed(GROUP, environ(tmp_path))] == ["other"]
 
 
+def test_one_file_is_kept_however_many_paths_there_were(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(3):
+        monkeypatch.setattr("sys.path", [str(site), str(tmp_path / str(number))])
+        assert installed(GROUP, environ(tmp_path)) == ()
+    assert len(list((tmp_path / "cache/agent-fox").iterdir())) == 1
+
+
 BROKEN = (
     *("", "{", "[]", '{"stamp": "STAMP"}', '{"stamp": "STAMP", "entries": 1}'),
     *('{"stamp": "STAMP", "entries": [["a"]]}', '{"stamp": "STAMP", "entries": [[1, 2, 3]]}'),
