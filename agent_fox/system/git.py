@@ -318,9 +318,9 @@ def _settings_stamp(repo: Path) -> tuple[object, ...]:
     """What differs after the settings of the repository or of the person were changed; files they include are not
     looked at.
     """
-    home, common = Path.home(), common_folder(repo)
+    home, common = Path(os.environ.get("HOME", "/")), common_folder(repo)
     own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config") / "git/config"
-    files = (common / "config", common / "config.worktree", home / ".gitconfig", own)
+    files = (common / "config", common / "config.worktree", home / ".gitconfig", own, Path("/etc/gitconfig"))
     return tuple(_file_stamp(path) for path in files)
 
 
