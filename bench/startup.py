@@ -73,14 +73,16 @@ def measure_commands(rounds: int) -> Iterator[Figure]:
 
 
 def processor(root: Path, code: str, *arguments: str) -> float:
-    """Seconds of processor that a Python takes for `code`, which begins with PROCESSOR."""
+    """Seconds of processor that a Python takes for `code`, which begins with PROCESSOR. ValueError if it fails."""
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE_PARENT), "NO_COLOR": "1"}
     mouth, ear = os.pipe()
     try:
         command = [sys.executable, "-c", code, str(ear), *arguments]
-        subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False, pass_fds=[ear])
+        done = subprocess.run(command, cwd=root, env=environment, capture_output=True, check=False, pass_fds=[ear])
     finally:
         os.close(ear)
+    if done.returncode not in (0, 1):  # 1: the command did its work, and found something
+        raise ValueError(f"{arguments} ended with {done.returncode}: {done.stderr!r}")
     with os.fdopen(mouth) as told:
         return float(told.read())
 

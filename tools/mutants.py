@@ -17,6 +17,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,7 +63,9 @@ def main(arguments: Sequence[str]) -> int:
     copy_project(WORK)
     mutmut("run", "--max-children", str(options.jobs))
     results = dict(_RESULT.findall(mutmut("results", "--all", "true", quiet=True)))
-    alive = {shown(name) for name, result in results.items() if result not in DEAD and lives_alone(name)}
+    doubtful = [name for name, result in results.items() if result not in DEAD]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        alive = {shown(name) for name, lives in zip(doubtful, pool.map(lives_alone, doubtful), strict=True) if lives}
     return report(Counter(results.values()), alive, read_reasons(REASONS))
 
 

@@ -152,12 +152,12 @@ def is_repository(where: Path) -> bool:
 
 def common_folder(repo: Path) -> Path:
     """The repository's own folder (`.git`), which all its worktrees share."""
-    return _layout(repo, _inode(repo / ".git"))[0]
+    return _layout(repo)[0]
 
 
 def object_format(repo: Path) -> str:
     """How ids are made: `sha1` or `sha256`."""
-    return _layout(repo, _inode(repo / ".git"))[1]
+    return _layout(repo)[1]
 
 
 def _inode(path: Path) -> tuple[int, int] | None:
@@ -169,9 +169,19 @@ def _inode(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def _layout(repo: Path) -> tuple[Path, str]:
+    """The repository's own folder and object format. Below its root, where no `.git` stands, it is asked each time."""
+    stamp = _inode(repo / ".git")
+    return _ask_layout(repo) if stamp is None else _layout_of(repo, stamp)
+
+
 @lru_cache(maxsize=256)
-def _layout(repo: Path, _: tuple[int, int] | None) -> tuple[Path, str]:
+def _layout_of(repo: Path, _: tuple[int, int]) -> tuple[Path, str]:
     """What never changes as long as the same repository stands there: it is asked some forty times in a short run."""
+    return _ask_layout(repo)
+
+
+def _ask_layout(repo: Path) -> tuple[Path, str]:
     common, _newline, kind = call(repo, "rev-parse", "--git-common-dir", "--show-object-format").text.rpartition("\n")
     return (repo / common).resolve(), kind
 

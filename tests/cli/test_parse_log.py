@@ -59,6 +59,11 @@ def test_without_an_exit_code_nothing_is_shown_to_have_passed(folder: Path) -> N
     assert start(folder, "parse-log", "--tool", "make", "empty").stdout.startswith("errored\n")
 
 
+def test_a_tool_that_exited_with_0_and_reports_no_failure_has_passed(folder: Path) -> None:
+    (folder / "empty").write_text("all good\n", encoding="utf-8")
+    assert start(folder, "parse-log", "--tool", "make", "--exit-code", "0", "empty").stdout.startswith("passed")
+
+
 def test_an_unknown_tool_is_told_the_nearest(folder: Path) -> None:
     done = start(folder, "parse-log", "--tool", "pytets", "log.txt")
     assert done.returncode == 1

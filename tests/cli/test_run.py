@@ -104,6 +104,13 @@ def test_a_dry_run_after_a_run_takes_its_cost_from_recorded_sessions(tmp_path: P
     assert rows(root, "SELECT count(*) FROM decisions") == before
 
 
+def test_a_max_cost_of_nothing_starts_nothing(tmp_path: Path) -> None:
+    root = one_spec(cost=1.0).build(tmp_path / "w")
+    done = run_cli(root, "run", "--max-cost", "0")
+    assert (done.returncode, log(root)) == (3, [])
+    assert "ceiling of the run" in done.stdout
+
+
 def test_max_cost_counts_over_the_settings(tmp_path: Path) -> None:
     root = one_spec(cost=1.0, settings="[limits]\ncost_usd = 50.0\n").build(tmp_path / "w")
     done = run_cli(root, "run", "--max-cost", "1.2")

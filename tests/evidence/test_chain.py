@@ -10,6 +10,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.core.gates import Gate, Role
+from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.core.verdict import Word
 from agent_fox.evidence.about import UnknownRequirement, parts_named
 from agent_fox.evidence.chain import CHANGED, MOST_RECORDS, NOT_CHECKED, Chain, Now, chain_of
@@ -17,7 +18,7 @@ from agent_fox.store import plan
 from agent_fox.store.ledger import tip_of
 from agent_fox.store.plan import StoredPart
 from tests.evidence.readings import BOTH, COMMIT, STANDPOINT, TREE, accept, begin, read, texts
-from tests.store.world import AT, SPEC, add_row, writing
+from tests.store.world import AT, SPEC, VERIFIER, add_row, writing
 
 NOW = Now(TREE, **STANDPOINT)
 
@@ -101,6 +102,14 @@ def test_the_last_word_counts_and_the_earlier_ones_stay_to_be_seen(db: Database)
     chain = asked(db)
     assert [(one.status, one.is_current) for one in chain.proofs] == [("PASS", False), ("FAIL", True)]
     assert not chain.is_proven_now
+
+
+def test_nothing_of_a_spec_that_waits_for_a_person_is_proven_now(db: Database) -> None:
+    decision = read(db, BOTH)
+    accept(db, "R1", "R2")
+    assert asked(db).is_proven_now
+    plan.move_node(db, Standing(VERIFIER.uid, Status.COMPLETED, Outcome.ESCALATED), decision)
+    assert not asked(db).is_proven_now
 
 
 def test_a_record_that_was_changed_does_not_count(db: Database) -> None:

@@ -47,6 +47,16 @@ def test_an_agent_can_look_at_history_and_commit_without_reaching_the_repository
     assert sh(repo, "git", "log", "--all", "--format=%s") == "start"
 
 
+@pytest.mark.parametrize("name", ['Ada "the Count" #1', "back\\slash; semi", "two  spaces", "[core] = Ada", "Åda 阿达"])
+def test_the_persons_name_comes_along_as_it_is_and_becomes_no_setting(repo: Path, name: str) -> None:
+    sh(repo, "git", "config", "user.name", name)
+    workspace = made(repo)
+    settings = sh(workspace, "git", "config", "--local", "--null", "--list", "--name-only").split("\0")
+    assert sh(workspace, "git", "config", "--local", "--null", "user.name") == f"{git.identity(repo).name}\0"
+    assert git.identity(repo).name == name
+    assert {key.partition(".")[0] for key in settings if key} <= {"core", "extensions", "gc", "maintenance", "user"}
+
+
 def test_settings_and_hooks_of_the_repository_do_not_come_along(repo: Path, tmp_path: Path) -> None:
     sh(repo, "git", "config", "core.hooksPath", "/planted")
     sh(repo, "git", "config", "filter.planted.smudge", f"touch {tmp_path / 'ran'}")

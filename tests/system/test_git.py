@@ -213,6 +213,17 @@ def test_a_repository_of_sha256_is_served_too(tmp_path: Path) -> None:
         assert store.changed_files() == []
 
 
+def test_a_repository_that_takes_the_place_of_another_is_asked_anew(tmp_path: Path) -> None:
+    where = tmp_path / "again"
+    for kind in ("sha1", "sha256"):
+        sh(tmp_path, "git", "init", "-q", f"--object-format={kind}", str(where))
+        assert (git.object_format(where), git.common_folder(where)) == (kind, where / ".git")
+        inside = where / "deep" / "down"
+        inside.mkdir(parents=True)
+        assert (git.object_format(inside), git.common_folder(inside)) == (kind, where / ".git")
+        where.rename(tmp_path / kind)
+
+
 def test_the_environment_given_to_git_has_no_prompt() -> None:
     given = git.environment()
     assert given["GIT_TERMINAL_PROMPT"] == "0"

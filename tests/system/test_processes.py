@@ -262,6 +262,15 @@ def test_another_process_with_the_same_pid_is_left_alone() -> None:
         bystander.kill()
 
 
+@needs_proc
+def test_processes_that_were_started_at_other_times_are_told_apart() -> None:
+    with subprocess.Popen(["sleep", "60"]) as young:
+        mine, its = ((start_time(pid) or "").rpartition(":") for pid in (os.getpid(), young.pid))
+        young.kill()
+    assert mine[0] == its[0]
+    assert 0 < int(mine[2]) < int(its[2])
+
+
 def test_half_an_end_is_no_end(tmp_path: Path) -> None:
     (tmp_path / "exit.json").write_text('{"exit_status": 0, "seco')
     assert read_end(tmp_path) is None

@@ -13,6 +13,11 @@ from agent_fox.system.redact import MASK, Redactor, looks_secret, redact, secret
 KEY_BODY = "MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu"
 
 
+def test_a_secret_within_a_longer_one_does_not_show_the_rest_of_it() -> None:
+    inner, outer = "kd93kd9s-inner", "begin-kd93kd9s-inner-and-its-end"
+    assert redact(f"said {outer} twice", (outer, inner)) == f"said {MASK} twice"
+
+
 @pytest.mark.parametrize(
     ("text", "secret"),
     [

@@ -96,6 +96,12 @@ def test_an_issue_that_a_person_refused_stays_closed(tracker: LocalTracker) -> N
     assert 'effects: ["e1", "e9"]\n' in text
 
 
+def test_an_issue_that_we_withdrew_is_opened_when_its_cause_comes_back(tracker: LocalTracker) -> None:
+    deliver(tracker, FILED)
+    assert "state: closed\n" in deliver(tracker, replace(CLOSED, state_reason=StateReason.NOT_PLANNED)).read_text()
+    assert "state: open\n" in deliver(tracker, replace(FILED, id="e9")).read_text()
+
+
 def test_what_a_person_wrote_is_kept_byte_for_byte(tracker: LocalTracker) -> None:
     path = deliver(tracker, FILED)
     mine = path.read_bytes().replace(b"The gate.\n", b"Mine: \xff caf\xc3\xa9\r\n\tand\x0btabs\n")

@@ -73,6 +73,13 @@ def test_a_test_that_is_claimed_but_absent_fails_its_requirement(tmp_path: Path)
     assert "test_a.py::test_gone" in report.verdicts[0].evidence
 
 
+def test_each_test_that_is_claimed_must_have_run(tmp_path: Path) -> None:
+    tests = "import pytest\ndef test_sum(): pass\n@pytest.mark.skip\ndef test_tax(): pass\n"
+    rows = (Trace(ONE, tests=("test_a.py::test_sum", "test_a.py::test_tax")),)
+    report = checked(tmp_path, {"test_a.py": tests}, ONE, traceability=rows, untested=Untested.UNKNOWN)
+    assert words(report) == {ONE: "UNKNOWN"}
+
+
 @pytest.mark.parametrize("untested", list(Untested))
 def test_a_requirement_that_no_test_names_is_what_the_setting_says(tmp_path: Path, untested: Untested) -> None:
     report = checked(tmp_path, {"test_a.py": "def test_other(): pass\n"}, ONE, untested=untested)

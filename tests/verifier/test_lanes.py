@@ -141,6 +141,18 @@ def test_a_chosen_test_that_fails_twice_does_not_hold(order: CheckOrder) -> None
     assert result.command.endswith("tests/test_it.py::test_fails")
 
 
+def test_each_chosen_test_must_be_there(order: CheckOrder) -> None:
+    """unittest says nothing of a name that no test has."""
+    text = "import unittest\nclass T(unittest.TestCase):\n    def test_holds(self): pass\n"
+    for name, content in (("__init__.py", ""), ("test_u.py", text)):
+        (Path(order.workspace) / "tests" / name).write_text(content, "utf-8")
+    order = replace(order, configured=(f"{sys.executable} -m unittest discover -s tests -p test_u.py -t .",))
+    held, gone = (f"tests/test_u.py::T::{name}" for name in ("test_holds", "test_gone"))
+    assert result_of(ChosenTests((held,)), order).status is Word.PASS
+    result = result_of(ChosenTests((held, gone)), order)
+    assert (result.status, "test_gone" in result.why) == (Word.UNKNOWN, True)
+
+
 @pytest.mark.parametrize(
     ("name", "why"),
     [

@@ -107,6 +107,10 @@ def test_the_wall_clock_ends_a_busy_session(tmp_path: Path) -> None:
     assert report.reason == "did not end within 1 s"
 
 
+def test_the_last_turn_that_is_allowed_is_granted(tmp_path: Path) -> None:
+    assert held(make_task(tmp_path, event("began"), *[event("turn")] * 2, DONE, turns=2)).ending is Ending.ENDED
+
+
 def test_too_many_turns_end_a_session_as_failed(tmp_path: Path) -> None:
     report = held(make_task(tmp_path, event("began"), *[event("turn")] * 3, "sleep 20", turns=2))
     assert (report.ending, report.reason) == (Ending.FAILED, "needed more than its 2 turns")

@@ -88,6 +88,12 @@ def test_phases_are_groups_with_their_written_numbers(tmp_path: Path) -> None:
     assert problems == []
 
 
+def test_numbered_tasks_that_are_indented_or_below_a_checkpoint_are_tasks(tmp_path: Path) -> None:
+    tasks = "## Phase 1: Setup\n\n- [ ] T001 Make\n    - [ ] T002 Paint\n\n### Checkpoint\n\n- [ ] T003 Look\n"
+    found, _ = groups(tmp_path, tasks)
+    assert [task.number for group in found for task in group.subtasks] == ["T001", "T002", "T003"]
+
+
 def test_a_task_keeps_its_labels_and_what_it_waits_for(tmp_path: Path) -> None:
     found, _ = groups(tmp_path, TASKS)
     assert found[1].subtasks == (
@@ -143,9 +149,7 @@ def test_headings_of_tasks_stand_below_a_phase_of_the_same_rank(tmp_path: Path) 
 
 
 def test_a_task_without_a_number_belongs_to_its_phase(tmp_path: Path) -> None:
-    tasks = (
-        "# T\n\n## Phase 2: A\n\n- [ ] T001 a\n- [ ] b\n  - [ ] a step of b\n\n**Checkpoint**:\n\n- [ ] all is well\n"
-    )
+    tasks = "# T\n\n## Phase 2: A\n\n- [ ] T001 a\n- [ ] b\n  - [ ] a step of b\n\n**Checkpoint**:\n\n"
     found, problems = groups(tmp_path, tasks)
     assert [(t.number, t.title, t.details) for t in found[0].subtasks] == [
         ("T001", "a", ()),

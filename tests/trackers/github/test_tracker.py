@@ -268,6 +268,16 @@ def test_discussions_and_deleted_numbers_do_not_end_the_search(at: Scene) -> Non
     assert at.once(FILED) == Done("7", f"{URL}/7", Remote.OPEN)
 
 
+@pytest.mark.parametrize("name", ["octo/project", "Octo/Project"])
+def test_a_list_that_lacks_an_issue_of_ours_is_not_believed_however_the_repository_is_written(
+    at: Scene, name: str
+) -> None:
+    at.fake.repository.owner, _, at.fake.repository.name = name.partition("/")
+    at.settled(FILED)
+    at.fake.knobs.lag = DAY
+    assert isinstance(at.once(replace(FILED, id="e7", fingerprint="f7")), Retry)
+
+
 def test_many_discussions_in_a_row_are_seen_through_with_more_readings(at: Scene) -> None:
     at.fake.knobs.lag = 10 * DAY
 

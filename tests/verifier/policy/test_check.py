@@ -181,3 +181,9 @@ def test_stops_are_failures_and_notes_are_warnings() -> None:
     assert (unknown.kind, unknown.is_error) == (FailureKind.UNKNOWN, True)
     new = one_file(None, "import pytest\n\n\n@pytest.mark.skip\ndef test_g():\n    assert g() == 1\n")
     assert [one.code for one in as_warnings(check_change(new, PolicyContext()))] == ["skip-added"]
+
+
+def test_a_skip_on_one_platform_does_not_excuse_one_everywhere() -> None:
+    some = OLD.replace("def test_f", '@pytest.mark.skipif(sys.platform == "win32", reason="paths")\ndef test_f')
+    report = check_change(one_file(some, some.replace("def test_f", "@pytest.mark.skip\ndef test_f")), PolicyContext())
+    assert [(one.rule, one.severity) for one in report.findings] == [(Rule.SKIP_ADDED, Severity.BLOCK)]
