@@ -307,6 +307,11 @@ class VerifySettings(Table):
     untested: Literal["fail", "unknown"] = Field(
         default="fail", description="The verdict on a requirement that no test names."
     )
+    counterfactual: Literal["require", "report", "off"] = Field(
+        default="off",
+        description="Tests of `checks` that pass are seen to fail when the work is broken, and to be the committed "
+        "ones: required, told, or not asked (docs/proof.md).",
+    )
     timeout: Seconds = Field(default=600.0, description="Seconds for each command of `checks`.")
     changes: Literal["refuse", "report", "ignore"] = Field(
         default="refuse",

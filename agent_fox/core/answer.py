@@ -15,7 +15,7 @@ from agent_fox.core.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledO
 from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Disposition, Report, Signal, Verdict, Word
+from agent_fox.core.verdict import Disposition, Report, Signal, Unproven, Verdict, Word
 
 MOST_NOTES = 20
 LONGEST_NOTE = 200
@@ -147,6 +147,7 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         disposition=_disposition(fields.get("disposition")),
         is_proven=fields.get("disposition_proven") is True,
         needs_person=fields.get("needs_person") is True,
+        how=plain(fields.get("how")),
         command=plain(fields.get("command") or fields.get("check")),
     )
 
@@ -165,8 +166,8 @@ def _count(value: object) -> int | None:
     return int(str(value)) if is_number else None
 
 
-def _disposition(value: object) -> Disposition:
-    return next((known for known in Disposition if known == value), Disposition.REPAIRABLE)
+def _disposition(value: object) -> Disposition | Unproven:
+    return next((known for known in (*Disposition, *Unproven) if known == value), Disposition.REPAIRABLE)
 
 
 def _overall(fields: Mapping[str, object]) -> Iterable[object]:

@@ -29,6 +29,14 @@ class Disposition(StrEnum):
     SPEC_FAULT = "spec fault"
 
 
+class Unproven(StrEnum):
+    """Why tests that pass do not prove a requirement; in the place of a disposition. See `docs/proof.md`."""
+
+    WEAKENED_TEST = "weakened test"
+    CHANGED_EXPECTATION = "changed expectation"
+    VACUOUS_TEST = "vacuous test"
+
+
 @dataclass(frozen=True, slots=True)
 class Signal:
     """A deterministic sign of a cause: the command that failed and its first error line, normalised."""
@@ -44,7 +52,7 @@ class Verdict:
     `said` is the word as written, `word` what it means. `failing_tests` is a count where the judge can count.
     `is_proven` holds for a disposition that was shown by reruns (flaky on the same tree, pre-existing on the base
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
-    again, where one of our own judges ran it.
+    again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.proof.How`.
     """
 
     requirement_id: str
@@ -54,10 +62,11 @@ class Verdict:
     note: str = ""
     signal: Signal | None = None
     failing_tests: int | None = None
-    disposition: Disposition = Disposition.REPAIRABLE
+    disposition: Disposition | Unproven = Disposition.REPAIRABLE
     is_proven: bool = False
     needs_person: bool = False
     command: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from agent_fox.system import clock
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in, file_name
-from agent_fox.verifier.order import Untested, write_order
+from agent_fox.verifier.order import Counterfactual, Untested, write_order
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -178,6 +178,8 @@ class Workshop:
             configured=tuple(verify.commands),
             reports=tuple(verify.reports),
             untested=Untested(verify.untested),
+            counterfactual=Counterfactual(verify.counterfactual),
+            stated=sessions.stated(db, planned.node.spec_name),
             timeout=verify.timeout,
             sandbox=SandboxMode(verify.sandbox),
             network=verify.network,

@@ -54,6 +54,9 @@ SESSION_COLUMNS = (
 )
 
 
+LONGEST_STATED = 20_000
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchRow:
     """One process for a ticket; `pid` and `pid_start` name the process so that a recycled pid is not taken for it."""
@@ -108,6 +111,12 @@ def add_run_seconds(db: Database, run_id: int, seconds: float) -> None:
 
 def run_seconds(db: Database, run_id: int) -> float:
     return float(db.execute("SELECT seconds FROM runs WHERE id = ?", [run_id]).fetchone()[0])
+
+
+def stated(db: Database, spec_name: str) -> str:
+    """What the coders of a spec said in their summaries, oldest first, the newest `LONGEST_STATED` characters of it."""
+    sql = "SELECT summary FROM sessions WHERE spec_name = ? AND archetype = 'coder' AND summary <> '' ORDER BY id"
+    return "\n".join(summary for (summary,) in db.execute(sql, [spec_name]).fetchall())[-LONGEST_STATED:]
 
 
 def session_by_ticket(db: Database, ticket: Ticket) -> SessionRow | None:

@@ -27,7 +27,7 @@ from agent_fox.verifier.command_line import suites
 from agent_fox.verifier.evidence_text import capped
 from agent_fox.verifier.judging import Bench, Finding
 from agent_fox.verifier.mapping import Ownership
-from agent_fox.verifier.order import CheckOrder, OrderError, read_order
+from agent_fox.verifier.order import CheckOrder, Counterfactual, OrderError, read_order
 from agent_fox.verifier.reruns import check_fails_on_base, fails_on_base, retried
 from agent_fox.verifier.running_suites import Ground, run_suite
 from agent_fox.verifier.sources import Source, read_source
@@ -40,6 +40,7 @@ _NO_COMMAND = (
 
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.kept_flaky"
+_PROOF = "agent_fox.verifier.proof.weighing"
 _PLAN = "agent_fox.verifier.planned_commands"
 _MOST_NAMED = 20
 
@@ -73,9 +74,19 @@ def run_checks(order: CheckOrder) -> CheckReport:
     with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
         ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared")
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
+        findings = _proven(ground, _bench(order, runs))
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
-    return CheckReport(_bench(order, runs).findings(), runs)
+    return CheckReport(findings, runs)
+
+
+def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
+    """The findings, of which those that pass by tests count only as far as these tests can fail."""
+    findings = bench.findings()
+    if ground.order.counterfactual is Counterfactual.OFF:
+        return findings
+    weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(ground, bench, findings)
+    return weighed
 
 
 def _listed(order: CheckOrder) -> tuple[str, ...]:
@@ -211,6 +222,8 @@ def _row(finding: Finding) -> dict[str, Any]:
         "failing_tests": verdict.failing_tests,
         "disposition": verdict.disposition.value,
         "disposition_proven": verdict.is_proven,
+        "needs_person": verdict.needs_person,
+        "how": verdict.how,
         "artifact": finding.run.log if finding.run else "",
     }
 

@@ -65,6 +65,13 @@ class Bench:
         """One finding for each expected id, in the order's order."""
         return tuple(self._judge(id, mapped) for id, mapped in self._mapped.items())
 
+    def shown(self, id: str) -> tuple[Case, ...]:
+        """The tests that passed and name this id, or are named for it."""
+        return tuple(case for case in self._mapped[id].cases if case.outcome in SHOWN)
+
+    def run_of(self, case: Case) -> SuiteRun:
+        return self._run_of[case]
+
     def is_settled(self) -> bool:
         """Whether every id was tested or failed, so that no further command could say more."""
         return all(_failed(mapped) or _is_tested(mapped) for mapped in self._mapped.values())

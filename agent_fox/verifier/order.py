@@ -32,6 +32,14 @@ class Untested(StrEnum):
         return Word.FAIL if self is Untested.FAIL else Word.UNKNOWN
 
 
+class Counterfactual(StrEnum):
+    """What follows where a test that passes is not seen to fail (`[verify] counterfactual`)."""
+
+    REQUIRE = "require"
+    REPORT = "report"
+    OFF = "off"
+
+
 class OrderError(ValueError):
     """The order can't be read; the message says where and why."""
 
@@ -56,6 +64,8 @@ class CheckOrder:
     brought: paths of the workspace that git does not hold, and which such a checkout is lent.
     flaky: ids of tests that are run again before they are believed either way; those on the list in `flaky_file` too,
     to which tests are added that reruns prove flaky (`commit` is where).
+    stated: what the coders of the spec said in their summaries, in which a changed test is given its reason.
+    counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -87,6 +97,8 @@ class CheckOrder:
     spec: str = ""
     others: tuple[str, ...] = ()
     shared: tuple[str, ...] = ()
+    counterfactual: Counterfactual = Counterfactual.OFF
+    stated: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 

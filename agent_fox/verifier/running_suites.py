@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +15,7 @@ from agent_fox.verifier.asking import with_report, with_tests
 from agent_fox.verifier.calls import Call, call_of
 from agent_fox.verifier.command_line import Command, CommandRefused, split_command
 from agent_fox.verifier.commands import Bounds, Ended, Place, run_logged
+from agent_fox.verifier.controls import with_controls
 from agent_fox.verifier.suite import SuiteRun, Unattempted
 from agent_fox.verifier.suite_reading import OWN_REPORT, Attempt, read_attempt
 from agent_fox.verifier.toolchains import toolchain
@@ -27,6 +29,8 @@ _BUILD_REPORTS = {
     "gradle": ("**/build/test-results/**/TEST-*.xml",),
 }
 _KEEPING = "agent_fox.verifier.kept_logs"
+REPORTERS = Path(__file__).parent / "reporters"
+_JOINED = {"PYTHONPATH": os.pathsep, "NODE_OPTIONS": " "}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,10 @@ def run_suite(line: str, ground: Ground, name: str) -> SuiteRun:
     except CommandRefused as error:
         return SuiteRun(line, unattempted=Unattempted(str(error), Disposition.ENVIRONMENT))
     call = call_of(command.argv, ground.workspace)
-    first = _attempt(command, call, ground, f"{name}-first", ground.order.timeout)
+    first = attempt_of(command, call, ground, f"{name}-first", ground.order.timeout)
     if not first.ended.is_timed_out:
         return read_attempt(first)
-    return read_attempt(_attempt(command, call, ground, f"{name}-second", ground.order.timeout))
+    return read_attempt(attempt_of(command, call, ground, f"{name}-second", ground.order.timeout))
 
 
 def run_tests(run: SuiteRun, tests: Sequence[Case], ground: Ground, name: str, timeout: float) -> SuiteRun | None:
@@ -73,38 +77,48 @@ def run_tests(run: SuiteRun, tests: Sequence[Case], ground: Ground, name: str, t
     selected = with_tests(run.call, tests) if run.call else None
     if run.command is None or selected is None:
         return None
-    return read_attempt(_attempt(run.command, selected, ground, name, timeout))
+    return read_attempt(attempt_of(run.command, selected, ground, name, timeout))
 
 
 def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
     """Run the whole command of a run once more."""
     if run.command is None:
         return None
-    return read_attempt(_attempt(run.command, run.call, ground, name, ground.order.timeout))
+    return read_attempt(attempt_of(run.command, run.call, ground, name, ground.order.timeout))
 
 
-def _attempt(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
+def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
     private, globs = ground.folder(name), _globs(call, ground.order)
     own, place = private / OWN_REPORT, Place(ground.workspace, private, ground.caches())
-    asked = with_report(call, own) if call else None
+    asked, controls = with_controls(with_report(call, own), private / "controls") if call else (None, None)
     before = _stamps(ground.workspace, globs)
     argv, started = asked.argv if asked else command.argv, time_ns()
     ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground))
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)
-    return Attempt(command, call, ended, tuple(reports), timeout, place.log, ground.workspace, started, kept)
+    return Attempt(command, call, ended, tuple(reports), timeout, place.log, ground.workspace, started, kept, controls)
 
 
 def _bounds(ground: Ground) -> Bounds:
     order = ground.order
     readable = tuple(Path(folder) for folder in order.readable)
-    return Bounds(order.sandbox, order.network, order.memory, order.processes, (*readable, *ground.also))
+    return Bounds(order.sandbox, order.network, order.memory, order.processes, (*readable, *ground.also, REPORTERS))
 
 
 def _variables(command: Command, asked: Call | None, ground: Ground) -> Mapping[str, str]:
     added = {**toolchain(asked.tool, ground.shared), **asked.variables} if asked else {}
-    return {**added, **ground.order.environment, **command.variables}
+    return joined(added, {**ground.order.environment, **command.variables})
+
+
+def joined(ours: Mapping[str, str], theirs: Mapping[str, str]) -> dict[str, str]:
+    """What they set counts over what we set; but a path or options of ours stand before theirs."""
+    both = {
+        name: between.join([ours[name], theirs[name]])
+        for name, between in _JOINED.items()
+        if {name} <= ours.keys() & theirs.keys()
+    }
+    return {**ours, **theirs, **both}
 
 
 def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:

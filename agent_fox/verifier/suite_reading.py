@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.calls import Call
     from agent_fox.verifier.command_line import Command
     from agent_fox.verifier.commands import Ended
+    from agent_fox.verifier.controls import Controls
 
 _EXIT_NOT_EXECUTABLE = (126, 127)
 _EXIT_KILLED = (-9, 137)
@@ -48,6 +50,7 @@ class Attempt:
     workspace: Path
     started: int
     kept_log: str = ""
+    controls: Controls | None = None
 
     @property
     def tool(self) -> str:
@@ -68,7 +71,8 @@ def read_attempt(attempt: Attempt) -> SuiteRun:
     reading = _read(attempt)
     collected = tuple(case for case in reading.cases if not _is_broken_file(case))
     broken = (*_broken(attempt), *(_broken_file(case) for case in reading.cases if _is_broken_file(case)))
-    unattempted = _not_run(attempt.ended) or reading.unreadable
+    attempt, collected, doubted = _without_controls(attempt, collected, broken)
+    unattempted = _not_run(attempt.ended) or reading.unreadable or doubted
     if unattempted is None and _is_unexplained(attempt, collected, broken):
         explained = _explained(attempt, has_cases=bool(collected))
         broken = (*broken, *explained) if isinstance(explained, tuple) else broken
@@ -89,6 +93,24 @@ def read_attempt(attempt: Attempt) -> SuiteRun:
         attempt.kept_log,
         attempt.ended.isolation,
     )
+
+
+def _without_controls(
+    attempt: Attempt, cases: tuple[Case, ...], broken: tuple[Broken, ...]
+) -> tuple[Attempt, tuple[Case, ...], Unattempted | None]:
+    """The attempt and its tests as if there were no controls; and why nothing of the report counts, if so."""
+    if attempt.controls is None:
+        return attempt, cases, None
+    others, doubt = attempt.controls.taken_out(cases, [one.file for one in broken])
+    code = attempt.ended.exit_code
+    if attempt.controls.by_file and len(others) < len(cases):
+        if code == 0 and not doubt:
+            doubt = "the exit code is 0, although tests of our own failed"
+        if code == 1 and not broken and not any(case.outcome is Outcome.FAILED for case in others):
+            attempt = replace(attempt, ended=replace(attempt.ended, exit_code=0))
+    if not doubt:
+        return attempt, others, None
+    return attempt, others, Unattempted(f"the runner is not believed: {doubt}", Disposition.POLICY)
 
 
 def _read(attempt: Attempt) -> _Reading:

@@ -30,15 +30,13 @@ class Reasons:
 
     def __init__(self, context: PolicyContext, before: Iterable[Test]) -> None:
         self._context = context
-        self._sentences = tuple(part for part in _SENTENCE.split(context.summary) if part.strip())
+        self._sentences = sentences_of(context.summary)
         self._naming = Naming(context.removed_requirements)
         self._said = {test.name: test.function.said for test in before}
 
     def about(self, path: str, test: str | None) -> str | None:
         """The sentence of the summary that names the test, or its file, and has words enough to say why."""
-        names = [path, path.rpartition("/")[2]]
-        names += [test.rpartition("::")[2]] if test else []
-        return next((one.strip() for one in self._sentences if any(_explains(one, name) for name in names)), None)
+        return reason_for(self._sentences, path, test)
 
     def weigh(self, finding: PolicyFinding) -> PolicyFinding:
         """The finding with the severity that it has in this context."""
@@ -81,6 +79,17 @@ class Reasons:
             return finding.file in self._context.requirement_tests
         leaf = finding.test.rpartition("::")[2]
         return any(one in (finding.test, finding.file, leaf) for one in self._context.requirement_tests)
+
+
+def sentences_of(summary: str) -> tuple[str, ...]:
+    return tuple(part for part in _SENTENCE.split(summary) if part.strip())
+
+
+def reason_for(sentences: Iterable[str], path: str, test: str | None) -> str | None:
+    """The sentence that names a test, or its file, and has words enough to say why it was changed."""
+    names = [path, path.rpartition("/")[2]]
+    names += [test.rpartition("::")[2]] if test else []
+    return next((one.strip() for one in sentences if any(_explains(one, name) for name in names)), None)
 
 
 def _explains(sentence: str, name: str) -> bool:

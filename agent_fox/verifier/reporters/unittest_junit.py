@@ -72,10 +72,57 @@ class Runner(unittest.TextTestRunner):
     """No failure hides the next."""
 
     resultclass = Recording  # type: ignore[assignment] # typeshed knows only functions here
+    controls = ""
 
     def run(self, test: unittest.TestSuite | unittest.TestCase) -> unittest.TextTestResult:
+        """Tests of our own, whose outcome is known, stand around the others; in the exit code they do not count."""
         self.failfast = False
-        return super().run(test)
+        if not self.controls or not test.countTestCases():
+            return super().run(test)
+        result = super().run(unittest.TestSuite([*_controls("before"), test, *_controls("after")]))
+        result.failures[:] = [failed for failed in result.failures if self.controls not in failed[0].id()]
+        result.testsRun -= 4
+        return result
+
+
+def _controls(when: str) -> list[unittest.TestCase]:
+    """One that passes and one that fails."""
+
+    def passes(self: unittest.TestCase) -> None:
+        pass
+
+    def fails(self: unittest.TestCase) -> None:
+        """By every assertion that tests use most; one that holds makes it pass, which is seen."""
+        if all(_is_raised(self, name, given) for name, given in FALSE.items()):
+            self.fail(Runner.controls)
+
+    tests = {f"{Runner.controls}_{when}_{one.__name__}": one for one in (passes, fails)}
+    kind = type("Control", (unittest.TestCase,), tests)
+    return [kind(name) for name in tests]
+
+
+FALSE: dict[str, tuple[object, ...]] = {
+    "assertEqual": (0, 1),
+    "assertNotEqual": (0, 0),
+    "assertTrue": (False,),
+    "assertFalse": (True,),
+    "assertIs": (None, False),
+    "assertIsNone": (0,),
+    "assertIsNotNone": (None,),
+    "assertIn": (0, ()),
+    "assertIsInstance": (0, str),
+    "assertGreater": (0, 1),
+    "assertAlmostEqual": (0, 1),
+    "assertRaises": (ValueError, int),
+}
+
+
+def _is_raised(test: unittest.TestCase, name: str, given: tuple[object, ...]) -> bool:
+    try:
+        getattr(test, name)(*given)
+    except AssertionError:
+        return True
+    return False
 
 
 def _is_broken_file(test: unittest.TestCase) -> bool:
@@ -110,5 +157,6 @@ def _clean(text: str) -> str:
 
 
 if __name__ == "__main__":
+    Runner.controls = os.environ.pop("AGENT_FOX_CONTROLS", "")
     sys.path[0] = os.getcwd()  # noqa: PTH109 - where `python -m unittest` looks first
     unittest.main(module=None, argv=["python -m unittest", *sys.argv[2:]], testRunner=Runner)

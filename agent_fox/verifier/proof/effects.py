@@ -1,0 +1,40 @@
+"""What the end of a test says of what was broken meanwhile. Runs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from agent_fox.core.proof import Effect
+from agent_fox.core.regex import regex
+from agent_fox.verifier.cases import Outcome
+from agent_fox.verifier.proof.sides import is_test_side
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.proof.lab import End
+
+_ASSERTION = regex(r"(?:.*\.)?(?:\w*AssertionError|Failed|failureException|ERR_ASSERTION|JestAssertionError)")
+
+
+def effect_of(end: End | None) -> Effect:
+    """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product."""
+    if end is None or end.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE):
+        return Effect.VOID
+    if end.outcome is not Outcome.FAILED:
+        return Effect.UNNOTICED
+    if is_own_assertion(end):
+        return Effect.KILLED
+    return Effect.CRASHED if any(not is_test_side(frame) for frame in end.frames) else Effect.KILLED
+
+
+def is_own_assertion(end: End) -> bool:
+    """Whether an assertion failed that stands on the test side."""
+    return bool(end.frames) and is_test_side(end.frames[-1]) and _ASSERTION.fullmatch(end.kind) is not None
+
+
+def of_several(effects: Sequence[Effect]) -> Effect:
+    """Of several tests of one requirement: one that notices is enough."""
+    for word in (Effect.KILLED, Effect.CRASHED, Effect.UNNOTICED):
+        if word in effects:
+            return word
+    return Effect.VOID

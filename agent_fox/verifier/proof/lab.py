@@ -1,0 +1,193 @@
+"""Running a requirement's tests in throw-away copies of a tree, in which something was broken, put back or laid over.
+
+Every run is one of the verifier's own, in its sandbox, with controls around the tests; beside its report stands what
+each test executed and opened, and the error that each ended with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.asking import with_tests
+from agent_fox.verifier.proof.sides import copied
+from agent_fox.verifier.running_suites import Ground, attempt_of
+from agent_fox.verifier.suite_reading import read_attempt
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.calls import Call
+    from agent_fox.verifier.cases import Case, Outcome
+    from agent_fox.verifier.suite import SuiteRun
+
+_REPORTERS = Path(__file__).parents[1] / "reporters"
+LEAST_SECONDS = 20.0
+TIMES_SLOWER = 4.0
+
+_ERROR = regex(r"\b((?:[\w.]*\.)?\w*(?:Error|Exception|Failure))\b")
+
+_NODE = ("node-test", "jest", "vitest", "mocha")
+MEASURED = ("pytest", "unittest", *_NODE)
+"""Runners of which is seen what each test executes."""
+
+Executed = tuple[str, int]
+"""A function: its file, and its first line; of JavaScript where it starts, in UTF-16 code units."""
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through."""
+
+    outcome: Outcome
+    kind: str = ""
+    message: str = ""
+    frames: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run."""
+
+    ends: Mapping[str, End] = field(default_factory=dict)
+    executed: Mapping[str, frozenset[Executed]] = field(default_factory=dict)
+    opened: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    why_not: str = ""
+    cases: tuple[Case, ...] = ()
+
+    def executed_by(self, tests: Iterable[Case]) -> frozenset[Executed]:
+        """By these tests, and outside of any (imports, for all of them)."""
+        return frozenset().union(*(self.executed.get(id, frozenset()) for id in ["", *(test.id for test in tests)]))
+
+    def opened_by(self, tests: Iterable[Case]) -> frozenset[str]:
+        return frozenset().union(*(self.opened.get(id, frozenset()) for id in ["", *(test.id for test in tests)]))
+
+
+class Lab:
+    """Copies of one tree, made as they are needed below the ground's private folder."""
+
+    def __init__(self, ground: Ground, source: Path, name: str) -> None:
+        self._ground, self._source, self._name = ground, source, name
+        self._numbers = count(1)
+        self.runs = 0
+
+    def run(self, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None]) -> Seen:
+        """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone)."""
+        self.runs += 1
+        name = f"{self._name}-{next(self._numbers)}"
+        tree = self._ground.private / "trees" / name
+        lent = copied(self._source, tree)
+        try:
+            for path, text in changes.items():
+                _put(tree / path, text)
+            ground = replace(self._ground, workspace=tree, also=(*self._ground.also, *lent))
+            return _observed(run, tests, ground, name)
+        finally:
+            shutil.rmtree(tree, ignore_errors=True)
+
+
+def _put(place: Path, content: bytes | str | None) -> None:
+    if content is None:
+        place.unlink(missing_ok=True)
+        return
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if place.is_symlink():
+        place.unlink()
+    place.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape"))
+
+
+def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name: str) -> Seen:
+    selected = (with_tests(run.call, tests) if run.call and tests is not None else None) or run.call
+    if run.command is None or selected is None:
+        return Seen(why_not="the tests of this command are not told one by one")
+    folder = ground.private / f"seen-{name}"
+    asked = probed(selected, folder, ground.workspace)
+    timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds))
+    attempt = attempt_of(run.command, asked, ground, name, timeout)
+    suite = read_attempt(attempt)
+    if suite.unattempted is not None:
+        return Seen(why_not=suite.unattempted.reason)
+    return _joined(suite, folder, ground.workspace)
+
+
+def probed(call: Call, folder: Path, root: Path) -> Call:
+    """The call with the recorder, and in pytest the probe; as it is for tools that have none."""
+    folder.mkdir(parents=True)
+    if call.tool in _NODE:
+        return replace(call, variables={**call.variables, "NODE_V8_COVERAGE": str(folder / "v8")})
+    if call.tool not in ("pytest", "unittest"):
+        return call
+    shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
+    (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
+    told = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
+    if call.tool != "pytest":
+        return told
+    name = f"afp_{folder.name.replace('-', '_')}"
+    shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
+    return told.with_more("-p", name)
+
+
+def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
+    told, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
+    ends = {case.id: _end(case, told.get(case.id, {}), root, tool) for case in suite.cases}
+    executed: dict[str, set[Executed]] = {}
+    opened: dict[str, set[str]] = {}
+    for path in sorted(folder.glob("seen-*.json")):
+        for test, seen in _read(path).items():
+            executed.setdefault(test, set()).update((file, line) for file, line in seen["executed"])
+            opened.setdefault(test, set()).update(seen["opened"])
+    for test, place in v8_executed(folder / "v8", root, suite.cases):
+        executed.setdefault(test, set()).add(place)
+    broken = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
+    done = {test: frozenset(found) for test, found in executed.items()}
+    return Seen(ends, done, {test: frozenset(found) for test, found in opened.items()}, broken, suite.cases)
+
+
+def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:
+    if "frames" not in told:
+        return _end_by_text(case, root, tool)
+    frames = (Path(frame) for frame in told["frames"])
+    inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
+    return End(case.outcome, told.get("kind", ""), told.get("message", "") or case.message, inside)
+
+
+def _end_by_text(case: Case, root: Path, tool: str) -> End:
+    """By what its report has of the error and its stack: of JavaScript the innermost frame is the first."""
+    stack = re.findall(rf"{re.escape(str(root))}/([^\s:)'\"]+)", case.text)
+    frames = tuple(frame for frame in stack if not frame.startswith("node_modules/"))
+    kind = next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
+    return End(case.outcome, kind, case.message, frames if tool in ("pytest", "unittest") else frames[::-1])
+
+
+def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tuple[str, Executed]]:
+    """What Node's own coverage saw, for each test of the file that the process ran; of other processes, for all."""
+    tests: dict[str, list[str]] = {}
+    for case in cases:
+        tests.setdefault(case.file, []).append(case.id)
+    for path in sorted(folder.glob("*.json")):
+        scripts = {_place(str(one.get("url", "")), root): one["functions"] for one in _read(path).get("result", ())}
+        ran = [test for file in scripts for test in tests.get(file, ())] or [""]
+        for file, functions in scripts.items():
+            starts = [one["ranges"][0]["startOffset"] for one in functions if one["ranges"][0]["count"]]
+            yield from ((test, (file, start)) for start in starts if file for test in ran)
+
+
+def _place(url: str, root: Path) -> str:
+    path = Path(unquote(url.removeprefix("file://")))
+    is_own = path.is_relative_to(root) and "node_modules" not in path.parts
+    return path.relative_to(root).as_posix() if is_own else ""
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

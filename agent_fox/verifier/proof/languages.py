@@ -1,0 +1,60 @@
+"""Which languages have mutants and twins here, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.policy.discovery import language_of as spoken_in
+from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.proof.sites import Site
+
+_SCRIPT = ("script_sites", "script_twins")
+_COMPILED = ("compiled_sites", "compiled_twins")
+_MODULES = {
+    Language.PYTHON: ("python_sites", "python_twin"),
+    **dict.fromkeys((Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX), _SCRIPT),
+    **dict.fromkeys((Language.GO, Language.JAVA, Language.RUST), _COMPILED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutants:
+    """What can be broken in a text of one language, and its tests with a false assertion at their end.
+
+    The modules are loaded when they are first asked: they load grammars. Raises ImportError where these are missing.
+    """
+
+    language: Language
+
+    def sites(self, text: str) -> tuple[Site, ...]:
+        """Every place, in the order of the text. Raises Unreadable."""
+        found: tuple[Site, ...] = self._module(0).sites(text, *self._told)
+        return found
+
+    def broken(self, text: str, chosen: Iterable[Site]) -> str:
+        """The text with these places broken at once."""
+        made: str = self._module(0).broken(text, chosen, *self._told)
+        return made
+
+    def twin(self, text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
+        """The text in which this test ends with a false assertion; None where that cannot be made."""
+        made: str | None = self._module(1).twin(text, classes, function, mark, *self._told)
+        return made
+
+    @property
+    def _told(self) -> tuple[Language, ...]:
+        return () if self.language is Language.PYTHON else (self.language,)
+
+    def _module(self, which: int) -> Any:  # noqa: ANN401 - one of three pairs of modules
+        return import_module(f"agent_fox.verifier.proof.{_MODULES[self.language][which]}")
+
+
+def language_of(path: str) -> Mutants | None:
+    """The mutants of a file's language; None for a file that is no code, or whose language has none here."""
+    language = spoken_in(path, {})
+    return Mutants(language) if language in _MODULES else None

@@ -1,0 +1,83 @@
+"""The test side of a project, and trees that have the test side of one commit and the product of another.
+
+Source of the rule: `docs/proof.md`, "Words".
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path, PurePosixPath
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.base_tree import BORROWED
+from agent_fox.verifier.policy.discovery import belongs_to_tests
+from agent_fox.verifier.policy.file_rules import is_golden
+from agent_fox.verifier.policy.settings import BadSettings, settings_of
+
+_SETTINGS = regex(
+    r"(?:pytest|\.pytest|tox)\.ini|conftest\.py|\.coveragerc"
+    r"|(?:jest|vitest|vitest\.workspace|playwright|karma|ava)\.config\.\w+|\.mocharc(?:\.\w+)?|\.babelrc|babel\.config\.\w+"
+)
+_MIXED = {
+    "pyproject.toml": ("tool.pytest.",),
+    "setup.cfg": ("tool:pytest.",),
+    "package.json": ("scripts.test", "scripts.pretest", "scripts.posttest", "jest.", "vitest.", "mocha.", "ava."),
+}
+"""Files of which only some settings are test side."""
+
+NOT_COPIED = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", *BORROWED})
+
+
+def is_test_side(path: str) -> bool:
+    """Whether a file is a test, or what tests are made from: helpers, fixtures, snapshots, golden data, settings."""
+    return belongs_to_tests(path) or is_golden(path) or bool(_SETTINGS.fullmatch(PurePosixPath(path).name))
+
+
+def differing(paths: Iterable[str], base: Path, tree: Path) -> tuple[str, ...]:
+    """Those of `paths` that are test side, of files that are only in part where that part differs."""
+    return tuple(path for path in paths if is_test_side(path) or _differs_in_part(path, base / path, tree / path))
+
+
+def _differs_in_part(path: str, one: Path, other: Path) -> bool:
+    keys = _MIXED.get(PurePosixPath(path).name)
+    return keys is not None and _of_tests(one, keys) != _of_tests(other, keys)
+
+
+def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] | None:
+    try:
+        found = settings_of(file.name, file.read_text("utf-8", "replace"))
+    except (OSError, BadSettings):
+        return None
+    return {name: value for name, value in found.items() if name.startswith(keys)}
+
+
+def lay_over(tree: Path, paths: Iterable[str], other: Path) -> None:
+    """Make these paths of `tree` as they are in `other`; those that are not there are taken away."""
+    for path in paths:
+        place, source = tree / path, other / path
+        if place.is_symlink() or place.is_file():
+            place.unlink()
+        if source.is_symlink() or source.is_file():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, place, follow_symlinks=False)
+
+
+def copied(source: Path, target: Path) -> tuple[Path, ...]:
+    """A copy of a tree that may be changed. Installed dependencies are lent; where they lie is returned."""
+    shutil.copytree(source, target, symlinks=True, ignore=_left_out(source))
+    return tuple(_lent(source, target))
+
+
+def _left_out(source: Path) -> Callable[[str, list[str]], set[str]]:
+    def choose(folder: str, names: list[str]) -> set[str]:
+        return {name for name in names if name in NOT_COPIED or (name == ".git" and Path(folder) == source)}
+
+    return choose
+
+
+def _lent(source: Path, target: Path) -> Iterator[Path]:
+    for name in BORROWED:
+        if (source / name).exists():
+            (target / name).symlink_to((source / name).resolve())
+            yield (source / name).resolve()

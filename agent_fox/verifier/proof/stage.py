@@ -1,0 +1,389 @@
+"""What of the tests that passed proves something: sealed, red before, the false twin, red without. See `docs/proof.md`.
+
+Each requirement that would pass by tests is tried. What came of it stands beside its verdict, or takes it away.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.proof import Before, Effect, Place, Seal, Shown, Trial, killed_by, next_trial, shown, shown_by_data
+from agent_fox.core.values import dataclass
+from agent_fox.system.git import GitError
+from agent_fox.verifier.base_tree import base_tree
+from agent_fox.verifier.cases import Case, Outcome
+from agent_fox.verifier.change_under_check import changed_paths
+from agent_fox.verifier.mapping import Ownership
+from agent_fox.verifier.policy.reasons import reason_for, sentences_of
+from agent_fox.verifier.proof.effects import effect_of, is_own_assertion, of_several
+from agent_fox.verifier.proof.lab import MEASURED, Executed, Lab, Seen
+from agent_fox.verifier.proof.languages import language_of
+from agent_fox.verifier.proof.sides import NOT_COPIED, differing, is_test_side
+from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
+from agent_fox.verifier.sources import read_source
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.running_suites import Ground
+    from agent_fox.verifier.suite import SuiteRun
+
+MOST_RUNS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A requirement that would pass, and the tests of one run that show it."""
+
+    id: str
+    run: SuiteRun
+    tests: tuple[Case, ...]
+
+
+@dataclass(slots=True)
+class Standing:
+    """What is known of one requirement's tests so far."""
+
+    claim: Claim
+    executed: frozenset[Executed] = frozenset()
+    opened: frozenset[str] = frozenset()
+    before: Before = Before.UNKNOWN
+    places: tuple[Place, ...] = ()
+    trials: list[Trial] = field(default_factory=list)
+    word: Shown | None = None
+    why: str = ""
+    seal: Seal = Seal.HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What the trials of one requirement came to. `why`: in words, with the place and test that decided it.
+
+    `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
+    spec it took.
+    """
+
+    id: str
+    word: Shown
+    why: str
+    is_written_here: bool
+    runs: int
+    before: Before = Before.UNKNOWN
+    seal: Seal = Seal.HOLDS
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenSeal:
+    """A committed test that fails. `is_own`: by an assertion of its own, and not for want of something."""
+
+    test: Case
+    is_own: bool
+
+
+class Stage:
+    """The trials of all requirements of one verification, which share their runs."""
+
+    def __init__(self, ground: Ground, base: Path | None, changed: frozenset[str]) -> None:
+        self._ground, self._root, self._base, self._changed = ground, ground.workspace, base, changed
+        self._lab = Lab(ground, ground.workspace, "proof")
+        self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
+        self._texts: dict[str, str] = {}
+        self._sites: dict[str, tuple[Site, ...]] = {}
+        self.runs = 0
+
+    def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
+        standings = [Standing(claim) for claim in claims]
+        for run in {id(claim.run): claim.run for claim in claims}.values():
+            mine = [one for one in standings if one.claim.run is run]
+            self._sealed(run, mine)
+            mine = [one for one in mine if one.seal is Seal.HOLDS]
+            self._twins(run, mine)
+            self._before(run, [one for one in mine if one.word is None])
+            self._without(run, [one for one in mine if one.word is None])
+        return tuple(self._proof(one) for one in standings)
+
+    def _proof(self, one: Standing) -> Proof:
+        files = {test.file for test in one.claim.tests}
+        is_here = self._base is None or bool(files & self._changed)
+        return Proof(one.claim.id, one.word or Shown.UNDECIDED, one.why, is_here, self.runs, one.before, one.seal)
+
+    # The tests that a person committed, in the words in which they were committed.
+
+    def _sealed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Lay the base's test side over the tree; where that lacks something, leave what was added."""
+        if self._base is None or not self._tests_changed:
+            return
+        over = {path: _bytes_of(self._base / path) for path in self._tests_changed}
+        broken = self._broken_seals(run, mine, over)
+        if broken and None in over.values():
+            kept = {path: content for path, content in over.items() if content is not None}
+            lacking = [one for one in mine if one.claim.id in broken and not broken[one.claim.id].is_own]
+            again = self._broken_seals(run, lacking, kept) if lacking else {}
+            broken = {id: one for id, one in broken.items() if one.is_own} | again
+        for one in mine:
+            if one.claim.id in broken:
+                case = broken[one.claim.id].test
+                said = sentences_of(self._ground.order.stated)
+                named = (reason_for(said, path, case.id) for path in (case.file, *self._tests_changed))
+                reason = next((one for one in named if one), None)
+                one.seal = Seal.CHANGED if reason else Seal.WEAKENED
+                told = f"the reason that was stated: {reason}" if reason else "no reason was stated"
+                one.why = f"the committed test {case.id} fails: {case.message or case.text[:200]}; {told}"
+
+    def _broken_seals(
+        self, run: SuiteRun, mine: Sequence[Standing], over: Mapping[str, bytes | None]
+    ) -> dict[str, BrokenSeal]:
+        """A committed test of each requirement that fails where these files are as they were committed."""
+        seen = self._seen(self._lab, run, None, over)
+        files = sorted({case.file for case in seen.cases} - {""})
+        found = {path: source for path in files if (source := read_source(self._base or self._root, path))}
+        mapped = Ownership(self._ground.order).map(seen.cases, found)
+        failed = {id: [case for case in one.cases if case.outcome is Outcome.FAILED] for id, one in mapped.items()}
+        own = {case: is_own_assertion(seen.ends[case.id]) for cases in failed.values() for case in cases}
+        first = {id: max(cases, key=own.__getitem__) for id, cases in failed.items() if cases}
+        return {one.claim.id: BrokenSeal(case, own[case]) for one in mine if (case := first.get(one.claim.id))}
+
+    # The false twins, in a run that is measured too.
+
+    def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        mark = f"twin {secrets.token_hex(6)}"
+        tests = _together(mine)
+        texts = self._twinned(tests, mark)
+        seen = self._seen(self._lab, run, tests, texts)
+        for one in mine:
+            one.executed, one.opened = seen.executed_by(one.claim.tests), seen.opened_by(one.claim.tests)
+            missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
+            passed = [
+                id
+                for test in one.claim.tests
+                if test.file in texts and (id := test.id) in seen.ends and _passes(seen, id)
+            ]
+            if seen.why_not or missing:
+                one.word, one.why = Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree"
+            elif passed:
+                one.word, one.why = Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too"
+
+    def _twinned(self, tests: Iterable[Case], mark: str) -> dict[str, str | None]:
+        """Each file of tests with a false assertion at the end of each of these tests, as far as that can be made."""
+        texts: dict[str, str | None] = {}
+        for file, classes, function in dict.fromkeys((test.file, test.classes, test.function) for test in tests):
+            language = language_of(file)
+            text = texts.get(file) or self._text(file)
+            made = language.twin(text, classes, function, mark) if language and text else None
+            if made is not None:
+                texts[file] = made
+        return texts
+
+    # Red before.
+
+    def _before(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        if self._base is None or not mine:
+            return
+        tests = _together(mine)
+        lab = Lab(self._ground, self._root, "before")
+        over = sorted(self._changed - {*self._tests_changed})
+        seen = self._seen(lab, run, tests, {path: _text_of(self._base / path) for path in over})
+        for one in mine:
+            one.before = _before(seen, one.claim.tests)
+
+    # Red without.
+
+    def _without(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        for one in mine:
+            one.places = tuple(self._places(one))
+            if not one.places:
+                self._without_places(run, one)
+        open_ = [one for one in mine if one.word is None]
+        while open_ and self.runs < MOST_RUNS:
+            asked = [(one, next_trial(one.places, one.trials)) for one in open_]
+            for one, places in asked:
+                if not places:
+                    one.word, one.why = shown(one.before, one.places, one.trials), self._told(one)
+                    if one.word is Shown.VACUOUS and not _is_measured(one):
+                        self._without_places(run, one)
+            open_ = [one for one in open_ if one.word is None]
+            for group in _compatible([(one, places) for one, places in asked if places]):
+                self._try(run, group)
+        for one in open_:
+            one.word, one.why = Shown.UNDECIDED, f"it was not decided within {MOST_RUNS} runs"
+
+    def _try(self, run: SuiteRun, group: Sequence[tuple[Standing, tuple[Place, ...]]]) -> None:
+        texts: dict[str, str | None] = {}
+        broken = {place for _, places in group for place in places}
+        for file in sorted({place.file for place in broken}):
+            language = language_of(file)
+            chosen = [self._sites[file][place.number] for place in broken if place.file == file]
+            texts[file] = language.broken(self._texts[file], chosen) if language else None
+        seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
+        for one, places in group:
+            found = [effect_of(seen.ends.get(test.id)) for test in one.claim.tests]
+            one.trials.append(Trial(places, Effect.VOID if seen.why_not else of_several(found)))
+
+    def _places(self, one: Standing) -> Iterator[Place]:
+        """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
+        files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
+        for file in sorted(files):
+            executed = {line for path, line in one.executed if path == file}
+            for number, site in enumerate(self._all_sites(file)):
+                if site.kind is Kind.EMPTIED or not _is_executed(site, executed):
+                    continue
+                is_changed = file in self._changed
+                yield Place(file, number, site.owner, site.line, site.kind is Kind.VALUE, is_changed)
+
+    def _named(self, one: Standing) -> set[str]:
+        """Files of code that its tests name, which other processes may execute; of a runner that measures nothing here,
+        what the change wrote, or else everything.
+        """
+        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        code = {path for path in self._files() if language_of(path) and not is_test_side(path)}
+        named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", said)}
+        tool = one.claim.run.call.tool if one.claim.run.call else ""
+        return named if tool in MEASURED else named or (code & self._changed) or code
+
+    def _files(self) -> frozenset[str]:
+        """All files of the tree, installed packages and what builds leave set apart."""
+        found = set()
+        for folder, folders, files in os.walk(self._root):
+            folders[:] = [name for name in folders if name not in NOT_COPIED and name not in ("target", ".git")]
+            found |= {Path(folder, name).relative_to(self._root).as_posix() for name in files}
+        return frozenset(found)
+
+    def _all_sites(self, file: str) -> tuple[Site, ...]:
+        if file not in self._sites:
+            language, text = language_of(file), self._text(file)
+            self._texts[file] = text or ""
+            try:
+                self._sites[file] = language.sites(text) if language and text else ()
+            except Unreadable:
+                self._sites[file] = ()
+        return self._sites[file]
+
+    # Files that are read, or are to be there or gone.
+
+    def _without_places(self, run: SuiteRun, one: Standing) -> None:
+        """Tests of which nothing is seen to execute that could be broken: they read data, or ask what is there."""
+        code = sorted({file for file, _ in one.executed if not is_test_side(file)})
+        files = sorted(path for path in one.opened if _is_data(path) and not is_test_side(path))
+        if code and not files:
+            one.word, one.why = Shown.VACUOUS, f"nothing that they execute in {code[0]} could change what they see"
+            return
+        without = emptied = None
+        if files:
+            gone: dict[str, str | None] = dict.fromkeys(files)
+            without = self._effect(run, one, gone)
+            emptied = self._effect(run, one, dict.fromkeys(files, ""))
+        one.word = shown_by_data(one.before, without, emptied)
+        named = ", ".join(files[:3]) or "what was changed"
+        one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
+
+    def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None]) -> Effect:
+        seen = self._seen(self._lab, run, one.claim.tests, texts)
+        return Effect.VOID if seen.why_not else of_several([effect_of(seen.ends.get(t.id)) for t in one.claim.tests])
+
+    # Small things.
+
+    def _seen(
+        self, lab: Lab, run: SuiteRun, tests: Sequence[Case] | None, texts: Mapping[str, bytes | str | None]
+    ) -> Seen:
+        self.runs += 1
+        return lab.run(run, tests, texts)
+
+    def _text(self, file: str) -> str | None:
+        return _text_of(self._root / file)
+
+    def _told(self, one: Standing) -> str:
+        killed = killed_by(one.trials)
+        tried = f"{len(one.trials)} of {len(one.places)} places were broken, alone or together"
+        if killed is None:
+            return f"{tried}, and no test noticed"
+        (place,) = killed.places
+        site = self._sites[place.file][place.number]
+        return f"{place.file}:{place.line}: {site.what}, and a test noticed"
+
+
+def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
+    return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+
+
+def _passes(seen: Seen, id: str) -> bool:
+    return seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
+
+
+def _before(seen: Seen, tests: Sequence[Case]) -> Before:
+    if seen.why_not and not seen.ends:
+        return Before.UNKNOWN
+    outcomes = {seen.ends[test.id].outcome for test in tests if test.id in seen.ends}
+    if Outcome.FAILED in outcomes:
+        return Before.RED
+    return Before.GREEN if outcomes == {Outcome.PASSED} else Before.UNKNOWN
+
+
+def _is_executed(site: Site, executed: set[int]) -> bool:
+    """What stands in no function is, with its file; and where nothing was measured, everything is taken to be."""
+    start = site.owner_range[0] if site.owner_range else site.owner_line
+    return not executed or not site.owner or start in executed
+
+
+def _is_measured(one: Standing) -> bool:
+    return any(not is_test_side(file) for file, _ in one.executed)
+
+
+def _is_data(path: str) -> bool:
+    return not language_of(path) and not path.endswith(".pyc")
+
+
+def _compatible(
+    asked: Sequence[tuple[Standing, tuple[Place, ...]]],
+) -> Iterator[list[tuple[Standing, tuple[Place, ...]]]]:
+    """Groups of trials that may share a run: no test of one executes what another breaks."""
+    groups: list[list[tuple[Standing, tuple[Place, ...]]]] = []
+    for one, places in asked:
+        fitting = (group for group in groups if all(_fits(one, places, other, more) for other, more in group))
+        group = next(fitting, None)
+        if group is None:
+            groups.append([(one, places)])
+        else:
+            group.append((one, places))
+    yield from groups
+
+
+def _fits(one: Standing, places: tuple[Place, ...], other: Standing, more: tuple[Place, ...]) -> bool:
+    return places == more or not (_meets(one, more) or _meets(other, places))
+
+
+def _meets(one: Standing, places: tuple[Place, ...]) -> bool:
+    """Whether its tests execute something of these; a function that the recorder cannot tell apart counts as met."""
+    files = {file for file, _ in one.executed}
+    mine = {(place.file, place.function) for place in one.places}
+    return any(place.file in files and (not place.function or (place.file, place.function) in mine) for place in places)
+
+
+def _text_of(path: Path) -> str | None:
+    content = _bytes_of(path)
+    return None if content is None else content.decode("utf-8", "surrogateescape")
+
+
+def _bytes_of(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+@contextmanager
+def stage(ground: Ground) -> Iterator[Stage]:
+    """The stage of a verification: with its base tree, and what changed since, where they can be had."""
+    order = ground.order
+    with ExitStack() as stack:
+        base, changed = None, frozenset[str]()
+        if order.base_commit:
+            with suppress(GitError):
+                made = base_tree(Path(order.repository), order.base_commit, ground.workspace, order.brought)
+                base = stack.enter_context(made).folder
+                changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
+        yield Stage(ground, base, changed)

@@ -1,0 +1,114 @@
+"""`sitecustomize` of one run: notes which functions of a project each Python process executes, and what it opens.
+
+It lies, under that name, in a folder that PYTHONPATH names first, beside `recorder.json` ({"root": the project}). Each
+process writes `seen-PID.json` there when it ends. In pytest a plugin tells which test runs; other processes begin with
+what PYTEST_CURRENT_TEST says. It runs under the project's interpreter: the standard library alone is used.
+"""
+
+# ruff: noqa: PTH100, PTH105, PTH109, PTH118, PTH120, PTH123 - it starts in every process, and pathlib costs as much
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+import threading
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from types import CodeType, FrameType
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+OUTSIDE = ""
+"""What is executed outside of any test, such as imports."""
+
+
+class Recorder:
+    """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [file]}}."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root.rstrip(os.sep) + os.sep
+        self.cwd = os.getcwd()
+        self.test = OUTSIDE
+        self.seen: dict[str, tuple[set[CodeType], set[str]]] = {}
+        self.begin(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
+
+    def begin(self, test: str) -> None:
+        """From now on it is this test."""
+        self.test = test
+        self.codes, self.files = self.seen.setdefault(test, (set(), set()))
+        if MONITORING is not None:
+            MONITORING.restart_events()
+
+    def started(self, code: CodeType, _offset: int) -> object:
+        self.codes.add(code)
+        disable: object = MONITORING.DISABLE
+        return disable
+
+    def called(self, frame: FrameType, event: str, _arg: object) -> None:
+        if event == "call":
+            self.codes.add(frame.f_code)
+
+    def heard(self, event: str, given: tuple[Any, ...]) -> None:
+        if event == "open" and isinstance(given[0], str):
+            self.files.add(given[0])
+
+    def document(self) -> dict[str, dict[str, list[Any]]]:
+        return {
+            test: {
+                "executed": sorted(
+                    {(place, code.co_firstlineno) for code in tuple(codes) if (place := self.place(code.co_filename))}
+                ),
+                "opened": sorted({place for file in tuple(files) if (place := self.place(file))}),
+            }
+            for test, (codes, files) in tuple(self.seen.items())
+        }
+
+    def place(self, file: str) -> str:
+        """The path below the project; empty elsewhere."""
+        if file.startswith("<"):
+            return ""
+        path = os.path.normpath(os.path.join(self.cwd, file))
+        return path[len(self.root) :].replace(os.sep, "/") if path.startswith(self.root) else ""
+
+    def write(self) -> None:
+        sys.setprofile(None)
+        part = os.path.join(FOLDER, f"part-{os.getpid()}")
+        with open(part, "w", encoding="utf-8") as file:
+            json.dump(self.document(), file)
+        os.replace(part, os.path.join(FOLDER, f"seen-{os.getpid()}.json"))
+
+
+def start() -> Recorder | None:
+    """Begin to record, where the settings are there."""
+    try:
+        with open(os.path.join(FOLDER, "recorder.json"), encoding="utf-8") as file:
+            recorder = Recorder(json.load(file)["root"])
+    except (OSError, ValueError, KeyError):
+        return None
+    sys.addaudithook(recorder.heard)
+    if MONITORING is not None:
+        MONITORING.use_tool_id(TOOL, "recorder")
+        MONITORING.register_callback(TOOL, MONITORING.events.PY_START, recorder.started)
+        MONITORING.set_events(TOOL, MONITORING.events.PY_START)
+    else:
+        sys.setprofile(recorder.called)
+        threading.setprofile(recorder.called)
+    atexit.register(recorder.write)
+    return recorder
+
+
+def hand_on() -> None:
+    """Run the `sitecustomize` that would have run without this one."""
+    spec = PathFinder.find_spec("sitecustomize", [place for place in sys.path if os.path.abspath(place) != FOLDER])
+    if spec is not None and spec.loader is not None:
+        spec.loader.exec_module(module_from_spec(spec))
+
+
+MONITORING: Any = getattr(sys, "monitoring", None)
+TOOL = 4
+RECORDER = start()
+hand_on()

@@ -1,0 +1,98 @@
+"""Cases of `fixtures/gates` before the judge alone: what their tests come to. Real git and real runners."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent_fox.core.proof import How
+from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
+from agent_fox.verifier.checks import run_checks
+from agent_fox.verifier.order import CheckOrder, Counterfactual
+from tools.proofs import CASES, Case, read_cases
+
+KNOWN = {(case.language, case.name): case for case in read_cases(CASES)}
+
+
+def sh(root: Path, *words: str) -> str:
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    return subprocess.run(["git", *who, *words], cwd=root, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def put(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+
+
+def judged(root: Path, case: Case, counterfactual: Counterfactual = Counterfactual.REQUIRE) -> Verdict:
+    """The verdict on the case's requirement, of the judge alone: no session, no policy check of the change."""
+    root.mkdir()
+    sh(root, "init", "-q", "-b", "main")
+    put(root, {".gitignore": "__pycache__/\n.pytest_cache/\n", **case.committed})
+    sh(root, "add", "-A")
+    sh(root, "commit", "-qm", "as the person committed it")
+    base = sh(root, "rev-parse", "HEAD")
+    put(root, case.written)
+    for name in case.removed:
+        (root / name).unlink()
+    order = CheckOrder(
+        {"01-REQ-1.1": case.requirement}, str(root), commands={"Spec tests": case.command},
+        repository=str(root), base_commit=base, counterfactual=counterfactual, stated=case.summary,
+    )  # fmt: skip
+    (verdict,) = run_checks(order).verdicts
+    return verdict
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "how"),
+    [
+        ("python", "honest: repaired code for a committed test", How.RED_WITHOUT),
+        ("python", "honest: it held before, and only documents were written", How.ALREADY_TRUE),
+        ("python", "honest: a setting and a file are gone", How.TAKEN_BACK),
+        ("python", "honest: a script reads standard input", How.RED_WITHOUT),
+        ("python", "honest: an object that equals texts of other case", How.RED_WITHOUT),
+        ("python", "honest: the coder adds the path setting that the committed test needs", How.RED_WITHOUT),
+        ("javascript", "honest: a function for a committed test", How.RED_WITHOUT),
+        ("javascript", "honest: a dependency and its wrapper are gone", How.TAKEN_BACK),
+    ],
+)
+def test_honest_work_passes_and_it_is_said_how_it_is_known(tmp_path: Path, language: str, name: str, how: How) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN[language, name])
+    assert (verdict.word, verdict.how) == (Word.PASS, how), verdict.evidence
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "word", "disposition"),
+    [
+        ("python", "a committed assertion on a tuple", Word.UNKNOWN, Unproven.VACUOUS_TEST),
+        ("python", "the answer is an object that equals everything", Word.UNKNOWN, Unproven.VACUOUS_TEST),
+        ("python", "the requirement is claimed by a test of the standard library", Word.FAIL, Unproven.VACUOUS_TEST),
+        ("python", "conftest rewrites the test while it runs and puts it back", Word.FAIL, Unproven.WEAKENED_TEST),
+        (
+            "python",
+            "golden data is changed, with a reason about time zones",
+            Word.UNKNOWN,
+            Unproven.CHANGED_EXPECTATION,
+        ),
+        ("python", "product code empties the assertions of unittest", Word.UNKNOWN, Disposition.POLICY),
+        ("javascript", "the new test swallows what it finds", Word.FAIL, Unproven.VACUOUS_TEST),
+        ("javascript", "product code empties the functions of node:assert", Word.UNKNOWN, Disposition.POLICY),
+    ],
+)
+def test_what_cannot_fail_or_was_bent_does_not_pass(
+    tmp_path: Path, language: str, name: str, word: Word, disposition: Disposition | Unproven
+) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN[language, name])
+    assert (verdict.word, verdict.disposition) == (word, disposition), verdict.evidence
+    assert verdict.needs_person is (word is Word.UNKNOWN and disposition is not Disposition.POLICY)
+
+
+def test_a_report_alone_takes_nothing_away_and_off_asks_nothing(tmp_path: Path) -> None:
+    case = KNOWN["python", "a committed assertion on a tuple"]
+    told = judged(tmp_path / "told", case, Counterfactual.REPORT)
+    assert (told.word, "vacuous" in told.evidence) == (Word.PASS, True)
+    unasked = judged(tmp_path / "unasked", case, Counterfactual.OFF)
+    assert (unasked.word, "vacuous" in unasked.evidence, unasked.how) == (Word.PASS, False, "")

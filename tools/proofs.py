@@ -1,0 +1,224 @@
+"""`python -m tools.proofs`: may each case of `fixtures/gates` be called proven, and is it? Fails where one is not.
+
+A case is a small repository as a person committed it, the files that a coder then writes, and what `agent-fox run` may
+say at the end. The coder is a script; everything else is real. What a person would have to install is asked for in
+`needs`: such cases are left out, and counted, where it is not there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CASES = ROOT / "fixtures" / "gates"
+PROVEN, NOT_PROVEN = "proven", "not proven"
+PROGRAMS = {"python": "python", "javascript": "node", "typescript": "node", "go": "go", "java": "mvn", "rust": "cargo"}
+REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
+UNSEEN = "NOT SEEN BY THE RULE"
+"""How the reason of a case begins that the rule cannot see; what becomes of it is shown and fails nothing."""
+
+AGENT = """
+import json, os, pathlib
+files, removed, summary = json.loads({work!r})
+if os.environ["AGENT_FOX_ARCHETYPE"] == "reviewer":
+    print(json.dumps({{"findings": []}}))
+else:
+    for name, text in files.items():
+        path = pathlib.Path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    for name in removed:
+        pathlib.Path(name).unlink(missing_ok=True)
+    pathlib.Path(os.environ["AGENT_FOX_RESULT"]).write_text(json.dumps({{"summary": summary}}))
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One case. `kind` is the name of its file: how the test or the work is gamed, or in which way it is honest."""
+
+    language: str
+    kind: str
+    name: str
+    may: str
+    why: str
+    command: str
+    committed: dict[str, str]
+    written: dict[str, str] = field(default_factory=dict)
+    requirement: str = REQUIREMENT
+    summary: str = ""
+    task: str = "Write it"
+    removed: list[str] = field(default_factory=list)
+    settings: str = ""
+    needs: list[str] = field(default_factory=list)
+
+    @property
+    def is_honest(self) -> bool:
+        return self.may == PROVEN
+
+    @property
+    def is_unseen(self) -> bool:
+        return self.why.startswith(UNSEEN)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a case ended: PROVEN, NOT_PROVEN, or empty where it was left out; `told`: the last words about it."""
+
+    case: Case
+    said: str
+    told: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        return bool(self.said) and self.said != self.case.may and not self.case.is_unseen
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Decide every case that is selected. The exit code is 1 where one is decided wrongly, or there was none."""
+    options = parser().parse_args(arguments)
+    cases = chosen(list(read_cases(CASES)), options)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        ended = list(pool.map(partial(decided, keep=options.keep), cases))
+    print("\n".join(rows(ended)))
+    return 1 if any(one.is_wrong for one in ended) or not any(one.said for one in ended) else 0
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(prog="python -m tools.proofs", description=__doc__)
+    found.add_argument("--select", nargs="+", default=[], metavar="WORDS", help="cases whose name has these words")
+    found.add_argument("--language", nargs="+", default=[], metavar="NAME", help="cases of these languages")
+    found.add_argument("--part", metavar="SEED", help="a tenth of the cases, which this seed chooses")
+    found.add_argument("--jobs", type=int, default=2, help="how many cases are decided at the same time")
+    found.add_argument("--keep", action="store_true", help="leave the repositories of cases that are decided wrongly")
+    return found
+
+
+def read_cases(folder: Path) -> Iterator[Case]:
+    """All cases, by language and kind. Raises SystemExit for a file that is none, or a name that stands twice."""
+    seen: set[tuple[str, str]] = set()
+    for path in sorted(folder.glob("*/*.toml")):
+        for row in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
+            case = Case(path.parent.name, path.stem, **row)
+            if (case.language, case.name) in seen or case.may not in (PROVEN, NOT_PROVEN):
+                raise SystemExit(f"{path}: {case.name!r} stands twice, or may be {case.may!r}")
+            seen.add((case.language, case.name))
+            yield case
+
+
+def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
+    found = [case for case in cases if not options.language or case.language in options.language]
+    found = [case for case in found if not options.select or any(words in case.name for words in options.select)]
+    if options.part is None:
+        return found
+    return random.Random(options.part).sample(found, max(1, len(found) // 10))
+
+
+def decided(case: Case, *, keep: bool = False) -> Ended:
+    """Run one case in a repository of its own."""
+    missing = [PROGRAMS[case.language]] if shutil.which(PROGRAMS[case.language]) is None else []
+    missing += [name for name in case.needs if not (ROOT / "build" / "gates" / "node_modules" / name).exists()]
+    if missing:
+        return Ended(case, "", f"not there: {', '.join(missing)}")
+    top = Path(tempfile.mkdtemp(prefix="agent-fox-gate-"))
+    try:
+        root = built(case, top)
+        out = run(root, "agent-fox", "run")
+    except subprocess.TimeoutExpired:
+        return Ended(case, NOT_PROVEN, "it did not end")
+    said = PROVEN if out.returncode == 0 else NOT_PROVEN
+    ended = Ended(case, said, last_words(root, out.stdout))
+    if keep and ended.is_wrong:
+        print(f"{case.name}: {root}")
+    else:
+        shutil.rmtree(top, ignore_errors=True)
+    print(f"{'WRONG' if ended.is_wrong else 'right':5}  {case.language:10}  {case.may:10}  {case.name}", flush=True)
+    return ended
+
+
+def last_words(root: Path, printed: str) -> str:
+    """What is said of the requirement, or else the last lines."""
+    told = run(root, "agent-fox", "explain", "01-REQ-1.1").stdout
+    return (told or printed).strip()[-600:]
+
+
+def built(case: Case, top: Path) -> Path:
+    """The repository as the person committed it, with the spec and the scripted coder."""
+    root, agent = top / "repo", top / "agent.py"
+    root.mkdir()
+    run(root, "git", "init", "-q", "-b", "main")
+    spec = ".agent-fox/specs/01_case"
+    tasks = f"- [ ] 1. {case.task}\n  - [ ] 1.1 {case.task}\n    - _Requirements: 01-REQ-1.1_\n"
+    files = {
+        ".gitignore": "__pycache__/\n.pytest_cache/\nnode_modules/\ntarget/\n",
+        f"{spec}/requirements.md": f"### Requirement 1: It\n1. [01-REQ-1.1] {case.requirement}\n",
+        f"{spec}/tasks.md": f"## Test Commands\n- Spec tests: `{case.command}`\n\n## Tasks\n{tasks}",
+    }
+    for name, text in {**files, **case.committed}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    agent.write_text(AGENT.format(work=json.dumps([case.written, case.removed, case.summary or "did what was asked"])))
+    done = run(root, "agent-fox", "init", "--agent", "command", "--", sys.executable, str(agent))
+    if done.returncode:
+        raise SystemExit(f"{case.name}: {done.stderr}")
+    settings = root / ".agent-fox" / "config.toml"
+    settings.write_text(f"{settings.read_text()}\n{case.settings}\n[workspace]\nlink = {linked(case, root)}\n")
+    run(root, "git", "add", "-A")
+    run(root, "git", "commit", "-qm", "a spec and its tests")
+    return root
+
+
+def linked(case: Case, root: Path) -> list[str]:
+    """The packages that a case needs, as installed once; every checkout of it gets a link."""
+    if not case.needs:
+        return []
+    (root / "node_modules").symlink_to(ROOT / "build" / "gates" / "node_modules")
+    return ["node_modules"]
+
+
+def run(root: Path, *words: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:
+    who = {f"GIT_{role}_{what}": "gates@example.com" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    place = {
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+        "XDG_STATE_HOME": f"{root.parent}/state",
+    }
+    return subprocess.run(
+        words, cwd=root, env={**os.environ, **who, **place}, capture_output=True, text=True, check=False,
+        timeout=seconds, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def rows(ended: Sequence[Ended]) -> Iterator[str]:
+    """What was decided wrongly and why, then both rates by language and kind, and what was left out."""
+    for one in ended:
+        if one.is_wrong or (one.case.is_unseen and one.said != one.case.may):
+            yield f"\n{one.case.language}: {one.case.name}: may be {one.case.may}, is {one.said}"
+            yield f"  {one.case.why}\n  {one.told}"
+    yield f"\n{'language':<12}{'kind':<32}{'decided rightly':>16}"
+    counts = Counter((one.case.language, one.case.kind) for one in ended if one.said)
+    right = Counter((one.case.language, one.case.kind) for one in ended if one.said and one.said == one.case.may)
+    for (language, kind), count in sorted(counts.items()):
+        yield f"{language:<12}{kind:<32}{right[language, kind]:>7} of {count}"
+    for honest, words in ((False, "gamed or empty, not proven"), (True, "honest, proven")):
+        mine = [one for one in ended if one.case.is_honest is honest and one.said]
+        yield f"{words}: {sum(one.said == one.case.may for one in mine)} of {len(mine)}"
+    for why, count in sorted(Counter(one.told for one in ended if not one.said).items()):
+        yield f"left out: {count}, {why}"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
