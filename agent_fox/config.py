@@ -308,7 +308,7 @@ class VerifySettings(Table):
         default="fail", description="The verdict on a requirement that no test names."
     )
     counterfactual: Literal["require", "report", "off"] = Field(
-        default="off",
+        default="require",
         description="Tests of `checks` that pass are seen to fail when the work is broken, and to be the committed "
         "ones: required, told, or not asked (docs/proof.md).",
     )

@@ -51,8 +51,9 @@ class Ground:
         return self.shared
 
     def folder(self, name: str) -> Path:
+        """What one run may write beside its workspace, in the sandbox too. `name` is unique among the runs."""
         folder = self.private / name
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         return folder
 
 

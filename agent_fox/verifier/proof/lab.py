@@ -107,7 +107,7 @@ def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name:
     selected = (with_tests(run.call, tests) if run.call and tests is not None else None) or run.call
     if run.command is None or selected is None:
         return Seen(why_not="the tests of this command are not told one by one")
-    folder = ground.private / f"seen-{name}"
+    folder = ground.folder(name) / "seen"
     asked = probed(selected, folder, ground.workspace)
     timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds))
     attempt = attempt_of(run.command, asked, ground, name, timeout)
@@ -129,7 +129,7 @@ def probed(call: Call, folder: Path, root: Path) -> Call:
     told = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
     if call.tool != "pytest":
         return told
-    name = f"afp_{folder.name.replace('-', '_')}"
+    name = f"afp_{folder.parent.name.replace('-', '_')}"
     shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
     return told.with_more("-p", name)
 
