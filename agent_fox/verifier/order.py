@@ -66,6 +66,7 @@ class CheckOrder:
     to which tests are added that reruns prove flaky (`commit` is where).
     stated: what the coders of the spec said in their summaries, in which a changed test is given its reason.
     counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
+    proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -99,6 +100,7 @@ class CheckOrder:
     shared: tuple[str, ...] = ()
     counterfactual: Counterfactual = Counterfactual.OFF
     stated: str = ""
+    proofs_folder: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
