@@ -25,6 +25,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "fixtures" / "gates"
+INSTALLED = ROOT / "build" / "gates" / "node_modules"
 PROVEN, NOT_PROVEN, BROKEN = "proven", "not proven", "could not be run"
 PROGRAMS = {"python": "python", "javascript": "node", "typescript": "node", "go": "go", "java": "mvn", "rust": "cargo"}
 REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
@@ -134,7 +135,7 @@ def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
 def decided(case: Case, *, keep: bool = False) -> Ended:
     """Run one case in a repository of its own."""
     missing = [PROGRAMS[case.language]] if shutil.which(PROGRAMS[case.language]) is None else []
-    missing += [name for name in case.needs if not (ROOT / "build" / "gates" / "node_modules" / name).exists()]
+    missing += [name for name in case.needs if not (INSTALLED / name).exists()]
     if missing:
         return Ended(case, "", f"not there: {', '.join(missing)}")
     top = Path(tempfile.mkdtemp(prefix="agent-fox-gate-"))
@@ -185,9 +186,18 @@ def built(case: Case, top: Path) -> Path:
     settings.write_text(settings.read_text().replace("[workspace]\n", link))
     run(root, "git", "add", "-A")
     run(root, "git", "commit", "-qm", "a spec and its tests")
-    if case.needs:  # installed once; every checkout gets a link
-        (root / "node_modules").symlink_to(ROOT / "build" / "gates" / "node_modules")
+    if case.needs:  # installed once; every case has them as a person would, every checkout gets a link
+        shutil.copytree(INSTALLED, root / "node_modules", symlinks=True, copy_function=linked)
     return root
+
+
+def linked(source: str, target: str) -> str:
+    """The same file under another name; a copy where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
 
 
 def run(root: Path, *words: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:

@@ -268,7 +268,8 @@ class Stage:
             texts[file] = language.broken(self._texts[file], chosen) if language else None
         seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
         for one, places in group:
-            one.trials.append(_trial(places, seen, one.claim.tests))
+            kinds = {self._sites[place.file][place.number].kind for place in places}
+            one.trials.append(_trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds))
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
@@ -394,11 +395,11 @@ def _why_unread(file: str, error: Exception) -> str:
     return f"{file} could not be parsed, so nothing in it could be broken"
 
 
-def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case]) -> Trial:
+def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_definition: bool = False) -> Trial:
     """Of several tests of one requirement the first that noticed counts; see `of_several`."""
     if seen.why_not:
         return Trial(places, Effect.VOID)
-    found = {test.id: effect_of(seen.ends.get(test.id)) for test in tests}
+    found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
     effect = of_several(list(found.values()))
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
 
