@@ -243,6 +243,11 @@ class RetrySettings(Table):
     stop_without_progress: Flag = Field(
         default=True, description="Stop when a retry repeats its failure and no stronger rung is left."
     )
+    resume: Literal["handoff", "continue", "fresh"] = Field(
+        default="handoff",
+        description="What a coder gets of its last session where that was cut off: the difference as a file beside its "
+        "brief, a workspace that starts from its files, or nothing.",
+    )
     switch: Literal["second", "repeat"] = Field(
         default="second",
         description="A coder's first FAIL hands its work to the next rung, where that is another backend or model; or "

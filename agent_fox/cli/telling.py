@@ -24,7 +24,11 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_lost(session), *_noted(session), *_said(session)]
+    kept = [f"  {one.told}" for one in session.cut_offs]
+    return [
+        f"{ticket}{rung}{on}: {_end(session)}",
+        *_who(session), *_lost(session), *_noted(session), *kept, *_said(session),
+    ]  # fmt: skip
 
 
 def _noted(session: PastSession) -> Iterator[str]:
