@@ -53,7 +53,7 @@ def _whole_lines(text: str) -> tuple[str, int]:
     if len(text) <= LONGEST_DIFF:
         return text, 0
     shown = text[:LONGEST_DIFF].rpartition("\n")[0]
-    return shown, text.count("\n", len(shown))
+    return shown, text.count("\n", len(shown) + 1)
 
 
 def _cuts(cut_off: CutOff, lines: int, unread: int, binary: int) -> Iterable[str]:
