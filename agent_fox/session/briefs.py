@@ -187,7 +187,7 @@ def _cut_off(found: CutOff | None) -> Iterable[Section]:
         told = shortened(lead, room)
         return "\n\n".join(filter(None, (told, joined(lines, room - len(told) - 2, "\n", "- and {} more"))))
 
-    yield Section(f"What attempt {found.work.attempt} had done when it was ended", 2, 0.1, body)
+    yield Section("What the session that was cut off had done", 2, 0.1, body)
 
 
 def cut_off_words(found: CutOff) -> str:
@@ -196,7 +196,8 @@ def cut_off_words(found: CutOff) -> str:
     lost = f"Not kept: {code('; '.join(work.left_out), 4 * LONGEST_LINE)}." if work.left_out else ""
     if not work.commit:
         return lost
-    seen = f"It had changed {work.size}. All of it: `{work.command}`; kept as {code(work.ref, LONGEST_LINE)}."
+    ref = code(work.ref, LONGEST_LINE)
+    seen = f"Attempt {work.attempt} had changed {work.size}. All of it: `{work.command}`; kept as {ref}."
     if found.is_laid_out:
         where = "Your workspace starts from these files: look at what is there, keep what is right, and finish it."
     else:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_fox.core.ids import Archetype
+from agent_fox.session.agents.backend import readable
 from agent_fox.session.order import EndKind, Kept, LaunchOrder, Paths, Provisions, Sizes, StopSignal
 from agent_fox.session.session_lifecycle import harvest, run_session
 from agent_fox.system import git
@@ -120,3 +122,10 @@ def test_a_handoff_lies_beside_the_brief(repo: Path) -> None:
     assert end.work is not None
     assert git.show(repo, end.work.commit, "told.txt") == b"told\n"
     assert Paths(order.state).handoff.name == "cut-off.md"
+
+
+def test_an_agents_sandbox_shows_the_handoff_where_there_is_one(repo: Path) -> None:
+    order = make_order(repo, handoff="told\n")
+    paths = Paths(order.state)
+    assert str(paths.handoff) in readable(order, paths)
+    assert str(paths.handoff) not in readable(replace(order, handoff=""), paths)

@@ -58,7 +58,7 @@ def test_the_next_attempt_is_handed_what_was_done_and_the_one_after_it_is_not(tm
     assert (told["attempt"], told["commit"], told["command"], told["is_laid_out"]) == (1, commit, shown, False)
     assert told["files"] == [{"path": "half.txt", "added": 1, "removed": 0}]
     text = brief(root, 2, "brief.md")
-    assert "## What attempt 1 had done when it was ended" in text
+    assert "## What the session that was cut off had done\n\nAttempt 1 had changed 1 file" in text
     for part in (f"All of it: `{shown}`", "- `half.txt` +1 -0", told["file"], "huge.bin (1.9 MiB, too large)"):
         assert part in text, part
     assert Path(told["file"]).name == "cut-off.md"
