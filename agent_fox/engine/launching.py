@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.cut_off import Resume
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
+from agent_fox.engine.cut_offs import HandedOn, handed_on
 from agent_fox.engine.environment import Standpoint, standpoint, with_bound
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
@@ -35,6 +37,8 @@ from agent_fox.system.state_folders import artifacts_in, file_name
 from agent_fox.verifier.order import Counterfactual, Untested, write_order
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlite_utils import Database
 
     from agent_fox.config import AgentSettings, Settings
@@ -86,9 +90,10 @@ class Workshop:
         file = self.shelf.take(db, node.spec_name)
         agent = self.agent(planned, session.rung)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
+        handed_on = self.handed_on(db, planned, session, launch, secrets)
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
-            questions=self.questions(db, planned), adopted=self.told(db, planned),
+            questions=self.questions(db, planned), adopted=self.told(db, planned), cut_off=handed_on.facts,
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -121,7 +126,17 @@ class Workshop:
             sizes=self.sizes(),
             other_specs=self.settings.policy.other_specs,
             closing=self.closing(db, planned, session, launch),
+            resume=handed_on.tree,
+            handoff=handed_on.text,
         )
+
+    def handed_on(
+        self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow, secrets: Iterable[str]
+    ) -> HandedOn:
+        """What a coder is given of its last session where that was cut off; nothing for others."""
+        if planned.node.archetype is not Archetype.CODER:
+            return HandedOn()
+        return handed_on(db, self.repo, session, launch, Resume(self.settings.retry.resume), secrets)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
         """What the checklists of the specification library ask a final reviewer."""
