@@ -236,6 +236,11 @@ class RetrySettings(Table):
     stop_without_progress: Flag = Field(
         default=True, description="Stop when a retry repeats its failure and no stronger rung is left."
     )
+    keep_best: Flag = Field(
+        default=True,
+        description="After a round that lost requirements, go back to the best tree that was read "
+        "([semantics](semantics.md#going-back-to-the-best)).",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 

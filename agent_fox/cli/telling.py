@@ -23,7 +23,13 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_lost(session), *_noted(session), *_said(session)]
+    return [
+        f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder)}",
+        *_who(session),
+        *_lost(session),
+        *_noted(session),
+        *_said(session),
+    ]
 
 
 def _noted(session: PastSession) -> Iterator[str]:
@@ -53,11 +59,12 @@ def _turns(agent: Agent) -> str:
     return f"{agent.turns} turns{cost}" if agent.turns else ""
 
 
-def _end(session: PastSession) -> str:
+def _end(session: PastSession, *, is_coder: bool) -> str:
     if session.status in {"running", "waiting"}:
         return session.status
     took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
-    landed = f"; landed as {session.landed[:12]}" if session.landed else ""
+    verb = "landed as" if is_coder else "the branch went back to the best tree by"
+    landed = f"; {verb} {session.landed[:12]}" if session.landed else ""
     what = session.reason or session.summary or session.end
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 
@@ -86,6 +93,8 @@ def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
         yield f"unclear {listed(ruling.unknown)}"
     if ruling.kind in {"Recode", "SendBack"}:
         yield f"{', '.join(ruling.blamed)} again"
+    if ruling.best:
+        yield ruling.best
     if ruling.progress not in {"", "first"} and ruling.failing:
         yield f"compared with the last round: {ruling.progress}"
     if ruling.note and not ruling.failing and not ruling.unknown:
