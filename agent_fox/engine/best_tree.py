@@ -13,13 +13,13 @@ from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
 from agent_fox.core.words import listed
 from agent_fox.engine import promotion
 from agent_fox.store import restored, sessions
-from agent_fox.store.restored import Stood
 
 if TYPE_CHECKING:
     from agent_fox.engine.docket import Docket
     from agent_fox.session.landing import Landing
     from agent_fox.store.plan import PlannedNode
     from agent_fox.store.records import DecisionRow
+    from agent_fox.store.restored import Stood
     from agent_fox.store.sessions import SessionRow
 
 FACT = "best"

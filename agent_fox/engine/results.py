@@ -15,7 +15,6 @@ from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import closing, conflicts, going_back, launching, tip
-from agent_fox.engine.best_tree import WayBack
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.handling import EndedSession as EndedSession  # plugins import both from here
@@ -34,6 +33,7 @@ from agent_fox.store.state import transaction
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 LANDING_TRIES = 5

@@ -113,44 +113,72 @@ def test_a_tie_keeps_the_tip(tmp_path: Path) -> None:
     assert "back to" not in " ".join(history(root))
 
 
+def beside(folder: Path, coder_does: dict[str, str], breaks: dict[str, list[str]], settings: str = "") -> World:
+    """`01_calc` beside a spec of four groups; one session at a time, so that the two take turns.
+
+    Group 2 of the other lands after the first report on `01_calc`, group 3 after its second attempt.
+    """
+    other = [Req(f"02-REQ-{number}.1", number) for number in range(1, 5)]
+    specs = {"01_calc": THREE, "02_other": other}
+    return World(specs, breaks=breaks, coder_does=coder_does, settings=settings)
+
+
+def in_turn(root: Path) -> list[str]:
+    run(root, "--parallel", "1", ends=PROVEN)
+    order = [str(row["node"]) for row in log(root)]
+    assert order[:7] == [
+        *("01_calc:1", "02_other:1", "01_calc:2", "02_other:2", "01_calc:1", "02_other:3", "01_calc:2"),
+    ]
+    return history(root)
+
+
 def test_work_of_another_spec_that_landed_meanwhile_stays(tmp_path: Path) -> None:
-    """`02_other` lands between the two attempts of `01_calc`."""
-    other = [Req("02-REQ-1.1")]
-    wait = {"01_calc:1/2": f"wait {tmp_path}/landed"}
-    world = World({"01_calc": THREE, "02_other": other}, breaks=LOSING, coder_does=wait, settings=HOOKED)
-    root = world.build(tmp_path)
-    run(root, "--parallel", "2", ends=PROVEN)
-    subjects = history(root)
-    assert subjects.index("02_other:1: Part 1 of 02_other") < subjects.index("01_calc: back to attempt 1")
-    first, _, third = rows(root, LANDED.replace("ORDER", "AND spec_name = '01_calc' ORDER"))
-    assert tree(root, third[0]) != tree(root, first[2])
-    changed = git(root, "diff", "--name-only", str(first[2]), str(third[0])).splitlines()
-    assert changed == ["proof/02-REQ-1.1.txt"]
-    assert outcomes(root) == {"01_calc:2": "verified", "02_other:2": "verified"}
-
-
+    root = beside(tmp_path, {}, LOSING).build(tmp_path)
+    subjects = in_turn(root)
+    assert subjects.index("02_other:3: Part 3 of 02_other") < subjects.index("01_calc: back to attempt 1")
+    first, second, third = rows(root, LANDED.replace("ORDER", "AND spec_name = '01_calc' ORDER"))
+    stayed = [f"proof/02-REQ-{number}.1.txt" for number in range(1, 5)]
+    assert git(root, "diff", "--name-only", str(first[2]), str(third[0])).splitlines() == stayed
+    assert git(root, "merge-base", str(second[2]), str(third[0])) == second[2]
+    assert outcomes(root) == {"01_calc:2": "verified", "02_other:5": "verified"}
 
 
 def test_another_specs_regression_is_no_reason(tmp_path: Path) -> None:
-    """`02_other` breaks what `01_calc` had proven; the second coder of `01_calc` changes nothing."""
-    world = World(
-        {"01_calc": [Req(A), Req(B, right_at=3)], "02_other": [Req("02-REQ-1.1")]},
-        depends={"02_other": "01_calc"},
-        breaks={"02_other:1/1": [A]},
-        settings='[policy]\ngate = "group"\n',
-    )
-    root = world.build(tmp_path)
-    run(root, ends=PROVEN)
-    assert "back to" not in " ".join(history(root))
+    """`02_other` breaks what `01_calc` had right, whose second coder changes nothing."""
+    root = beside(tmp_path, {"01_calc:1/2": "nothing"}, {"02_other:2/1": [A]}).build(tmp_path)
+    assert "01_calc: back to attempt 1" not in in_turn(root)
+    assert briefed(root, "01_calc:1", 3) == {
+        A: f"proof/{A}.txt: broken by 02_other:2",
+        C: f"proof/{C}.txt: wrong at attempt 1",
+    }
+    assert reason(root, 3) == ""
 
 
-def test_where_others_built_on_the_lines_nothing_is_reverted_and_it_is_said(tmp_path: Path) -> None:
-    """Both specs write the same file after the first attempt: it cannot be taken out from under `02_other`."""
-    does = {"01_calc:1/2": "write shared.txt", "02_other:1/1": f"wait {tmp_path}/go"}
-    world = World({"01_calc": THREE}, breaks=LOSING, coder_does=does, settings='[git]\nforeign_commits = "accept"\n')
-    root = world.build(tmp_path)
-    run(root, ends=PROVEN)
-    assert "back to" not in " ".join(history(root))
+@pytest.fixture(scope="module")
+def built_on(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`02_other` changes the very lines that the second attempt of `01_calc` wrote. The tests only look at it."""
+    folder = tmp_path_factory.mktemp("built-on")
+    does = {"01_calc:1/2": "write shared.txt", "02_other:3/1": "write shared.txt"}
+    root = beside(folder, does, LOSING).build(folder)
+    in_turn(root)
+    return root
+
+
+STAYS = "the branch stays there, not at attempt 1: later work of others changed the same lines in shared.txt"
+
+
+def test_where_others_built_on_those_lines_nothing_is_reverted(built_on: Path) -> None:
+    assert "01_calc: back to attempt 1" not in history(built_on)
+    assert landed(built_on, "shared.txt") == "02_other:3\n"
+    assert briefed(built_on, "01_calc:1", 3) == {
+        A: f"proof/{A}.txt: wrong at attempt 2",
+        C: f"proof/{C}.txt: wrong at attempt 2",
+    }
+
+
+def test_and_that_is_said_in_explain_and_in_the_brief(built_on: Path) -> None:
+    assert STAYS in run_cli(built_on, "explain", "01_calc:2").stdout
+    assert STAYS in str(reason(built_on, 3))
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +202,7 @@ def test_the_issue_says_so_and_keeps_the_last_attempts_evidence(blocked: Path) -
     (issue,) = issue_files(blocked)
     text = issue.read_text()
     assert text.index("## What fails") < text.index(f"### {C}") < text.index(WENT)
-    assert text.index(WENT) < text.index("broken by 01_calc:1")
+    assert text.index(WENT) < text.index(f"proof/{A}.txt: wrong at attempt 2")
     assert f"proof/{C}.txt: wrong at attempt 1" in text
 
 
