@@ -238,8 +238,7 @@ class RetrySettings(Table):
     )
     keep_best: Flag = Field(
         default=True,
-        description="After a round that lost requirements, go back to the best tree that was read "
-        "([semantics](semantics.md#going-back-to-the-best)).",
+        description="After a round that lost requirements, go back to the best tree that was read (docs/semantics.md).",
     )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 

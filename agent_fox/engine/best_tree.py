@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.best import ReadTree, best_of, is_worse, lost
@@ -77,23 +78,26 @@ class WayBack:
         return f"{what}; {where} (lost: {listed(self.lost)})"
 
 
-def behind(
-    docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow], size: Callable[[SessionRow], int]
-) -> Behind | None:
+Size = Callable[[tuple["SessionRow", ...], str], int]
+"""How many lines the work of these sessions, oldest first, has changed in the tree of a commit."""
+
+
+def behind(docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow], size: Size) -> Behind | None:
     """Where a failing report's tree is strictly worse than the best one that was read since the spec was last proven.
 
-    None also where none of the spec's own work landed since: what was lost is another's then. `size` counts the lines
-    that a session's work changed.
+    None also where none of the spec's own work landed since: what was lost is another's then.
     """
     window = since_proven(past, planned.node.uid)
     readings = {d.id: d for d in window if is_reading(d, planned.node.uid)}
     if judged.judgement is not Judgement.FAULTY or not readings:
         return None
-    own = own_work(docket, planned, past)
     before = proven_before(docket, planned, window)
     now = ReadTree(max(readings) + 1, {part: counted.word for part, counted in judged.counted.items()})
-    trees = [tree_after(docket, planned, reading, own, size) for reading in readings.values()]
-    best = best_of(trees, before)
+    trees = [ReadTree(number, words_after(docket, planned, number)) for number in readings]
+    if not any(is_worse(now, tree, before) for tree in trees):
+        return None
+    own = own_work(docket, planned, past)
+    best = best_of((sized(tree, readings[tree.order], own, size) for tree in trees), before)
     if best is None or not is_worse(now, best, before):
         return None
     found = best_at(docket, planned, readings[best.order])
@@ -101,6 +105,12 @@ def behind(
     if not since or not found.judged.failing:
         return None
     return Behind(found, lost(now, best), since, was_there(past, found.decision))
+
+
+def sized(tree: ReadTree, reading: DecisionRow, own: list[SessionRow], size: Size) -> ReadTree:
+    """A tree with what the spec's own work has changed in it."""
+    made = tuple(row for row in own if row.id < (reading.session_id or 0))
+    return replace(tree, change=size(made, reading.commit or ""))
 
 
 def since_proven(past: list[DecisionRow], verifier: str) -> list[DecisionRow]:
@@ -135,14 +145,6 @@ def proven_before(docket: Docket, planned: PlannedNode, window: list[DecisionRow
         return frozenset()
     words = words_after(docket, planned, first - 1)
     return frozenset(part for part, word in words.items() if word is Word.PASS)
-
-
-def tree_after(
-    docket: Docket, planned: PlannedNode, reading: DecisionRow, own: list[SessionRow], size: Callable[[SessionRow], int]
-) -> ReadTree:
-    session = reading.session_id or 0
-    change = sum(size(row) for row in own if row.id < session)
-    return ReadTree(reading.id, words_after(docket, planned, reading.id), change)
 
 
 def words_after(docket: Docket, planned: PlannedNode, decision: int) -> Mapping[str, Word]:

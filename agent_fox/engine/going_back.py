@@ -15,6 +15,7 @@ from agent_fox.engine import best_tree, tip
 from agent_fox.engine.best_tree import Behind, WayBack
 from agent_fox.engine.docket import Handled
 from agent_fox.engine.review_persistence import VerifierResult, judge_result
+from agent_fox.engine.reviewed_change import changed
 from agent_fox.session.landing import Conflict, Integration, Landing, build_reversal
 from agent_fox.store import sessions
 from agent_fox.store.plan import node_by_uid
@@ -53,16 +54,18 @@ def way_back(
     return _built(integration, tip.expected(docket.db, integration), planned, behind)
 
 
-def size_of(repo: Path, session: SessionRow) -> int:
-    """How many lines a session's work changed; 0 where its commits are gone."""
-    if session.base is None or session.landed is None:
+def size_of(repo: Path, made: tuple[SessionRow, ...], commit: str) -> int:
+    """How many lines differ in `commit` from before the first of these sessions, in the files that they changed; 0
+    where commits are gone.
+    """
+    spans = landings_of(made)
+    files = sorted({path for span in spans for path in changed(repo, span.base, span.commit)})
+    if not files:
         return 0
-    options = ("diff", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv", "--end-of-options")
-    answer = git.call(repo, *options, session.base, session.landed, "--", allowed=(0, 128))
-    if answer.status:
-        return 0
+    options = ("--literal-pathspecs", "diff", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
+    answer = git.call(repo, *options, "--end-of-options", spans[0].base, commit, "--", *files, allowed=(0, 128))
     counts = (word for line in answer.text.splitlines() for word in line.split("\t")[:2])
-    return sum(int(count) for count in counts if count.isdecimal())
+    return 0 if answer.status else sum(int(count) for count in counts if count.isdecimal())
 
 
 def _built(integration: Integration, at: str, planned: PlannedNode, behind: Behind) -> WayBack | None:

@@ -20,8 +20,8 @@ FOURTH = 4
 """The branch is made, attempts 1 and 2 land, then it goes back."""
 
 MOMENTS = {
-    "before the way back is looked for": ("*diff*--numstat*", 1, False),
-    "while it is built, before the transaction": ("*merge-tree*", 1, True),
+    "before it is built": ("*merge-tree*", 1, False),
+    "when it is built, before the transaction": ("*merge-tree*", 1, True),
     "after the transaction, before the branch moves": (f"*update-ref*{BRANCH}*", FOURTH, False),
     "between the move of the branch and its note": (f"*update-ref*{BRANCH}*", FOURTH, True),
 }
