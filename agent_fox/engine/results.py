@@ -127,7 +127,8 @@ def take_result(registry: Registry, docket: DocketOf, db: Database, integration:
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(db, integration, ended)
     tree = git.tree_of(integration.repo, ended.launch.pinned)
-    ended = with_way_back(docket(db, clock.now()), integration, with_report(docket(db, clock.now()), ended), tree)
+    before = docket(db, clock.now())
+    ended = with_way_back(before, integration, with_report(before, ended), tree)
     with transaction(db):
         handled = record_result(registry, docket(db, clock.now()), ended, landing, tree)
     closing.publish_last(db, integration.repo, ended.end.closed)
