@@ -17,6 +17,7 @@ LONGEST_TITLE = 200
 LONGEST_BODY = 60_000
 LONGEST_UNPROVEN = 30_000
 LONGEST_TABLE = 8_000
+LONGEST_BEST = 1_000
 LONGEST_LOST = 8_000
 LONGEST_WAIVERS = 4_000
 LONGEST_WAIVER = 1_000
@@ -238,7 +239,7 @@ def _last_attempt(facts: IssueFacts) -> str:
     blocks = [_unproven(part) for part in facts.lost]
     shown = how_many_fit(blocks, LONGEST_LOST)
     more = [f"And {len(blocks) - shown} more: {_ids([part.id for part in facts.lost[shown:]])}"]
-    told = f"## The last attempt\n\n{quoted(cut(facts.best, LONGEST_EVIDENCE))}"
+    told = f"## The last attempt\n\n{quoted(cut(facts.best, LONGEST_BEST))}"
     return "\n\n".join([told, *blocks[:shown], *(more if shown < len(blocks) else [])])
 
 
