@@ -133,6 +133,16 @@ def test_what_landed_is_taken_off_by_one_commit_and_what_others_landed_stays(rep
     assert again == Landing(back.commit, back.commit)
 
 
+def test_work_that_began_before_something_was_taken_off_does_not_bring_it_back(repo: Path, base: str) -> None:
+    first = commit(repo, base, a__txt="a")
+    under_way = commit(repo, first, b__txt="b")
+    back = build_reversal(repo, first, [Landing(base, first)], "back")
+    assert isinstance(back, Landing)
+    landing = build_landing(repo, back.commit, under_way, "land b")
+    assert isinstance(landing, Landing)
+    assert git.tree_of(repo, landing.commit) == git.tree_of(repo, commit(repo, base, b__txt="b"))
+
+
 def test_what_others_built_on_cannot_be_taken_off(repo: Path, base: str) -> None:
     first = commit(repo, base, a__txt="a1")
     tip = commit(repo, first, a__txt="a1 and more")
