@@ -47,8 +47,8 @@ class Now:
 class Proof:
     """One record of the chain. `why_stale` says why it does not count now; empty where it does.
 
-    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen. `restores` is the number of the
-    verdict whose reading counts again by this one, empty for a reading of its own.
+    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen. `restores` is the number of
+    the verdict whose reading counts again by this one, empty for a reading of its own.
     """
 
     id: str

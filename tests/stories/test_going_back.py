@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,13 @@ def history(root: Path) -> list[str]:
 
 def tree(root: Path, commit: object) -> str:
     return git(root, "rev-parse", f"{commit}^{{tree}}")
+
+
+def named(root: Path, attempt: int) -> list[str]:
+    """What fails according to the brief of one session of `01_calc:1`."""
+    found = briefed(root, "01_calc:1", attempt)
+    assert isinstance(found, dict)
+    return list(found)
 
 
 def reason(root: Path, attempt: int) -> object:
@@ -114,7 +122,7 @@ def test_a_tie_keeps_the_tip(tmp_path: Path) -> None:
     assert "back to" not in " ".join(history(root))
 
 
-def beside(folder: Path, coder_does: dict[str, str], breaks: dict[str, list[str]], settings: str = "") -> World:
+def beside(coder_does: dict[str, str], breaks: dict[str, list[str]], settings: str = "") -> World:
     """`01_calc` beside a spec of four groups; one session at a time, so that the two take turns.
 
     Group 2 of the other lands after the first report on `01_calc`, group 3 after its second attempt.
@@ -134,7 +142,7 @@ def in_turn(root: Path) -> list[str]:
 
 
 def test_work_of_another_spec_that_landed_meanwhile_stays(tmp_path: Path) -> None:
-    root = beside(tmp_path, {}, LOSING).build(tmp_path)
+    root = beside({}, LOSING).build(tmp_path)
     subjects = in_turn(root)
     assert subjects.index("02_other:3: Part 3 of 02_other") < subjects.index("01_calc: back to attempt 1")
     first, second, third = rows(root, LANDED.replace("ORDER", "AND spec_name = '01_calc' ORDER"))
@@ -146,7 +154,7 @@ def test_work_of_another_spec_that_landed_meanwhile_stays(tmp_path: Path) -> Non
 
 def test_another_specs_regression_is_no_reason(tmp_path: Path) -> None:
     """`02_other` breaks what `01_calc` had right, whose second coder changes nothing."""
-    root = beside(tmp_path, {"01_calc:1/2": "nothing"}, {"02_other:2/1": [A]}).build(tmp_path)
+    root = beside({"01_calc:1/2": "nothing"}, {"02_other:2/1": [A]}).build(tmp_path)
     assert "01_calc: back to attempt 1" not in in_turn(root)
     assert briefed(root, "01_calc:1", 3) == {
         A: f"proof/{A}.txt: broken by 02_other:2",
@@ -155,12 +163,22 @@ def test_another_specs_regression_is_no_reason(tmp_path: Path) -> None:
     assert reason(root, 3) == ""
 
 
+def test_a_loss_that_is_still_there_afterwards_is_taken_for_the_others_and_the_work_stays(tmp_path: Path) -> None:
+    """`02_other` breaks what `01_calc` had right between two attempts that both land something."""
+    world = beside({}, {"02_other:2/1": [A]}, patient(4))
+    root = replace(world, specs={**world.specs, "01_calc": [Req(A), Req(B), Req(C, right_at=4)]}).build(tmp_path)
+    assert in_turn(root).count("01_calc: back to attempt 1") == 1
+    assert sorted(named(root, 3)) == [C]
+    assert sorted(named(root, 4)) == [A, C]
+    assert "it went back there before" in str(reason(root, 4))
+
+
 @pytest.fixture(scope="module")
 def built_on(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`02_other` changes the very lines that the second attempt of `01_calc` wrote. The tests only look at it."""
     folder = tmp_path_factory.mktemp("built-on")
     does = {"01_calc:1/2": "write shared.txt", "02_other:3/1": "write shared.txt"}
-    root = beside(folder, does, LOSING).build(folder)
+    root = beside(does, LOSING).build(folder)
     in_turn(root)
     return root
 
