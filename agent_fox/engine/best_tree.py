@@ -10,7 +10,7 @@ from agent_fox.core.best import ReadTree, best_of, is_worse, lost
 from agent_fox.core.judgement import Counted, Judged, Judgement, amount
 from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
+from agent_fox.core.verdict import Disposition, Signal, Unproven, Verdict, Word
 from agent_fox.core.words import listed
 from agent_fox.engine import promotion
 from agent_fox.store import restored, sessions
@@ -173,7 +173,7 @@ def counted_of(part: str, row: Stood | None, version: str) -> Counted:
     if row is None or row.version != version:
         return Counted(Verdict(part, Word.UNKNOWN), Word.UNKNOWN, Word.UNKNOWN, is_silent=True)
     signal = Signal(row.command, row.first_error) if row.command and row.first_error else None
-    disposition = Disposition(row.disposition) if row.disposition in _DISPOSITIONS else Disposition.REPAIRABLE
+    disposition = _DISPOSITIONS.get(row.disposition or "", Disposition.REPAIRABLE)
     verdict = Verdict(
         part, row.word, row.said, row.evidence, row.note, signal, row.failing_tests, disposition,
         command=row.command or "",
@@ -181,7 +181,7 @@ def counted_of(part: str, row: Stood | None, version: str) -> Counted:
     return Counted(verdict, row.read, row.word)
 
 
-_DISPOSITIONS = frozenset(Disposition)
+_DISPOSITIONS: Mapping[str, Disposition | Unproven] = {one.value: one for one in (*Disposition, *Unproven)}
 
 
 def undone(past: Iterable[DecisionRow]) -> frozenset[int]:
@@ -200,8 +200,8 @@ def undone_by(decision: DecisionRow) -> tuple[int, ...]:
 
 
 def without_undone(past: list[DecisionRow], back: WayBack | None) -> list[DecisionRow]:
-    """The decisions as blame sees them on the tree that is gone back to: the work taken off did not land."""
-    gone = back.undone if back is not None and back.landing is not None else ()
+    """The decisions as blame sees them on the tree that the branch is left with: what was taken off did not land."""
+    gone = undone(past).union(back.undone if back is not None and back.landing is not None else ())
     return [decision for decision in past if decision.kind != "Land" or decision.session_id not in gone]
 
 
@@ -256,11 +256,12 @@ def read_again(docket: Docket, planned: PlannedNode, earlier: int, decision_id: 
     restored.restore(docket.db, spec_name, rows, decision_id, docket.at)
 
 
-def stay(docket: Docket, planned: PlannedNode, decision: DecisionRow, decision_id: int) -> None:
-    """The way back that `decision` recorded is not gone: the verdicts of its own report count again."""
+def stay(docket: Docket, planned: PlannedNode, decision: DecisionRow, decision_id: int) -> Judged:
+    """The way back that `decision` recorded is not gone: the verdicts of its own report count again, as given back."""
     spec_name = planned.node.spec_name
     rows = restored.set_aside(docket.db, spec_name, decision.id)
     restored.restore(docket.db, spec_name, rows.values(), decision_id, docket.at)
     counted = {part: counted_of(part, row, row.version) for part, row in rows.items()}
     judged = amount(counted, docket.waived(spec_name))
     promotion.faulty(docket, spec_name, judged, decision.id, decision.commit or "", "")
+    return judged

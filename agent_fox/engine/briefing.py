@@ -11,7 +11,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
-from agent_fox.engine.best_tree import FACT, undone
+from agent_fox.engine.best_tree import FACT, STAY, undone
 from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.reviewed_change import change_of
 from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
@@ -233,14 +233,17 @@ def reason_of(past: list[DecisionRow], uid: str) -> str:
     if last.kind == "SendBack":
         return "\n".join(findings(last))
     if last.kind == "Recode":
-        return best_words(last)
+        return best_words(last, past)
     if last.kind not in {"Retry", "Reread"}:
         return ""
     return str(last.facts.get("failure", "")) or "; ".join(strings(last, "notes"))
 
 
-def best_words(decision: DecisionRow) -> str:
+def best_words(decision: DecisionRow, past: list[DecisionRow]) -> str:
     """Where the branch stands, and so the session starts, when the last attempt was worse than an earlier one."""
+    stayed = next((d.note for d in past if d.kind == STAY and d.session_id == decision.session_id), "")
+    if stayed:
+        return stayed
     fact = decision.facts.get(FACT)
     return str(fact.get("told", "")) if isinstance(fact, dict) else ""
 

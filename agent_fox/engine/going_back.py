@@ -9,11 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
-from agent_fox.engine import best_tree, tip
+from agent_fox.engine import best_tree, blocking_history, tip
 from agent_fox.engine.best_tree import Behind, WayBack
 from agent_fox.engine.docket import Handled
+from agent_fox.engine.escalation import file_issues
 from agent_fox.engine.review_persistence import VerifierResult, judge_result
 from agent_fox.engine.reviewed_change import changed
 from agent_fox.session.landing import Conflict, Integration, Landing, build_reversal
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
+    from agent_fox.core.judgement import Judged
     from agent_fox.core.verdict import Report
     from agent_fox.engine.docket import Docket
     from agent_fox.store.plan import PlannedNode
@@ -129,5 +132,16 @@ def stay(
         note = f"the branch stays at the last attempt: {why}"
         facts: dict[str, object] = {"undone": list(best_tree.undone_by(decision))}
         number, moved = desk.record(planned, best_tree.STAY, (), session_id=session.id, facts=facts, note=note)
-        best_tree.stay(desk, planned, decision, number)
-        return Handled(None, number, moved)
+        judged = best_tree.stay(desk, planned, decision, number)
+        return Handled(None, number, moved, told_anew(desk, planned, decision, number, judged, note))
+
+
+def told_anew(
+    docket: Docket, planned: PlannedNode, decision: DecisionRow, number: int, judged: Judged, note: str
+) -> tuple[str, ...]:
+    """Where the decision was a Block: what it said of the branch and of what fails is said again, as it is now."""
+    if decision.cause is None:
+        return ()
+    cause = Cause(decision.cause)
+    blocking_history.write_history(docket, number, planned, (), cause, f"{cause}; {note}", judged.failing)
+    return file_issues(docket, planned, number, cause, judged, decision.commit, ())

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import Req, World, git, landed, log, rows
+from agent_fox.testing.worlds import Req, World, git, issue_files, landed, log, run_cli
 from tests.engine.test_kill import deadly_git, end_state, is_clean
-from tests.stories.scene import PROVEN, begin, briefed, decisions, run
+from tests.stories.scene import NOT_PROVEN, PROVEN, begin, briefed, decisions, run, verdicts
 from tests.stories.test_moved_while_landing import ACCEPT, BRANCH, meddling_git
 
 A, B, C = "01-REQ-1.1", "01-REQ-1.2", "01-REQ-1.3"
@@ -77,5 +77,20 @@ def test_where_they_conflict_the_branch_stays_and_the_last_report_counts_again(t
     assert decisions(root, "01_calc:2") == ["Recode", "Recode", "Stay", "Accept"]
     assert BACK not in subjects(root)
     assert briefed(root, "01_calc:1", 3) == {part: f"proof/{part}.txt: wrong at attempt 2" for part in (A, C)}
-    (told,) = rows(root, "SELECT note FROM decisions WHERE kind = 'Stay'")
-    assert "changed the same lines in shared.txt" in str(told[0])
+    (brief,) = (row for row in log(root) if (row["role"], row["attempt"]) == ("coder", 3))
+    assert brief["reason"] == STAYS
+
+
+STAYS = "the branch stays at the last attempt: later work of others changed the same lines in shared.txt"
+
+
+def test_after_a_block_the_issue_and_the_history_are_told_anew(tmp_path: Path) -> None:
+    does, settings = {"01_calc:1/2": "write shared.txt"}, f"{ACCEPT}[retry]\nattempts = 2\n"
+    root = World({"01_calc": THREE}, breaks=LOSING.breaks, coder_does=does, settings=settings).build(tmp_path)
+    deed = FOREIGN.format(path="shared.txt", branch=BRANCH)
+    run(root, ends=NOT_PROVEN, PATH=meddling_git(tmp_path / "bin", deed, FOURTH))
+    assert decisions(root, "01_calc:2") == ["Recode", "Block", "Stay"]
+    assert verdicts(root) == {A: "FAIL", B: "PASS", C: "FAIL"}
+    assert f"blocked: 01_calc:2: attempts spent; {STAYS}" in run_cli(root, "status").stdout
+    texts = "".join(path.read_text() for path in issue_files(root))
+    assert f"proof/{A}.txt: wrong at attempt 2" in texts
