@@ -94,6 +94,8 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
     yield plain(f"          on {on}, environment {one.environment or '?'}, verifier {one.verifier or '?'}")
     if one.about and not one.is_current and one.kind == "check":
         yield plain(f"          about {one.about}")
+    if one.restores:
+        yield f"          read before (verdict {one.restores}): the branch went back to that tree"
     if one.why_stale:
         yield plain(f"          does not count: {'; '.join(one.why_stale)}")
     if one.limitation:

@@ -11,11 +11,12 @@ from agent_fox.core.filing import Says
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.words import counted
+from agent_fox.engine.best_tree import undone
 from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
-from agent_fox.store.records import current_verdicts, failing_after
+from agent_fox.store.records import current_verdicts, decisions_of_spec, failing_after
 from agent_fox.trackers.protocol import EffectKind
 from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text, places_in
 
@@ -23,11 +24,14 @@ if TYPE_CHECKING:
     from agent_fox.core.decision import Cause
     from agent_fox.core.judgement import Judged
     from agent_fox.core.verdict import Word
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.engine.docket import Docket, Transition
     from agent_fox.store.plan import PlannedNode
 
 LONGEST_TOLD = 40_000
 """Characters of evidence about one requirement that go to a tracker; all of it is in the state."""
+
+TAKEN_BACK = " (taken off the branch again)"
 
 LONGEST_LINE = 400
 """Characters about one requirement where many stand together."""
@@ -35,9 +39,13 @@ LONGEST_LINE = 400
 
 def file_issues(
     docket: Docket, planned: PlannedNode, decision_id: int, cause: Cause, judged: Judged, commit: str | None,
-    moved: Iterable[Transition],
+    moved: Iterable[Transition], back: WayBack | None = None, said: Judged | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
-    """One issue per cause of an escalated verifier; an issue that is open already is commented, not doubled."""
+    """One issue per cause of an escalated verifier; an issue that is open already is commented, not doubled.
+
+    `judged` is what holds of the branch; with a way `back`, the first issue also has what the last attempt, which
+    `said` judges, has lost.
+    """
     spec_name = planned.node.spec_name
     failing = [judged.counted[part].verdict for part in judged.failing]
     found = clusters(failing, spec_name) or (Cluster(fingerprint_of(None, spec_name), None, judged.unknown),)
@@ -46,7 +54,9 @@ def file_issues(
     filed: list[str] = []
     for cluster in found:
         facts = facts_of(docket, planned, cause, judged, cluster, commit, blocked)
-        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()))
+        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.told if back else "")
+        if back and back.landing and said and not filed:
+            facts = replace(facts, lost=tuple(unproven(docket, spec_name, said, part) for part in back.lost))
         filed += _file(docket, planned, decision_id, cluster, facts)
     return (*filed, *settle_repaired(docket, planned, decision_id, commit, repaired))
 
@@ -173,11 +183,12 @@ def attempt_rows(docket: Docket, planned: PlannedNode) -> tuple[AttemptRow, ...]
     rows = sessions.sessions_where(
         docket.db, "spec_name = ? AND archetype = 'coder' AND status <> 'running'", [spec_name]
     )
+    gone = undone(decisions_of_spec(docket.db, spec_name))
     return tuple(
         AttemptRow(
             row.ticket.attempt, row.landed or row.pinned or "", row.cost_usd,
             row.reason or ", ".join(failing_after(docket.db, spec_name, row.id)),
-            f"{row.node_id}: {row.summary or 'no summary'}",
+            f"{row.node_id}: {row.summary or 'no summary'}{TAKEN_BACK if row.id in gone else ''}",
         )
         for row in rows
     )  # fmt: skip

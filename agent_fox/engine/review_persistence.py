@@ -15,6 +15,7 @@ from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Ticket
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.engine.docket import Docket, SpecFile
     from agent_fox.store.plan import PlannedNode
 
@@ -34,7 +35,8 @@ class VerifierResult:
     """The end of one verifier session, as the engine or a host hands it in.
 
     `report` is given where the caller has read it already; else what the `judges` printed is read. `failure` says why
-    there is no report at all: a crash, a time-out, changed sources; it is a spent reading.
+    there is no report at all: a crash, a time-out, changed sources; it is a spent reading. `way_back` is there where
+    the best tree that was read is better, and whoever has the branch can go back to it.
     """
 
     ticket: Ticket
@@ -44,6 +46,7 @@ class VerifierResult:
     report: Report | None = None
     failure: str = ""
     session_id: int | None = None
+    way_back: WayBack | None = None
 
 
 def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) -> Report:

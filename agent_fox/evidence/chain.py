@@ -47,7 +47,8 @@ class Now:
 class Proof:
     """One record of the chain. `why_stale` says why it does not count now; empty where it does.
 
-    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen.
+    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen. `restores` is the number of
+    the verdict whose reading counts again by this one, empty for a reading of its own.
     """
 
     id: str
@@ -71,6 +72,7 @@ class Proof:
     log: str
     is_current: bool
     why_stale: tuple[str, ...]
+    restores: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +221,7 @@ def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[s
         commit=record.artifact.commit, tree=record.artifact.tree, environment=context.environment,
         verifier=context.verifier, log=outcome.log_ref, is_current=record.identity in current,
         why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
+        restores=str(record.body.get("restores", "")),
     )  # fmt: skip
 
 

@@ -14,5 +14,21 @@ ALTER TABLE sessions ADD COLUMN agents TEXT NOT NULL DEFAULT '[]' CHECK (json_va
 """
 """A JSON list: one object for each agent of a session, with its backend, model, and where its cost comes from."""
 
-MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())), WHO_WORKED, EVIDENCE, DELIVERY)
+RESTORES = (
+    *("read_before", "UPDATE OF restores", "verification_results"),
+    *("NEW.restores IS NOT OLD.restores", "which reading a row restores never changes"),
+)
+READ_BEFORE = f"""
+ALTER TABLE verification_results ADD COLUMN restores INTEGER REFERENCES verification_results (id);
+{trigger(*RESTORES)}
+"""
+"""The earlier row whose reading counts again by this one; none for a reading of its own."""
+
+MIGRATIONS: tuple[str, ...] = (
+    "\n".join((TABLES, transitions(), guards())),
+    WHO_WORKED,
+    EVIDENCE,
+    DELIVERY,
+    READ_BEFORE,
+)
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""
