@@ -172,13 +172,17 @@ def why_ignored(standing: Awaited, facts: Facts) -> str | None:
 
 
 def person_needed(report: Judged) -> Cause | None:
-    """Row 2: a failure that no coder may or can repair. A spec fault counts only where it was shown."""
+    """Row 2: what no coder may or can repair, and no further reading can tell. A spec fault counts only where shown.
+
+    What is unclear blocks only once nothing fails: until then there is work for coders.
+    """
     verdicts = [report.counted[part].verdict for part in report.failing]
     if any(v.disposition is Disposition.SPEC_FAULT and v.is_proven for v in verdicts):
         return Cause.SPEC_FAULT
     if any(v.needs_person and v.word is Word.FAIL for v in verdicts):
         return Cause.NEEDS_PERSON
-    return None
+    unclear = [] if report.failing else [report.counted[part].verdict for part in report.unknown]
+    return Cause.NEEDS_PERSON if any(v.needs_person and v.word is Word.UNKNOWN for v in unclear) else None
 
 
 def decide_faulty(facts: Facts) -> Block | Recode:

@@ -9,6 +9,10 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from agent_fox.core.expectations import (
+    Agreed,
+    Sealed,
+)
 from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
@@ -66,6 +70,8 @@ class CheckOrder:
     to which tests are added that reruns prove flaky (`commit` is where).
     stated: what the coders of the spec said in their summaries, in which a changed test is given its reason.
     counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
+    sealed: what follows where a committed test fails; agreed: what persons signed about such tests; spec_files: id to
+    the file of the repository that its text stands in, whose history tells how old it is.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -99,6 +105,9 @@ class CheckOrder:
     shared: tuple[str, ...] = ()
     counterfactual: Counterfactual = Counterfactual.OFF
     stated: str = ""
+    sealed: Sealed = Sealed.REVIEW
+    agreed: tuple[Agreed, ...] = ()
+    spec_files: dict[str, str] = field(default_factory=dict)
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
