@@ -312,6 +312,11 @@ class VerifySettings(Table):
         description="Tests of `checks` that pass are seen to fail when the work is broken, and to be the committed "
         "ones: required, told, or not asked (docs/proof.md).",
     )
+    sealed: Literal["review", "refuse", "report"] = Field(
+        default="review",
+        description="A committed test that fails although the tests of the tree pass: a person or the requirement's "
+        "younger text may allow it, nobody may, or it is only told (docs/proof.md).",
+    )
     timeout: Seconds = Field(default=600.0, description="Seconds for each command of `checks`.")
     changes: Literal["refuse", "report", "ignore"] = Field(
         default="refuse",

@@ -12,11 +12,11 @@ from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.engine.bound import bound_facts
+from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.reviewed_change import change_of
 from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
 from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
-from agent_fox.system import git
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -201,9 +201,7 @@ def changed_files(db: Database, planned: PlannedNode, session: SessionRow, repo:
     last = next((row for row in reversed(earlier(db, planned, session)) if row.base and row.landed), None)
     if last is None or last.base is None or last.landed is None:
         return ()
-    names = ("diff", "--name-only", "--no-renames", "-z", "--end-of-options", last.base, last.landed, "--")
-    answer = git.call(repo, *names, allowed=(0, 128))
-    return tuple(answer.records) if answer.status == 0 else ()
+    return tuple(sorted(touched_by(repo, last.base, last.landed)))
 
 
 def reason_of(past: list[DecisionRow], uid: str) -> str:

@@ -10,14 +10,23 @@ from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fing
 from agent_fox.core.filing import Says
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.records import current_verdicts, failing_after
 from agent_fox.trackers.protocol import EffectKind
-from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text, places_in
+from agent_fox.trackers.text import (
+    AttemptRow,
+    ChangedTest,
+    Exhibit,
+    IssueFacts,
+    LedgerEnd,
+    Unproven,
+    issue_text,
+    places_in,
+)
 
 if TYPE_CHECKING:
     from agent_fox.core.decision import Cause
@@ -116,7 +125,16 @@ def facts_of(
         ledger=ledger_end(docket),
         waivers=docket.waiver_lines(spec_name),
         places=places_in("\n".join(part.evidence for part in failing)),
+        changed_tests=tuple(changed_tests(judged, (*members, *judged.unknown))),
     )
+
+
+def changed_tests(judged: Judged, parts: Iterable[str]) -> Iterator[ChangedTest]:
+    """The committed tests that fail although the tests of the tree pass: a person may agree that they were changed."""
+    for part in parts:
+        found = judged.counted[part].verdict.expectation
+        if found is not None:
+            yield ChangedTest(part, found.test, found.reason, found.before, found.after)
 
 
 def unclear_words(docket: Docket, spec_name: str, judged: Judged) -> str:
@@ -153,11 +171,15 @@ def ledger_end(docket: Docket) -> LedgerEnd:
 
 def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> str:
     if not judged.failing:
+        persons = [part for part in judged.unknown if judged.counted[part].verdict.needs_person]
+        if persons:
+            kinds = sorted({str(judged.counted[part].verdict.disposition) for part in persons})
+            return f"{spec_name}: {listed(persons)} needs a person: {', '.join(kinds)}"
         unclear = f"{counted(len(judged.unknown), 'requirement')} without a clear verdict"
         return f"{spec_name}: {unclear if judged.unknown else 'nothing to prove'}"
-    named = ", ".join(cluster.members[:3]) + (" and more" if len(cluster.members) > 3 else "")
+    members = ", ".join(cluster.members[:3]) + (" and more" if len(cluster.members) > 3 else "")
     verb = "is" if len(cluster.members) == 1 else "are"
-    return f"{spec_name}: {named} {verb} not met ({cause})"
+    return f"{spec_name}: {members} {verb} not met ({cause})"
 
 
 def unproven(docket: Docket, spec_name: str, judged: Judged, part: str) -> Unproven:

@@ -10,9 +10,11 @@ from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.core.values import dataclass
+from agent_fox.core.verdict import Word
 from agent_fox.engine import history
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
+from agent_fox.store.records import read_expectations
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -112,7 +114,7 @@ def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
         issue=history.open_issue_of(db, node.spec_name),
-        remedies=tuple(remedies(planned, held, waits, parts)),
+        remedies=(*agreements(db, planned), *remedies(planned, held, waits, parts)),
     )
 
 
@@ -221,6 +223,16 @@ def remedies(
     elif at.status is Status.COMPLETED:
         yield "a FAIL of a requirement that it owns sends it back by itself"
         yield f"agent-fox reset {node.id}   (do it again now)"
+
+
+def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
+    """What a person could agree to, where the verifier stopped at a committed test that was changed."""
+    node = planned.node
+    if node.archetype is Archetype.VERIFIER and planned.standing.outcome is Outcome.ESCALATED:
+        for read in read_expectations(db, node.spec_name):
+            if read.word is not Word.PASS:
+                test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
+                yield f"a person agrees that the committed test {test} was changed: {command}"
 
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:

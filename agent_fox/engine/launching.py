@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.expectations import Sealed
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
@@ -18,7 +19,7 @@ from agent_fox.engine.environment import Standpoint, standpoint, with_bound
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
 from agent_fox.engine.shared_ids import order_among
-from agent_fox.evidence.waivers import grounds_of
+from agent_fox.evidence.waivers import agreements, grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.landing import Integration, Style
@@ -173,6 +174,7 @@ class Workshop:
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
+        grounds = grounds_of(self.repo, self.settings, os.environ)
         order = replace(
             order_among(db, file.spec),
             configured=tuple(verify.commands),
@@ -180,6 +182,9 @@ class Workshop:
             untested=Untested(verify.untested),
             counterfactual=Counterfactual(verify.counterfactual),
             stated=sessions.stated(db, planned.node.spec_name),
+            sealed=Sealed(verify.sealed),
+            agreed=agreements(db, grounds, clock.now(), planned.node.spec_name),
+            spec_files={part.id: file.spec.place(part.id).rpartition(":")[0] for part in file.parts},
             timeout=verify.timeout,
             sandbox=SandboxMode(verify.sandbox),
             network=verify.network,

@@ -14,5 +14,14 @@ ALTER TABLE sessions ADD COLUMN agents TEXT NOT NULL DEFAULT '[]' CHECK (json_va
 """
 """A JSON list: one object for each agent of a session, with its backend, model, and where its cost comes from."""
 
-MIGRATIONS: tuple[str, ...] = ("\n".join((TABLES, transitions(), guards())), WHO_WORKED, EVIDENCE, DELIVERY)
+EXPECTATIONS = f"""
+ALTER TABLE verification_results ADD COLUMN expectation TEXT CHECK (expectation IS NULL OR json_valid(expectation));
+{trigger("expectation", "UPDATE OF expectation", "verification_results", "", "what was read never changes")}
+"""
+"""A JSON object about the committed test that fails although the tests of the tree pass; see `core.expectations`."""
+
+MIGRATIONS: tuple[str, ...] = (
+    "\n".join((TABLES, transitions(), guards())),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, EXPECTATIONS),
+)
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

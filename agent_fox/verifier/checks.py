@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
@@ -224,6 +224,9 @@ def _row(finding: Finding) -> dict[str, Any]:
         "disposition_proven": verdict.is_proven,
         "needs_person": verdict.needs_person,
         "how": verdict.how,
+        "expectation": asdict(verdict.expectation) if verdict.expectation else None,
+        "note": verdict.note if verdict.expectation else "",
+        "test_files": list(verdict.tests),
         "artifact": finding.run.log if finding.run else "",
     }
 

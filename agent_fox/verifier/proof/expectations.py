@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.expectations import Expectation, agreed_by, seal_of
@@ -16,6 +16,7 @@ from agent_fox.core.proof import Seal
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
+from agent_fox.verifier.proof.sides import NOT_COPIED
 
 if TYPE_CHECKING:
     from agent_fox.verifier.cases import Case
@@ -37,13 +38,18 @@ def expectation_of(
     `test_files`: files of tests; another one than the test's own decides nothing about it. `said`: the coders' words.
     """
     others = {*test_files} - {test.file}
-    files = tuple(sorted({test.file, *(path for path in changed if path not in others)} - {""}))
+    files = tuple(sorted({test.file, *(path for path in changed if path not in others and _is_source(path))} - {""}))
     sentences = sentences_of(said)
     reasons = (reason_for(sentences, path, test.id) for path in files)
     before, after = versions_shown(files, base, tree)
     return Expectation(
         test.id, files, digest_of(base, files), digest_of(tree, files), next(filter(None, reasons), ""), before, after
     )
+
+
+def _is_source(path: str) -> bool:
+    """Whether somebody wrote a file: what runs leave behind is another one after each run."""
+    return NOT_COPIED.isdisjoint(PurePosixPath(path).parts) and not path.endswith(".pyc")
 
 
 def sealed(order: CheckOrder, requirement: str, expectation: Expectation) -> Seal:
