@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.hidden import COMMAND as HIDDEN
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
@@ -165,7 +166,8 @@ def rounds_before(past: list[DecisionRow], uid: str) -> list[DecisionRow]:
 def failure(row: Current, file: SpecFile, past: list[DecisionRow], uid: str) -> Failure:
     seen = [row.part in strings(d, "failing") for d in rounds_before(past, uid)]
     since = Since.FIRST if not seen else Since.STILL if seen[-1] else Since.NEWLY
-    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, row.command, since)
+    command = "" if row.command == HIDDEN else row.command
+    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, command, since)
 
 
 def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.filing import Says
+from agent_fox.core.hidden import COMMAND as HIDDEN
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.words import counted, listed
@@ -184,7 +185,7 @@ def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> 
 
 def unproven(docket: Docket, spec_name: str, judged: Judged, part: str) -> Unproven:
     verdict = judged.counted[part].verdict
-    command = verdict.signal.command if verdict.signal else ""
+    command = verdict.signal.command if verdict.signal and verdict.signal.command != HIDDEN else ""
     text = docket.file_of(spec_name).texts.get(part, "")
     return Unproven(part, text, cut_middle(verdict.evidence, LONGEST_TOLD), command)
 

@@ -13,6 +13,7 @@ from agent_fox.core.expectations import (
     Agreed,
     Sealed,
 )
+from agent_fox.core.hidden import Reveal
 from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
@@ -72,6 +73,8 @@ class CheckOrder:
     counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
     sealed: what follows where a committed test fails; agreed: what persons signed about such tests; spec_files: id to
     the file of the repository that its text stands in, whose history tells how old it is.
+    hidden: the folder of checks that no coder sees, empty for none; reveal: what a failing one tells.
+    only: files of tests that alone count, if it names any.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -108,6 +111,9 @@ class CheckOrder:
     sealed: Sealed = Sealed.REVIEW
     agreed: tuple[Agreed, ...] = ()
     spec_files: dict[str, str] = field(default_factory=dict)
+    hidden: str = ""
+    reveal: Reveal = Reveal.CRITERION
+    only: tuple[str, ...] = ()
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 
