@@ -28,6 +28,9 @@ CASES = ROOT / "fixtures" / "gates"
 PROVEN, NOT_PROVEN = "proven", "not proven"
 PROGRAMS = {"python": "python", "javascript": "node", "typescript": "node", "go": "go", "java": "mvn", "rust": "cargo"}
 REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
+ENDED = (0, 2)
+"""Exit codes of a run that came to its end."""
+
 UNSEEN = "NOT SEEN BY THE RULE"
 """How the reason of a case begins that the rule cannot see; what becomes of it is shown and fails nothing."""
 
@@ -63,7 +66,6 @@ class Case:
     summary: str = ""
     task: str = "Write it"
     removed: list[str] = field(default_factory=list)
-    settings: str = ""
     needs: list[str] = field(default_factory=list)
 
     @property
@@ -140,6 +142,8 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
         out = run(root, "agent-fox", "run")
     except subprocess.TimeoutExpired:
         return Ended(case, NOT_PROVEN, "it did not end")
+    if out.returncode not in ENDED:
+        raise SystemExit(f"{case.language}: {case.name}: exit {out.returncode}: {out.stderr or out.stdout}")
     said = PROVEN if out.returncode == 0 else NOT_PROVEN
     ended = Ended(case, said, last_words(root, out.stdout))
     if keep and ended.is_wrong:
@@ -176,7 +180,8 @@ def built(case: Case, top: Path) -> Path:
     if done.returncode:
         raise SystemExit(f"{case.name}: {done.stderr}")
     settings = root / ".agent-fox" / "config.toml"
-    settings.write_text(f"{settings.read_text()}\n{case.settings}\n[workspace]\nlink = {linked(case, root)}\n")
+    link = f"[workspace]\nlink = {linked(case, root)}\n"
+    settings.write_text(settings.read_text().replace("[workspace]\n", link))
     run(root, "git", "add", "-A")
     run(root, "git", "commit", "-qm", "a spec and its tests")
     return root

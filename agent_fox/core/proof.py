@@ -117,10 +117,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Places that are broken at once, in one file, and what came of it."""
+    """Places that are broken at once, in one file, and what came of it. `test`: the one that had this effect."""
 
     places: tuple[Place, ...]
     effect: Effect
+    test: str = ""
 
 
 def next_trial(places: Sequence[Place], trials: Sequence[Trial]) -> tuple[Place, ...]:

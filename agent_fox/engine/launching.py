@@ -202,6 +202,7 @@ class Workshop:
             processes=verify.processes,
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
+            proofs_folder=str(self.launches.parent / "proofs"),
         )
         document: dict[str, object] = json.loads(write_order(order))
         bound = self.bound(db, planned)

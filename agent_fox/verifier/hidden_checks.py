@@ -57,7 +57,7 @@ def _read(
     lent = laid_over(Path(order.workspace), Path(order.hidden), files, tree)
     own = replace(
         order, workspace=str(tree), hidden="", only=tuple(files), untested=Untested.UNKNOWN, artifacts="", base="",
-        base_commit="", flaky_file="", readable=(*order.readable, *map(str, lent)),
+        base_commit="", flaky_file="", proofs_folder="", readable=(*order.readable, *map(str, lent)),
         expected={id: text for id, text in order.expected.items() if id in claimed},
     )  # fmt: skip
     try:

@@ -75,6 +75,7 @@ class CheckOrder:
     the file of the repository that its text stands in, whose history tells how old it is.
     hidden: the folder of checks that no coder sees, empty for none; reveal: what a failing one tells.
     only: files of tests that alone count, if it names any.
+    proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
 
@@ -114,6 +115,7 @@ class CheckOrder:
     hidden: str = ""
     reveal: Reveal = Reveal.CRITERION
     only: tuple[str, ...] = ()
+    proofs_folder: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
 

@@ -21,6 +21,8 @@ from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.mapping import Ownership
+from agent_fox.verifier.proof import kept
+from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import effect_of, is_own_assertion, of_several
 from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
 from agent_fox.verifier.proof.lab import MEASURED, Executed, Lab, Seen
@@ -61,6 +63,7 @@ class Standing:
     seal: Seal = Seal.HOLDS
     expectation: Expectation | None = None
     sealed_why: str = ""
+    is_kept: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +103,48 @@ class Stage:
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
+        self._contents = Contents(ground.workspace, base, self._files)
+        self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self.runs = 0
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
+        """What the tests of each claim prove, in the order of the claims."""
         standings = [Standing(claim) for claim in claims]
+        for one in standings:
+            self._recall(one)
         for run in {id(claim.run): claim.run for claim in claims}.values():
-            mine = [one for one in standings if one.claim.run is run]
+            mine = [one for one in standings if one.claim.run is run and not one.is_kept]
             self._sealed(run, mine)
             mine = [one for one in mine if one.seal.is_open]
             self._twins(run, mine)
             self._before(run, [one for one in mine if one.word is None])
             self._without(run, [one for one in mine if one.word is None])
+        for one in standings:
+            self._keep(one)
         return tuple(self._proof(one) for one in standings)
+
+    # What is known from an earlier reading of the same contents.
+
+    def _recall(self, one: Standing) -> None:
+        found = self._shelf.find(self._key(one.claim), self._contents.digest)
+        if found is not None:
+            one.word, one.before, one.is_kept = found.word, found.before, True
+            one.why = f"{found.why} (from an earlier reading of the same contents)"
+
+    def _keep(self, one: Standing) -> None:
+        """What was decided is kept; what could not be is tried again the next time."""
+        if one.is_kept or one.word in (None, Shown.UNDECIDED) or one.seal is not Seal.HOLDS:
+            return
+        files = self._contents.tests() | {file for file, _ in one.executed} | one.opened
+        if not _is_measured(one):
+            files |= self._contents.all()
+        rests_on = {path: self._contents.digest(path) for path in sorted({NAMES, *files})}
+        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on))
+
+    def _key(self, claim: Claim) -> str:
+        order = self._ground.order
+        tests = sorted(test.id for test in claim.tests)
+        return kept.digest([claim.run.line, *tests, *sorted(order.environment.items()), order.sandbox, order.network])
 
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
@@ -229,8 +262,7 @@ class Stage:
             texts[file] = language.broken(self._texts[file], chosen) if language else None
         seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
         for one, places in group:
-            found = [effect_of(seen.ends.get(test.id)) for test in one.claim.tests]
-            one.trials.append(Trial(places, Effect.VOID if seen.why_not else of_several(found)))
+            one.trials.append(_trial(places, seen, one.claim.tests))
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
@@ -290,8 +322,7 @@ class Stage:
         one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
 
     def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None]) -> Effect:
-        seen = self._seen(self._lab, run, one.claim.tests, texts)
-        return Effect.VOID if seen.why_not else of_several([effect_of(seen.ends.get(t.id)) for t in one.claim.tests])
+        return _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests).effect
 
     # Small things.
 
@@ -311,11 +342,20 @@ class Stage:
             return f"{tried}, and no test noticed"
         (place,) = killed.places
         site = self._sites[place.file][place.number]
-        return f"{place.file}:{place.line}: {site.what}, and a test noticed"
+        return f"{place.file}:{place.line}: {site.what}, and {killed.test} noticed"
 
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+
+
+def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case]) -> Trial:
+    """Of several tests of one requirement the first that noticed counts; see `of_several`."""
+    if seen.why_not:
+        return Trial(places, Effect.VOID)
+    found = {test.id: effect_of(seen.ends.get(test.id)) for test in tests}
+    effect = of_several(list(found.values()))
+    return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
 
 
 def _passes(seen: Seen, id: str) -> bool:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_fox.core.proof import How
 from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
+from agent_fox.system.sandbox import SandboxMode, why_missing
 from agent_fox.verifier.checks import run_checks
 from agent_fox.verifier.order import CheckOrder, Counterfactual
 from tools.proofs import CASES, Case, read_cases
 
+needs_sandbox = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "has a sandbox")
 KNOWN = {(case.language, case.name): case for case in read_cases(CASES)}
 
 
@@ -29,6 +32,12 @@ def put(root: Path, files: dict[str, str]) -> None:
 
 def judged(root: Path, case: Case, counterfactual: Counterfactual = Counterfactual.REQUIRE) -> Verdict:
     """The verdict on the case's requirement, of the judge alone: no session, no policy check of the change."""
+    (verdict,) = run_checks(replace(ordered(root, case), counterfactual=counterfactual)).verdicts
+    return verdict
+
+
+def ordered(root: Path, case: Case) -> CheckOrder:
+    """The case as its coder left it, and the order to judge it."""
     root.mkdir()
     sh(root, "init", "-q", "-b", "main")
     put(root, {".gitignore": "__pycache__/\n.pytest_cache/\n", **case.committed})
@@ -38,12 +47,10 @@ def judged(root: Path, case: Case, counterfactual: Counterfactual = Counterfactu
     put(root, case.written)
     for name in case.removed:
         (root / name).unlink()
-    order = CheckOrder(
+    return CheckOrder(
         {"01-REQ-1.1": case.requirement}, str(root), commands={"Spec tests": case.command},
-        repository=str(root), base_commit=base, counterfactual=counterfactual, stated=case.summary,
+        repository=str(root), base_commit=base, counterfactual=Counterfactual.REQUIRE, stated=case.summary,
     )  # fmt: skip
-    (verdict,) = run_checks(order).verdicts
-    return verdict
 
 
 @pytest.mark.parametrize(
@@ -88,6 +95,34 @@ def test_what_cannot_fail_or_was_bent_does_not_pass(
     verdict = judged(tmp_path / "repo", KNOWN[language, name])
     assert (verdict.word, verdict.disposition) == (word, disposition), verdict.evidence
     assert verdict.needs_person is (word is Word.UNKNOWN and disposition is not Disposition.POLICY)
+
+
+@needs_sandbox
+def test_in_a_sandbox_the_same_is_seen(tmp_path: Path) -> None:
+    order = ordered(tmp_path / "repo", KNOWN["python", "honest: repaired code for a committed test"])
+    (verdict,) = run_checks(replace(order, sandbox=SandboxMode.REQUIRE)).verdicts
+    assert (verdict.word, verdict.how) == (Word.PASS, How.RED_WITHOUT), verdict.evidence
+
+
+def test_what_has_not_changed_is_not_tried_again(tmp_path: Path) -> None:
+    case = KNOWN["python", "honest: repaired code for a committed test"]
+    order = replace(ordered(tmp_path / "repo", case), proofs_folder=str(tmp_path / "proofs"))
+    known = "from an earlier reading of the same contents"
+
+    def told() -> tuple[How | str, bool]:
+        (verdict,) = run_checks(order).verdicts
+        return verdict.how, known in verdict.evidence
+
+    assert [told(), told()] == [(How.RED_WITHOUT, False), (How.RED_WITHOUT, True)]
+    (file,) = [name for name in case.written if name.endswith(".py")]
+    product = tmp_path / "repo" / file
+    product.write_text(f"{product.read_text('utf-8')}\n# said\n", "utf-8")
+    assert told() == (How.RED_WITHOUT, False)
+    (tmp_path / "repo" / "conftest.py").write_text("", "utf-8")
+    assert told() == (How.RED_WITHOUT, False)
+    for kept in (tmp_path / "proofs").iterdir():
+        kept.write_text('{"rules": 1, "kept": [{"word": "proven"}]}', "utf-8")
+    assert told() == (How.RED_WITHOUT, False)
 
 
 def test_a_report_alone_takes_nothing_away_and_off_asks_nothing(tmp_path: Path) -> None:
