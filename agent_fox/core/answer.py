@@ -159,8 +159,13 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
 def _expectation(value: object) -> Expectation | None:
     if not isinstance(value, dict):
         return None
-    texts = (plain(value.get(name)) for name in ("committed", "changed", "reason", "before", "after"))
-    return Expectation(plain(value.get("test")), _texts(value.get("files")), *texts)
+    committed, changed, reason, before, after = (
+        plain(value.get(name)) for name in ("committed", "changed", "reason", "before", "after")
+    )
+    return Expectation(
+        plain(value.get("test")), _texts(value.get("files")), committed, changed, reason, before, after,
+        value.get("is_asked") is True,
+    )  # fmt: skip
 
 
 def _texts(value: object) -> tuple[str, ...]:

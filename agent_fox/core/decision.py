@@ -224,19 +224,21 @@ def decide_coder_failed(suspect: Suspect, ceiling: str | None) -> Block | Retry:
 
 
 def decide_review(
-    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget, ceiling: str | None = None
-) -> ReviewerDecision:
+    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget, ceiling: str | None = None,
+    *, is_agreed: bool = True,
+) -> ReviewerDecision:  # fmt: skip
     """A reviewer's end. No critical finding: accepted. Unreadable: read again, then blocked (fail closed).
 
     Critical findings of an audit-review send its test-writing group back, those of a final review the owners of what
     they are about (`blamed`); those of a pre- or drift-review hold the first coder group, since only a person can
-    change the spec (`blamed` is empty). `ceiling` says which ceiling of node or spec is reached, if one is.
+    change the spec (`blamed` is empty). `ceiling` says which ceiling of node or spec is reached, if one is. Not
+    `is_agreed`: a final review does not agree to every changed expectation that it was asked about; that is a person's.
     """
     if not is_readable:
         spent = budget.readings_spent >= budget.readings
         return Block(Cause.NO_CLEAR_VERDICT) if spent else Reread(())
     if not has_critical:
-        return Accept()
+        return Accept() if is_agreed else Block(Cause.NEEDS_PERSON)
     if not blamed:
         return Block(Cause.NEEDS_PERSON)
     if any(not suspect.retry_predecessor for suspect in blamed):

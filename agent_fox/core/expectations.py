@@ -27,6 +27,7 @@ class Expectation:
     files: those of the test side that decide about it: its own, and what was changed beside files of tests.
     committed, changed: SHA-256 of these files, as they were committed and as they are now.
     reason: the coder's sentence about it, empty where none was stated; before, after: the lines that differ, bounded.
+    is_asked: the final review is asked about it, and has the last word.
     """
 
     test: str
@@ -36,6 +37,7 @@ class Expectation:
     reason: str = ""
     before: str = ""
     after: str = ""
+    is_asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +56,10 @@ def agreed_by(expectation: Expectation, requirement: str, agreements: Iterable[A
     return next((one.by for one in agreements if (one.requirement, one.committed, one.changed) == wanted), "")
 
 
-def seal_of(expectation: Expectation, sealed: Sealed, *, is_older: bool, by: str) -> Seal:
+def seal_of(expectation: Expectation, sealed: Sealed, *, is_older: bool, by: str, is_reviewed: bool = False) -> Seal:
     """What a committed test that fails amounts to. `is_older`: than the requirement's text, by the person's history.
 
-    `by`: who agreed to the change, or empty.
+    `by`: who agreed to the change, or empty. `is_reviewed`: a final review reads the spec when it is verified.
     """
     if sealed is Sealed.REPORT:
         return Seal.REPORTED
@@ -67,4 +69,6 @@ def seal_of(expectation: Expectation, sealed: Sealed, *, is_older: bool, by: str
         return Seal.AGREED
     if not expectation.reason:
         return Seal.WEAKENED
-    return Seal.OLDER if is_older else Seal.CHANGED
+    if is_older:
+        return Seal.OLDER
+    return Seal.ASKED if is_reviewed else Seal.CHANGED

@@ -14,7 +14,7 @@ from agent_fox.core.verdict import Word
 from agent_fox.core.waivers import SHOWN_ID, AboutExpectation
 from agent_fox.engine.blocking_history import freed_by
 from agent_fox.engine.docket import Docket, Handled, Move
-from agent_fox.engine.final_review import review_again, verifier_of
+from agent_fox.engine.final_review import review_again, review_of, verifier_of
 from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.store import waivers as stored
@@ -31,7 +31,7 @@ def agreeable(docket: Docket, grounds: Grounds, part: StoredPart) -> tuple[About
     """What a person can agree to about a requirement, as it was last read. Raises WaiverRefused."""
     address = f"{part.spec_name}/{part.id}"
     read = {one.requirement: one for one in read_expectations(docket.db, part.spec_name)}.get(part.id)
-    if read is None or read.word is Word.PASS:
+    if read is None or not is_open(read):
         raise WaiverRefused(
             f"{address}: the last reading found no committed test that was changed; "
             f"`agent-fox explain {part.spec_name}`"
@@ -48,6 +48,11 @@ def agreeable(docket: Docket, grounds: Grounds, part: StoredPart) -> tuple[About
                 f"{address}: {one.statement.signer} has agreed already ({one.short_id}); `agent-fox run` reads it again"
             )
     return subject, read
+
+
+def is_open(read: ReadExpectation) -> bool:
+    """Whether a person's word on it would change anything."""
+    return read.word is not Word.PASS or read.expectation.is_asked
 
 
 def agreements(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[Held]:
@@ -68,7 +73,14 @@ def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[H
     assert isinstance(subject, AboutExpectation)
     note = f"{held.statement.signer} agreed to the change of {subject.test}, of {subject.requirement}"
     is_last = not left(docket, grounds, subject.spec)
-    return held, list(read_again(docket, subject.spec, Outcome.ESCALATED, note)) if is_last else []
+    outcome = Outcome.VERIFIED if is_review_blocked(docket, subject.spec) else Outcome.ESCALATED
+    return held, list(read_again(docket, subject.spec, outcome, note)) if is_last else []
+
+
+def is_review_blocked(docket: Docket, spec_name: str) -> bool:
+    """Whether the final review did not agree, so that what it read waits for a person."""
+    review = review_of(docket.db, spec_name)
+    return review is not None and review.standing.status is Status.BLOCKED
 
 
 def left(docket: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
@@ -81,7 +93,7 @@ def left(docket: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
     return tuple(
         one.requirement
         for one in read_expectations(docket.db, spec_name)
-        if one.word is Word.UNKNOWN
+        if (one.word is Word.UNKNOWN or one.expectation.is_asked)
         and versions.get(one.requirement) == one.version
         and (one.requirement, one.expectation.committed, one.expectation.changed) not in agreed
     )
@@ -92,7 +104,7 @@ def read_again(docket: Docket, spec_name: str, outcome: Outcome, note: str) -> I
     planned = verifier_of(docket.db, spec_name)
     if planned is None or (planned.standing.status, planned.standing.outcome) != (Status.COMPLETED, outcome):
         return
-    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name, is_reset=True)]
     number, moved = docket.record(planned, "Reopen", [*moves, *freed_by(docket, [planned])], note=note)
     yield Handled(None, number, moved)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +14,9 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.changed_tests import touched_by
+from agent_fox.engine.final_review import asked_in
 from agent_fox.engine.reviewed_change import change_of
-from agent_fox.session.briefs import BriefFacts, Conflict, Failure, Since, Tried, without_secrets
+from agent_fox.session.briefs import AskedExpectation, BriefFacts, Conflict, Failure, Since, Tried, without_secrets
 from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
 
@@ -64,8 +65,17 @@ def brief_facts(
     if repo is not None and facts.archetype is Archetype.CODER:
         facts = replace(facts, changed=changed_files(db, planned, session, repo))
     if repo is not None and facts.mode is Mode.FINAL_REVIEW:
-        facts = replace(facts, change=change_of(db, repo, session, questions))
+        change = change_of(db, repo, session, questions)
+        asked = tuple(expectations_asked(db, planned.node.spec_name, file))
+        facts = replace(facts, change=replace(change, expectations=asked))
     return without_secrets(facts, secrets)
+
+
+def expectations_asked(db: Database, spec_name: str, file: SpecFile) -> Iterator[AskedExpectation]:
+    """The changed expectations that a final review is asked about."""
+    for one in asked_in(db, spec_name):
+        found, text = one.expectation, file.texts.get(one.requirement, "")
+        yield AskedExpectation(one.requirement, text, found.test, found.reason, found.before, found.after)
 
 
 def facts_of(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:

@@ -31,6 +31,7 @@ from agent_fox.trackers.text import (
 
 if TYPE_CHECKING:
     from agent_fox.core.decision import Cause
+    from agent_fox.core.expectations import Expectation
     from agent_fox.core.judgement import Judged
     from agent_fox.core.verdict import Word
     from agent_fox.engine.docket import Docket, Transition
@@ -63,7 +64,7 @@ def file_issues(
 
 def file_node_issue(
     docket: Docket, planned: PlannedNode, decision_id: int, cause: Cause, reason: str, commit: str | None,
-    moved: Iterable[Transition],
+    moved: Iterable[Transition], changed: Iterable[tuple[str, Expectation]] = (),
 ) -> tuple[str, ...]:  # fmt: skip
     """The issue of a coder or reviewer that is blocked: one per spec, since nothing of it is judged yet."""
     spec_name = planned.node.spec_name
@@ -71,6 +72,7 @@ def file_node_issue(
         title=f"{planned.node.id} is blocked: {cause}", spec=spec_name, node=planned.node.id, cause=cause.value,
         run=str(docket.run_id or ""), commit=commit or "", attempts=attempt_rows(docket, planned),
         blocked=held_ids(planned, moved), reason=reason,
+        changed_tests=tuple(changed_test(part, one) for part, one in changed),
     )  # fmt: skip
     return _file(docket, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts)
 
@@ -135,7 +137,11 @@ def changed_tests(judged: Judged, parts: Iterable[str]) -> Iterator[ChangedTest]
     for part in parts:
         found = judged.counted[part].verdict.expectation
         if found is not None:
-            yield ChangedTest(part, found.test, found.reason, found.before, found.after)
+            yield changed_test(part, found)
+
+
+def changed_test(part: str, found: Expectation) -> ChangedTest:
+    return ChangedTest(part, found.test, found.reason, found.before, found.after)
 
 
 def unclear_words(docket: Docket, spec_name: str, judged: Judged) -> str:

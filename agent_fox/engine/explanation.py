@@ -227,10 +227,11 @@ def remedies(
 
 def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
     """What a person could agree to, where the verifier stopped at a committed test that was changed."""
-    node = planned.node
-    if node.archetype is Archetype.VERIFIER and planned.standing.outcome is Outcome.ESCALATED:
+    node, at = planned.node, planned.standing
+    is_held = node.archetype is Archetype.VERIFIER and at.outcome is Outcome.ESCALATED
+    if is_held or (node.mode is Mode.FINAL_REVIEW and at.status is Status.BLOCKED):
         for read in read_expectations(db, node.spec_name):
-            if read.word is not Word.PASS:
+            if read.word is not Word.PASS or read.expectation.is_asked:
                 test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
                 yield f"a person agrees that the committed test {test} was changed: {command}"
 

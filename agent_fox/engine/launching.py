@@ -18,6 +18,7 @@ from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.environment import Standpoint, standpoint, with_bound, with_hidden
+from agent_fox.engine.final_review import review_of
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
 from agent_fox.engine.shared_ids import order_among
@@ -191,6 +192,7 @@ class Workshop:
             counterfactual=Counterfactual(verify.counterfactual),
             stated=sessions.stated(db, planned.node.spec_name),
             sealed=Sealed(verify.sealed),
+            is_reviewed=review_of(db, planned.node.spec_name) is not None,
             hidden=str(hidden_folder(self.settings, self.repo) or ""),
             reveal=Reveal(verify.reveal),
             agreed=agreements(db, grounds, clock.now(), planned.node.spec_name),

@@ -73,6 +73,7 @@ class CheckOrder:
     counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
     sealed: what follows where a committed test fails; agreed: what persons signed about such tests; spec_files: id to
     the file of the repository that its text stands in, whose history tells how old it is.
+    is_reviewed: a final review is asked about changed expectations when the spec is verified.
     hidden: the folder of checks that no coder sees, empty for none; reveal: what a failing one tells.
     only: files of tests that alone count, if it names any.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
@@ -112,6 +113,7 @@ class CheckOrder:
     sealed: Sealed = Sealed.REVIEW
     agreed: tuple[Agreed, ...] = ()
     spec_files: dict[str, str] = field(default_factory=dict)
+    is_reviewed: bool = False
     hidden: str = ""
     reveal: Reveal = Reveal.CRITERION
     only: tuple[str, ...] = ()

@@ -57,7 +57,7 @@ def sealed(order: CheckOrder, requirement: str, expectation: Expectation) -> Sea
     by = agreed_by(expectation, requirement, order.agreed)
     text = order.expected.get(requirement, "")
     is_older = bool(expectation.reason and not by) and is_older_than_text(order, requirement, text, expectation.files)
-    return seal_of(expectation, order.sealed, is_older=is_older, by=by)
+    return seal_of(expectation, order.sealed, is_older=is_older, by=by, is_reviewed=order.is_reviewed)
 
 
 def digest_of(root: Path, files: Iterable[str]) -> str:

@@ -73,12 +73,13 @@ def _with_seal(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
         case Seal.AGREED:
             by = agreed_by(proof.expectation, proof.id, order.agreed)
             note, how = f"{note} by {by}: {proof.expectation.test} was changed", f"{How.AGREED} by {by}"
-        case Seal.OLDER:
+        case Seal.OLDER | Seal.ASKED:
             how = ""
         case _:
             note, how = verdict.note, ""
     evidence = capped(f"{verdict.evidence}\n{proof.sealed_why}") if proof.seal.is_open else verdict.evidence
-    return replace(verdict, note=note, how=how, evidence=evidence, expectation=proof.expectation)
+    expectation = replace(proof.expectation, is_asked=proof.seal is Seal.ASKED)
+    return replace(verdict, note=note, how=how, evidence=evidence, expectation=expectation)
 
 
 def _unsealed(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
