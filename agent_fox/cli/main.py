@@ -42,6 +42,7 @@ COMMANDS = {
     "agree": Entry(
         "agent_fox.cli.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
     ),
+    "hidden": Entry("agent_fox.cli.hidden", "List, write and accept checks that no coder sees."),
     "ledger": Entry("agent_fox.cli.ledger", "Show the recorded evidence, check that it is whole, export it."),
     "keys": Entry("agent_fox.cli.keys", "Make keys that sign, and say whose signatures count."),
     "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check specifications."),

@@ -23,7 +23,7 @@ from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, mov
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.core.waivers import CHANGED, AboutFinding, Statement, Subject, told
+from agent_fox.core.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.words import counted
 from agent_fox.engine.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
@@ -312,5 +312,10 @@ def listing(place: Place) -> Act:
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:
     """What persons signed: agreements, or everything else; each with why it does not count, if so."""
     with reading(place.root) as db:
-        rows = [row for row in stored.waivers_of(db) if (row.columns.check_name == CHANGED) is are_agreements]
+        names = (CHANGED,) if are_agreements else ()
+        rows = [
+            row
+            for row in stored.waivers_of(db)
+            if row.columns.check_name in names or not (are_agreements or row.columns.check_name in (CHANGED, HIDDEN))
+        ]
         return waivers.held(db, place.grounds(), clock.now(), rows)

@@ -73,7 +73,21 @@ class AboutExpectation:
         return f"{self.spec}/{self.requirement}"
 
 
-Subject = AboutRequirement | AboutFinding | AboutExpectation
+@dataclass(frozen=True, slots=True)
+class AboutHidden:
+    """Hidden checks that an agent has written. `digest`: SHA-256 of all of them, with their paths."""
+
+    digest: str
+
+    @property
+    def address(self) -> str:
+        return HIDDEN
+
+
+HIDDEN = "hidden checks"
+"""The name, in the rows of waivers, of what an acceptance of hidden checks is about."""
+
+Subject = AboutRequirement | AboutFinding | AboutExpectation | AboutHidden
 
 NEVER = "9999-12-31T23:59:59.999Z"
 """When an agreement expires: it ends with the versions that it is bound to, or by a person."""
@@ -123,6 +137,8 @@ def _subject(subject: Subject) -> dict[str, Json]:
                 "kind": "expectation", "spec": spec, "requirement": requirement, "version": version, "test": test,
                 "committed": committed, "changed": changed,
             }  # fmt: skip
+        case AboutHidden(digest):
+            return {"kind": "hidden", "digest": digest}
         case _:
             assert_never(subject)
 
@@ -134,6 +150,8 @@ def reference(subject: Subject) -> SpecRef:
             return SpecRef("requirement", subject.address, subject.version)
         case AboutExpectation():
             return SpecRef("expectation", subject.address, subject.version)
+        case AboutHidden():
+            return SpecRef("hidden", subject.address, subject.digest)
         case AboutFinding():
             return SpecRef("task", subject.task, subject.detail_hash)
         case _:
@@ -169,6 +187,8 @@ def columns_of(statement: Statement) -> Columns:
             return Columns("finding", "", task, "", check, detail_hash, *told)
         case AboutExpectation(spec, requirement, version, test, committed, changed):
             return Columns("finding", spec, requirement, version, CHANGED, f"{committed} {changed} {test}", *told)
+        case AboutHidden(digest):
+            return Columns("finding", "", HIDDEN, "", HIDDEN, digest, *told)
         case _:
             assert_never(statement.subject)
 
@@ -246,7 +266,7 @@ def _why_outdated(statement: Statement, present: Present) -> str:
                 return f"{subject.requirement} is not in the plan any more"
             if version != subject.version:
                 return "the text of the requirement has changed"
-        case AboutFinding():
+        case AboutFinding() | AboutHidden():
             pass
         case _:
             assert_never(statement.subject)
@@ -278,6 +298,8 @@ def told(statement: Statement) -> str:
     subject = statement.subject
     if isinstance(subject, AboutExpectation):
         return f"{subject.address}: the change of {subject.test} is agreed to by {statement.signer}: {statement.reason}"
+    if isinstance(subject, AboutHidden):
+        return f"hidden checks {subject.digest[:SHOWN_ID]} were read by {statement.signer}: {statement.reason}"
     return f"{subject.address} waived by {statement.signer} until {statement.expires_at[:16]}Z: {statement.reason}"
 
 

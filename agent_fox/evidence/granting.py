@@ -18,6 +18,7 @@ from agent_fox.core.waivers import (
     PAYLOAD_TYPE,
     SHOWN_ID,
     AboutExpectation,
+    AboutHidden,
     AboutRequirement,
     Statement,
     Subject,
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 LONGEST_DAYS = 366
+ACCEPTED = (AboutExpectation, AboutHidden)
+"""What is accepted by a signature, where all else is waived."""
 _SPAN = regex(r"([1-9][0-9]{0,3})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 
@@ -192,11 +195,11 @@ def granted_record(statement: Statement, envelope: str, at: str) -> Evidence:
 
 def decided(subject: Subject) -> ReviewerDecision:
     """An agreement accepts a test; what is waived is accepted without any."""
-    return ReviewerDecision.ACCEPTED if isinstance(subject, AboutExpectation) else ReviewerDecision.WAIVED
+    return ReviewerDecision.ACCEPTED if isinstance(subject, ACCEPTED) else ReviewerDecision.WAIVED
 
 
 def limitation(statement: Statement) -> str:
-    if isinstance(statement.subject, AboutExpectation):
+    if isinstance(statement.subject, ACCEPTED):
         return told(statement)
     return f"accepted without evidence by {statement.signer} until {statement.expires_at}: {statement.reason}"
 

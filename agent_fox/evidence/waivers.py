@@ -29,6 +29,7 @@ from agent_fox.core.waivers import (
     TIME,
     AboutExpectation,
     AboutFinding,
+    AboutHidden,
     AboutRequirement,
     Ending,
     Present,
@@ -93,11 +94,16 @@ class _Expectation(_Form):
     changed: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
+class _Hidden(_Form):
+    kind: Literal["hidden"]
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 class _Statement(_Form):
     format: Literal[1]
     id: Annotated[str, Field(pattern=f"^{ID.pattern}$")]
     repository: Text
-    subject: Annotated[_Requirement | _Finding | _Expectation, Field(discriminator="kind")]
+    subject: Annotated[_Requirement | _Finding | _Expectation | _Hidden, Field(discriminator="kind")]
     dependencies: dict[str, str]
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     granted_at: Time
@@ -115,7 +121,7 @@ class _Statement(_Form):
 assert FORMAT == 1
 
 
-def _subject(form: _Requirement | _Finding | _Expectation) -> Subject:
+def _subject(form: _Requirement | _Finding | _Expectation | _Hidden) -> Subject:
     match form:
         case _Requirement():
             return AboutRequirement(form.spec, form.requirement, form.version)
@@ -123,6 +129,8 @@ def _subject(form: _Requirement | _Finding | _Expectation) -> Subject:
             return AboutFinding(form.task, form.check, form.detail_hash)
         case _Expectation():
             return AboutExpectation(form.spec, form.requirement, form.version, form.test, form.committed, form.changed)
+        case _Hidden():
+            return AboutHidden(form.digest)
         case _:
             assert_never(form)
 
