@@ -154,6 +154,13 @@ class AgentChoice(Table):
         """The names of its backends, whether one was written or a list."""
         return [self.backend] if isinstance(self.backend, str) else self.backend
 
+    @property
+    def who(self) -> list[tuple[str, ...]]:
+        """Each backend with its model; for the backend `command` with its command line too, which names the agent."""
+        models = self.model if isinstance(self.model, dict) else dict.fromkeys(self.backends, self.model)
+        lines = {"command": tuple(self.command)}
+        return [(name, models.get(name) or "", *lines.get(name, ())) for name in self.backends]
+
 
 class Rung(AgentChoice):
     """A stronger or another agent, for retries that do not converge. Keys left out are the agent's own."""
@@ -235,6 +242,16 @@ class RetrySettings(Table):
     retry_predecessor: Flag = Field(default=True, description="May a FAIL send the coders who own it back to work?")
     stop_without_progress: Flag = Field(
         default=True, description="Stop when a retry repeats its failure and no stronger rung is left."
+    )
+    resume: Literal["handoff", "continue", "fresh"] = Field(
+        default="handoff",
+        description="What a coder gets of its last session where that was cut off: the difference as a file beside its "
+        "brief, a workspace that starts from its files, or nothing.",
+    )
+    switch: Literal["second", "repeat"] = Field(
+        default="second",
+        description="A coder's first FAIL hands its work to the next rung, where that is another backend or model; or "
+        "only a FAIL without progress does.",
     )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
@@ -543,6 +560,10 @@ class Settings(Table):
     def rungs_of(self, archetype: str, spec: str) -> int:
         """How many stronger agents stand above the first."""
         return len(self._base(archetype, spec).rungs)
+
+    def has_second_agent(self, archetype: str, spec: str) -> bool:
+        """Whether the rung above the first is another agent: by backend or model, not by limits."""
+        return self.agent_for(archetype, spec, 0).who != self.agent_for(archetype, spec, 1).who
 
     def retry_predecessor_for(self, spec: str, node_id: str) -> bool:
         """May a FAIL send this coder back? The narrowest word counts: node, spec, archetype, run."""

@@ -242,6 +242,29 @@ class TestAgents:
         read = settings(tmp_path, AGENTS)
         assert [read.rungs_of("coder", spec) for spec in ("01_any", "02_hard", "03_easy")] == [2, 2, 0]
 
+    @pytest.mark.parametrize(
+        ("agent", "rung", "is_another"),
+        [
+            ('backend = "claude"', 'backend = "codex"', True),
+            ('backend = "claude"', 'model = "opus"', True),
+            ('backend = "claude"\nmodel = "opus"', 'model = { claude = "haiku" }', True),
+            ('backend = "claude"\nmodel = "opus"', 'model = { claude = "opus" }', False),
+            ('backend = "claude"', 'timeout = 9\nlabel = "slow"\neffort = "high"\nmax_turns = 3', False),
+            ('command = ["small"]', 'command = ["large"]', True),
+            ('backend = "claude"\ncommand = ["small"]', 'command = ["large"]', False),
+            ('command = ["small"]', "environment = { A = 'b' }", False),
+        ],
+    )
+    def test_a_second_agent_is_one_of_another_backend_or_model(
+        self, tmp_path: Path, agent: str, rung: str, is_another: bool
+    ) -> None:
+        read = settings(tmp_path, f"[agents.coder]\n{agent}\n[[agents.coder.rungs]]\n{rung}\n")
+        assert read.has_second_agent("coder", "") == is_another
+
+    def test_where_there_are_no_rungs_there_is_no_second_agent(self, tmp_path: Path) -> None:
+        read = settings(tmp_path, AGENTS)
+        assert [read.has_second_agent("coder", spec) for spec in ("01_any", "03_easy")] == [True, False]
+
     def test_an_own_value_for_the_models_variable_is_kept(self, tmp_path: Path) -> None:
         text = "[agents.coder]\nmodel = 'a'\nenvironment = { AGENT_FOX_MODEL = 'b' }\n"
         assert settings(tmp_path, text).agent_for("coder", "01_any").environment == {"AGENT_FOX_MODEL": "b"}

@@ -25,7 +25,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "fixtures" / "gates"
-PROVEN, NOT_PROVEN = "proven", "not proven"
+INSTALLED = ROOT / "build" / "gates" / "node_modules"
+PROVEN, NOT_PROVEN, BROKEN = "proven", "not proven", "could not be run"
 PROGRAMS = {"python": "python", "javascript": "node", "typescript": "node", "go": "go", "java": "mvn", "rust": "cargo"}
 REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
 ENDED = (0, 2)
@@ -79,7 +80,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a case ended: PROVEN, NOT_PROVEN, or empty where it was left out; `told`: the last words about it."""
+    """How a case ended: PROVEN, NOT_PROVEN, BROKEN, or empty where it was left out; `told`: the last words about it."""
 
     case: Case
     said: str
@@ -87,7 +88,8 @@ class Ended:
 
     @property
     def is_wrong(self) -> bool:
-        return bool(self.said) and self.said != self.case.may and not self.case.is_unseen
+        is_other = bool(self.said) and self.said != self.case.may
+        return self.said == BROKEN or (is_other and not self.case.is_unseen)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -133,7 +135,7 @@ def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
 def decided(case: Case, *, keep: bool = False) -> Ended:
     """Run one case in a repository of its own."""
     missing = [PROGRAMS[case.language]] if shutil.which(PROGRAMS[case.language]) is None else []
-    missing += [name for name in case.needs if not (ROOT / "build" / "gates" / "node_modules" / name).exists()]
+    missing += [name for name in case.needs if not (INSTALLED / name).exists()]
     if missing:
         return Ended(case, "", f"not there: {', '.join(missing)}")
     top = Path(tempfile.mkdtemp(prefix="agent-fox-gate-"))
@@ -143,7 +145,7 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
     except subprocess.TimeoutExpired:
         return Ended(case, NOT_PROVEN, "it did not end")
     if out.returncode not in ENDED:
-        raise SystemExit(f"{case.language}: {case.name}: exit {out.returncode}: {out.stderr or out.stdout}")
+        return Ended(case, BROKEN, f"exit {out.returncode}: {(out.stderr or out.stdout)[-600:]} {top if keep else ''}")
     said = PROVEN if out.returncode == 0 else NOT_PROVEN
     ended = Ended(case, said, last_words(root, out.stdout))
     if keep and ended.is_wrong:
@@ -180,19 +182,22 @@ def built(case: Case, top: Path) -> Path:
     if done.returncode:
         raise SystemExit(f"{case.name}: {done.stderr}")
     settings = root / ".agent-fox" / "config.toml"
-    link = f"[workspace]\nlink = {linked(case, root)}\n"
+    link = f"[workspace]\nlink = {['node_modules'] if case.needs else []}\n"
     settings.write_text(settings.read_text().replace("[workspace]\n", link))
     run(root, "git", "add", "-A")
     run(root, "git", "commit", "-qm", "a spec and its tests")
+    if case.needs:  # installed once; every case has them as a person would, every checkout gets a link
+        shutil.copytree(INSTALLED, root / "node_modules", symlinks=True, copy_function=linked)
     return root
 
 
-def linked(case: Case, root: Path) -> list[str]:
-    """The packages that a case needs, as installed once; every checkout of it gets a link."""
-    if not case.needs:
-        return []
-    (root / "node_modules").symlink_to(ROOT / "build" / "gates" / "node_modules")
-    return ["node_modules"]
+def linked(source: str, target: str) -> str:
+    """The same file under another name; a copy where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+    return target
 
 
 def run(root: Path, *words: str, seconds: float = 300) -> subprocess.CompletedProcess[str]:

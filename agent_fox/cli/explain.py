@@ -15,7 +15,7 @@ from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
-from agent_fox.cli.telling import about_ruling, about_session
+from agent_fox.cli.telling import about_ruling, about_saved, about_session
 from agent_fox.config import load
 from agent_fox.core.late import late_module
 from agent_fox.core.verdict import Unproven
@@ -84,6 +84,9 @@ def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
         yield from (
             f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets
         )
+    if told.saved:
+        yield title("what stopping saved")
+        yield from (f"  {plain(line)}" for line in about_saved(told.saved, told.spec))
     yield title("what would change it")
     yield from (f"  {plain(remedy)}" for remedy in told.remedies)
 

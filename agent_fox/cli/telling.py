@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Word
-from agent_fox.core.words import listed
+from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
     from agent_fox.engine.history import Agent, PastSession, Ruling
+    from agent_fox.engine.stopping import Saved
 
 
 def money(dollars: float | None) -> str:
@@ -23,7 +24,11 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    return [f"{ticket}{rung}{on}: {_end(session)}", *_who(session), *_lost(session), *_noted(session), *_said(session)]
+    kept = [f"  {one.told}" for one in session.cut_offs]
+    return [
+        f"{ticket}{rung}{on}: {_end(session)}",
+        *_who(session), *_lost(session), *_noted(session), *kept, *_said(session),
+    ]  # fmt: skip
 
 
 def _noted(session: PastSession) -> Iterator[str]:
@@ -92,3 +97,10 @@ def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
         yield ruling.note
     if ruling.about != seen_from and ruling.step:
         yield f"here: {ruling.step}"
+
+
+def about_saved(saved: Saved, spec_name: str) -> Iterator[str]:
+    """What a stop for want of progress saved, and what had been spent by then."""
+    yield from (f"{one.node}: {one.left} of {counted(one.total, 'attempt')} left unspent" for one in saved.coders)
+    untold = f" ({saved.untold} told no cost)" if saved.untold else ""
+    yield f"the {counted(saved.sessions, 'session')} of {spec_name} so far cost {money(saved.cost_usd)}{untold}"

@@ -32,6 +32,17 @@ class Cause(StrEnum):
     CASCADE = "depends on a blocked node"
 
 
+class Switch(StrEnum):
+    """When a coder that is sent back gives way to the next rung (`[retry] switch`).
+
+    SECOND: at its first Recode already, where that rung is another agent; else, and after that, as REPEAT: where the
+    last round did not help.
+    """
+
+    SECOND = "second"
+    REPEAT = "repeat"
+
+
 @dataclass(frozen=True, slots=True)
 class Accept:
     """Everything expected is proven on this tree, or waived."""
@@ -113,7 +124,10 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Suspect:
-    """A coder that would be blamed. `spent` counts its attempts since its last reset; `rung` is its present one."""
+    """A coder that would be blamed. `spent` counts its attempts since its last reset; `rung` is its present one.
+
+    `has_second_agent`: the rung above its first names another agent, by backend or model.
+    """
 
     uid: str
     attempts: int
@@ -121,6 +135,7 @@ class Suspect:
     retry_predecessor: bool = True
     rung: int = 0
     top_rung: int = 0
+    has_second_agent: bool = False
 
     @property
     def is_spent(self) -> bool:
@@ -129,6 +144,11 @@ class Suspect:
     @property
     def has_stronger_rung(self) -> bool:
         return self.rung < self.top_rung
+
+    @property
+    def awaits_second_agent(self) -> bool:
+        """Whether its first Recode is still to come (none leaves it on the first rung), and another agent is next."""
+        return self.rung == 0 and self.has_stronger_rung and self.has_second_agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +161,7 @@ class Facts:
     progress: Progress = Progress.FIRST
     stop_without_progress: bool = True
     ceiling: str | None = None
+    switch: Switch = Switch.SECOND
 
 
 def decide(report: Judged, standing: Awaited, budget: Budget, facts: Facts) -> Decision:
@@ -196,13 +217,16 @@ def decide_faulty(facts: Facts) -> Block | Recode:
     climbs = not facts.progress.is_converging
     if climbs and facts.stop_without_progress and not any(s.has_stronger_rung for s in facts.suspects):
         return Block(Cause.NO_PROGRESS)
-    rungs = {suspect.uid: next_rung(suspect, climbs) for suspect in facts.suspects}
+    rungs = {suspect.uid: next_rung(suspect, climbs, facts.switch) for suspect in facts.suspects}
     return Recode(tuple(suspect.uid for suspect in facts.suspects), rungs)
 
 
-def next_rung(suspect: Suspect, climbs: bool) -> int:
-    """One rung up where the last one did not help, never past the top."""
-    return min(suspect.rung + climbs, suspect.top_rung)
+def next_rung(suspect: Suspect, climbs: bool, switch: Switch = Switch.SECOND) -> int:
+    """One rung up where the last one did not help, or where another agent is to have the second attempt; never past
+    the top.
+    """
+    is_due = climbs or (switch is Switch.SECOND and suspect.awaits_second_agent)
+    return min(suspect.rung + is_due, suspect.top_rung)
 
 
 def decide_unclear(report: Judged, budget: Budget) -> Block | Reread:

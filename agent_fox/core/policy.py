@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from agent_fox.core.decision import Switch
 from agent_fox.core.gates import Gate
 from agent_fox.core.values import dataclass
 
@@ -16,6 +17,7 @@ class Policy:
     """Defaults as in SEMANTICS: attempts and readings are totals, the first one included.
 
     `top_rungs` says how many stronger rungs the coders of a spec have, where it differs from `top_rung`;
+    `second_agents` whether the first of these is another agent, by backend or model, unlike `second_agent`;
     `reading_rungs` the same for verifiers and reviewers, by (archetype, spec), where they have any. `required_state` is
     the gate that every requirement must have come to.
     """
@@ -28,6 +30,9 @@ class Policy:
     required_state: Gate = Gate.TESTED
     top_rung: int = 0
     top_rungs: Mapping[str, int] = field(default_factory=dict)
+    switch: Switch = Switch.SECOND
+    second_agent: bool = False
+    second_agents: Mapping[str, bool] = field(default_factory=dict)
 
     reading_rungs: Mapping[tuple[str, str], int] = field(default_factory=dict)
 
@@ -38,3 +43,6 @@ class Policy:
 
     def top_rung_of(self, spec_name: str) -> int:
         return self.top_rungs.get(spec_name, self.top_rung)
+
+    def has_second_agent(self, spec_name: str) -> bool:
+        return self.second_agents.get(spec_name, self.second_agent)

@@ -179,6 +179,14 @@ def _is_unnoticed(trial: Trial) -> bool:
     return trial.effect is Effect.UNNOTICED or (trial.effect is Effect.CRASHED and len(trial.places) == 1)
 
 
+def shown_untried(before: Before) -> Shown:
+    """The word where nothing can be broken: the language has no mutants here, and no test opens a file.
+
+    The tests that were red before show that the work is what makes them pass.
+    """
+    return {Before.RED: Shown.TAKEN_BACK, Before.GREEN: Shown.NOT_SHOWN, Before.UNKNOWN: Shown.UNDECIDED}[before]
+
+
 def shown_by_data(before: Before, without: Effect | None, emptied: Effect | None) -> Shown:
     """The word for tests that execute no code but read a file, or ask whether it is there.
 

@@ -16,7 +16,16 @@ from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.final_review import asked_in
 from agent_fox.engine.reviewed_change import change_of
-from agent_fox.session.briefs import AskedExpectation, BriefFacts, Conflict, Failure, Since, Tried, without_secrets
+from agent_fox.session.briefs import (
+    AskedExpectation,
+    BriefFacts,
+    Conflict,
+    CutOff,
+    Failure,
+    Since,
+    Tried,
+    without_secrets,
+)
 from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
 
@@ -51,15 +60,16 @@ def brief_facts(
     conflict: Conflict | None = None,
     questions: Iterable[str] = (),
     adopted: Iterable[Specification] = (),
+    cut_off: CutOff | None = None,
 ) -> BriefFacts:
     """What the session of this ticket is told, without secrets. The same state gives the same brief.
 
     `repo`, where there is one, is asked which files the last attempt changed. `secrets` are values to be masked, such
     as keys in the environment; what looks like a secret is masked in any case. With a `conflict`, that is the task.
     `questions` are those of checklists, for a final review. `adopted` is what binds requirements of the spec beside
-    their text; a coder is told what binds its own.
+    their text; a coder is told what binds its own. `cut_off` is what its last session had done where that was cut off.
     """
-    facts = replace(facts_of(db, planned, session, file), conflict=conflict)
+    facts = replace(facts_of(db, planned, session, file), conflict=conflict, cut_off=cut_off)
     if facts.archetype is Archetype.CODER:
         facts = replace(facts, bound=bound_facts(facts, adopted))
     if repo is not None and facts.archetype is Archetype.CODER:

@@ -140,6 +140,7 @@ class Docket:
             retry_predecessor=coder.node.retry_predecessor,
             rung=coder.standing.rung,
             top_rung=self.policy.top_rung_of(coder.node.spec_name),
+            has_second_agent=self.policy.has_second_agent(coder.node.spec_name),
         )
 
     def reread(self, reader: PlannedNode) -> Move:

@@ -11,7 +11,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
-from agent_fox.engine import history
+from agent_fox.engine import history, stopping
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
 from agent_fox.store.records import read_expectations
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from agent_fox.core.policy import Policy
     from agent_fox.engine.history import Held, OpenPart, PastSession, Ruling
+    from agent_fox.engine.stopping import Saved
 
 REMEDIES = {
     Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",
@@ -82,6 +83,7 @@ class Explanation:
     evidence: tuple[PartEvidence, ...]
     waits_for: tuple[tuple[str, str], ...]
     budgets: tuple[Spent, ...]
+    saved: Saved | None
     issue: str | None
     remedies: tuple[str, ...]
 
@@ -113,9 +115,16 @@ def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
         evidence=tuple(evidence_of(db, planned)),
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
+        saved=saved(db, planned, held),
         issue=history.open_issue_of(db, node.spec_name),
         remedies=(*agreements(db, planned), *remedies(planned, held, waits, parts)),
     )
+
+
+def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None:
+    """What stopping saved, where the verifier stands escalated because the work did not converge."""
+    is_stopped = planned.standing.outcome is Outcome.ESCALATED and held is not None and held.cause == Cause.NO_PROGRESS
+    return stopping.saved_by_stopping(db, planned.node.uid, planned.node.spec_name) if is_stopped else None
 
 
 def evidence_of(db: Database, planned: PlannedNode) -> Iterator[PartEvidence]:

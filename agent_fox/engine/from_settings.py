@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.decision import Switch
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import EVERY_SPEC, Policy
@@ -45,5 +46,8 @@ def policy_of(settings: Settings) -> Policy:
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),
         top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
+        switch=Switch(settings.retry.switch),
+        second_agent=settings.has_second_agent(coder, ""),
+        second_agents={name: settings.has_second_agent(coder, name) for name in settings.specs},
         reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},
     )

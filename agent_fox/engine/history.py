@@ -14,11 +14,13 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.values import dataclass
+from agent_fox.store.cut_offs import cut_offs_of
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.cut_off import CutOff
     from agent_fox.core.verdict import Word
 
 _CAUSE_ROWS = {
@@ -137,6 +139,8 @@ class PastSession:
     lost: tuple[str, ...] = ()
     """Why launches of it were lost, oldest first: they were repeated, and charged to nobody."""
     verdicts: tuple[VerdictRow, ...] = ()
+    cut_offs: tuple[CutOff, ...] = ()
+    """What launches of it that were cut off had done."""
 
     def ids(self, word: Word) -> tuple[str, ...]:
         return tuple(row.requirement for row in self.verdicts if row.word == word)
@@ -200,7 +204,7 @@ def names_of(db: Database, uids: Iterable[str]) -> list[str]:
 
 def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
-    said, lost = _verdicts(db, uid), _lost(db, uid)
+    said, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), cut_offs_of(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
@@ -211,6 +215,7 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
             agents=_AGENTS.validate_json(row[-1]),
             lost=tuple(lost.get(row[0], ())),
             verdicts=tuple(said.get(row[0], ())),
+            cut_offs=tuple(one for one in cut_offs if one.session == row[0]),
         )
         for row in db.execute(sql, [uid])
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.config import hidden_folder
+from agent_fox.core.cut_off import Resume
 from agent_fox.core.expectations import Sealed
 from agent_fox.core.hidden import Reveal
 from agent_fox.core.ids import Archetype, Mode
@@ -17,6 +18,7 @@ from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
+from agent_fox.engine.cut_offs import HandedOn, handed_on
 from agent_fox.engine.environment import Standpoint, standpoint, with_bound, with_hidden
 from agent_fox.engine.final_review import review_of
 from agent_fox.engine.judges import Panel, panel_of
@@ -39,6 +41,8 @@ from agent_fox.system.state_folders import artifacts_in, file_name
 from agent_fox.verifier.order import Counterfactual, Untested, write_order
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlite_utils import Database
 
     from agent_fox.config import AgentSettings, Settings
@@ -96,9 +100,10 @@ class Workshop:
         file = self.shelf.take(db, node.spec_name)
         agent = self.agent(planned, session.rung)
         conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
+        handed_on = self.handed_on(db, planned, session, launch, secrets)
         facts = brief_facts(
             db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
-            questions=self.questions(db, planned), adopted=self.told(db, planned),
+            questions=self.questions(db, planned), adopted=self.told(db, planned), cut_off=handed_on.facts,
         )  # fmt: skip
         return LaunchOrder(
             launch=launch.id,
@@ -131,7 +136,17 @@ class Workshop:
             sizes=self.sizes(),
             other_specs=self.settings.policy.other_specs,
             closing=self.closing(db, planned, session, launch),
+            resume=handed_on.tree,
+            handoff=handed_on.text,
         )
+
+    def handed_on(
+        self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow, secrets: Iterable[str]
+    ) -> HandedOn:
+        """What a coder is given of its last session where that was cut off; nothing for others."""
+        if planned.node.archetype is not Archetype.CODER:
+            return HandedOn()
+        return handed_on(db, self.repo, session, launch, Resume(self.settings.retry.resume), secrets)
 
     def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
         """What the checklists of the specification library ask a final reviewer."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agent_fox.engine import conflicts, tip
 from agent_fox.engine.judges import NO_RESULT, PanelEnd
 from agent_fox.engine.watch import RunEvent, Watch
-from agent_fox.session.order import EndKind
+from agent_fox.session.order import EndKind, Kept
 from agent_fox.system.git_refs import OURS, Picture, differences, picture
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ class Lookout:
         summary = "; ".join(filter(None, (end.summary, *refusals, *notes)))
         told = replace(end, summary=summary, notes=(*end.notes, *refusals, *notes))
         if refusals and end.kind not in NO_RESULT:
-            told = replace(told, kind=EndKind.REFUSED, reason="; ".join(refusals), work=None)
+            kept = end.kept or (Kept(end.work.commit) if end.work and not end.work.is_unchanged else None)
+            told = replace(told, kind=EndKind.REFUSED, reason="; ".join(refusals), work=None, kept=kept)
         return replace(ended, end=told)
 
     def last(self) -> str:

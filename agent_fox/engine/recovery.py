@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.engine import conflicts, judges, launching, results, tip
+from agent_fox.engine import conflicts, cut_offs, judges, launching, results, tip
 from agent_fox.engine.results import DocketOf, Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.session.landing import move
@@ -20,8 +20,9 @@ from agent_fox.system import clock, git, git_objects, git_refs
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.cut_off import CutOff
     from agent_fox.engine.launching import Workshop
-    from agent_fox.store.sessions import LaunchRow
+    from agent_fox.store.sessions import LaunchRow, SessionRow
 
 
 def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Workshop, watch: Watch) -> None:
@@ -65,19 +66,31 @@ def settle(
     end = judges.harvest_all(panel)
     if end is None or end.end.kind in judges.NO_RESULT:
         conflicts.forget(workshop.repo, launch.id)
-        lose(db, planned, launch, end.end if end else judges.lost_end(panel), watch)
+        lost = end.end if end else judges.lost_end(panel)
+        lose(db, planned, launch, lost, kept(workshop.repo, session, launch, lost, watch), watch)
     else:
-        ended = Ended(planned, session, launch, end.end, end.judges)
+        cut_off = kept(workshop.repo, session, launch, end.end, watch)
+        ended = Ended(planned, session, launch, end.end, end.judges, cut_off=cut_off)
         handled = results.take_result(registry, docket, db, workshop.integration, ended)
         results.land(docket, db, workshop.integration, ended, watch)
         watch(RunEvent("harvested", planned, session=session, handled=handled))
     judges.clean_up_all(panel)
 
 
-def lose(db: Database, planned: PlannedNode, launch: LaunchRow, end: SessionEnd, watch: Watch) -> None:
+def kept(repo: Path, session: SessionRow, launch: LaunchRow, end: SessionEnd, watch: Watch) -> CutOff | None:
+    """What a session that was cut off unseen had done; told, too."""
+    cut_off = cut_offs.keep(repo, session, launch, end, clock.now())
+    if cut_off is not None:
+        watch(RunEvent("note", text=f"{session.node_id}: {cut_off.told}"))
+    return cut_off
+
+
+def lose(
+    db: Database, planned: PlannedNode, launch: LaunchRow, end: SessionEnd, cut_off: CutOff | None, watch: Watch
+) -> None:
     status = "infrastructure" if end.kind is EndKind.INFRASTRUCTURE else "lost"
     with transaction(db):
-        results.lose_launch(db, planned, launch, status, end, clock.now())
+        results.lose_launch(db, planned, launch, status, end, clock.now(), cut_off)
     watch(RunEvent("lost", launching.waiting(planned), text="the launch was lost; it is repeated free"))
 
 

@@ -29,9 +29,11 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Judged, PastReading, judge
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.values import dataclass
+from agent_fox.engine.from_settings import policy_of
 
 if TYPE_CHECKING:
-    from agent_fox.config import RetrySettings
+    from agent_fox.config import Settings
+    from agent_fox.core.policy import Policy
     from agent_fox.core.verdict import Report
 
 CODER = "coder"
@@ -65,7 +67,7 @@ class Stream(BaseModel, defer_build=True):
 
 
 class ReplayedDecision(BaseModel, defer_build=True):
-    """One decision, with the ids it was made about."""
+    """One decision, with the ids it was made about. `rung`: the one that the coder works at next."""
 
     attempt: int
     reading: int
@@ -73,6 +75,7 @@ class ReplayedDecision(BaseModel, defer_build=True):
     cause: str | None = None
     failing: list[str] = []
     unknown: list[str] = []
+    rung: int = 0
 
 
 class Replayed(BaseModel, defer_build=True):
@@ -111,13 +114,15 @@ class Replay:
     """The state of one stream: one coder, one verifier, a new tree at each attempt."""
 
     stream: Stream
-    policy: RetrySettings
+    policy: Policy
+    retries_coders: bool = True
     attempt: int = 1
     reading: int = 1
     is_open: bool = True
     end: str = "incomplete"
     attempts_used: int = 0
     readings_used: int = 0
+    rung: int = 0
     past: dict[str, tuple[PastReading, ...]] = field(default_factory=dict)
     rounds: list[Round] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
@@ -142,13 +147,20 @@ class Replay:
         failures = frozenset(failure_of(judged.counted[part].verdict) for part in judged.failing)
         round_ = Round(failures, frozenset({CODER}))
         ticket = Ticket(VERIFIER, self.attempt, self.reading)
-        suspect = Suspect(CODER, self.policy.attempts, self.attempt, self.policy.retry_predecessor)
         facts = Facts(
-            ticket, None, (suspect,), compare(round_, self.rounds) if failures else Progress.FIRST,
-            self.policy.stop_without_progress,
+            ticket, None, (self.suspect,), compare(round_, self.rounds) if failures else Progress.FIRST,
+            self.policy.stop_without_progress, switch=self.policy.switch,
         )  # fmt: skip
         budget = Budget(self.policy.readings, self.reading)
         return decide(judged, Awaited(ticket, None), budget, facts), round_
+
+    @property
+    def suspect(self) -> Suspect:
+        name, policy = self.stream.spec_name, self.policy
+        return Suspect(
+            CODER, policy.attempts, self.attempt, self.retries_coders, self.rung, policy.top_rung_of(name),
+            policy.has_second_agent(name),
+        )  # fmt: skip
 
     def said(self, judged: Judged, decision: Decision) -> ReplayedDecision:
         return ReplayedDecision(
@@ -158,6 +170,7 @@ class Replay:
             cause=decision.cause.value if isinstance(decision, Block) else None,
             failing=list(judged.failing),
             unknown=list(judged.unknown),
+            rung=decision.rungs[CODER] if isinstance(decision, Recode) else self.rung,
         )
 
     def follow(self, decision: Decision, round_: Round, judged: Judged) -> None:
@@ -168,6 +181,7 @@ class Replay:
                 self.is_open, self.end = False, "escalated"
             case Recode():
                 self.rounds.append(round_)
+                self.rung = decision.rungs[CODER]
                 self.attempt, self.reading, self.past = self.attempt + 1, 1, {}
             case Ignore():
                 pass
@@ -197,9 +211,9 @@ def index_of(expected: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return found
 
 
-def replay(stream: Stream, policy: RetrySettings) -> Replayed:
-    """What would have been decided about one stream under a policy. Pure."""
-    state = Replay(stream, policy)
+def replay(stream: Stream, settings: Settings) -> Replayed:
+    """What would have been decided about one stream under these settings' limits and rungs. Pure."""
+    state = Replay(stream, policy_of(settings), settings.retries_coders)
     decisions = [state.hear(recorded) for recorded in stream.attempts]
     return Replayed(
         spec_name=stream.spec_name,

@@ -90,6 +90,7 @@ def gather(
         progress=progress,
         stop_without_progress=docket.policy.stop_without_progress,
         ceiling=first_ceiling(docket, planned, suspects),
+        switch=docket.policy.switch,
     )
     return facts, round_
 
@@ -135,6 +136,7 @@ def facts_record(
             "attempts": docket.policy.attempts,
             "readings": docket.policy.readings,
             "stop_without_progress": docket.policy.stop_without_progress,
+            "switch": docket.policy.switch,
         },
         "spent": {"readings": planned.standing.readings_spent, "attempt": planned.standing.attempt},
     }

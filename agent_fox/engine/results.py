@@ -28,11 +28,13 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.landing import Conflict, Integration, Landing, build_landing, move
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged
 from agent_fox.store import evidence, sessions
+from agent_fox.store.cut_offs import record_cut_off
 from agent_fox.store.plan import PlannedNode, move_node, node_by_uid
 from agent_fox.store.state import transaction
 from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
+    from agent_fox.core.cut_off import CutOff
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 LANDING_TRIES = 5
@@ -86,6 +88,7 @@ class Ended:
     end: SessionEnd
     judges: tuple[Judge, ...] = ()
     report: Report | None = None
+    cut_off: CutOff | None = None
 
 
 DocketOf = Callable[[Database, str], Docket]
@@ -109,9 +112,11 @@ def losses(db: Database, session: SessionRow, run_id: int) -> int:
 
 
 def lose_launch(
-    db: Database, planned: PlannedNode, launch: LaunchRow, status: str, end: SessionEnd, at: str
-) -> PlannedNode:
+    db: Database, planned: PlannedNode, launch: LaunchRow, status: str, end: SessionEnd, at: str,
+    cut_off: CutOff | None = None,
+) -> PlannedNode:  # fmt: skip
     """The launch does not count; its session waits for another one. In the open transaction."""
+    record_cut_off(db, at, sessions.session_by_id(db, launch.session_id), cut_off)
     changes = {"status": status, "ended_at": at, "reason": end.reason, "cost_usd": end.cost_usd}
     sessions.set_launch(db, launch.id, changes)
     sessions.set_session(db, launch.session_id, {"status": "waiting"})
@@ -126,7 +131,9 @@ def take_result(registry: Registry, docket: DocketOf, db: Database, integration:
     tree = git.tree_of(integration.repo, ended.launch.pinned)
     ended = with_report(docket(db, clock.now()), ended)
     with transaction(db):
-        handled = record_result(registry, docket(db, clock.now()), ended, landing, tree)
+        desk = docket(db, clock.now())
+        record_cut_off(db, desk.at, ended.session, ended.cut_off)
+        handled = record_result(registry, desk, ended, landing, tree)
     closing.publish_last(db, integration.repo, ended.end.closed)
     return handled
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.session.briefs import Change
 from agent_fox.store import sessions
 from agent_fox.system import git
+from agent_fox.system.git_diff import diff_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 LONGEST_DIFF = 200_000
 """Characters of the diff in a brief; the rest is one command away in the workspace."""
-
-LARGEST_FILE = "core.bigFileThreshold=256k"
-"""A longer file counts as binary: it is named, and its lines are not shown."""
 
 AT_ONCE = 20
 CUT = "\n(cut here; more files have changed)\n"
@@ -69,9 +67,7 @@ def diff(repo: Path, base: str, commit: str, files: Sequence[str]) -> str:
 
 
 def diff_of_some(repo: Path, base: str, commit: str, files: Sequence[str]) -> str:
-    plain = ("diff", "--no-ext-diff", "--no-textconv", "--no-color", "--no-renames")
-    paths = (f":(literal){path}" for path in files)
-    answer = git.call(
-        repo, "-c", LARGEST_FILE, *plain, "--end-of-options", base, commit, "--", *paths, allowed=(0, 128)
-    )
-    return answer.out.decode("utf-8", "replace") if answer.status == 0 else ""
+    try:
+        return diff_of(repo, base, commit, files)
+    except git.GitError:  # one of the commits is gone
+        return ""

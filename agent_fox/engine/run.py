@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agent_fox.engine import library, preflight, spec_report, tip, waiving
+from agent_fox.engine import cut_offs, library, preflight, spec_report, tip, waiving
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
@@ -77,6 +77,9 @@ class Engine(Workplace):
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
+        pruned = cut_offs.prune(db, self.root, clock.now())
+        if pruned:
+            self.watch(RunEvent("note", text=pruned))
         tip.note(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
         workshop = self.workshop(shelf)

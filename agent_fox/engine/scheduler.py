@@ -17,7 +17,17 @@ from typing import TYPE_CHECKING
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Status
-from agent_fox.engine import final_check, final_review, finish, judges, launching, proving, results, spec_report
+from agent_fox.engine import (
+    cut_offs,
+    final_check,
+    final_review,
+    finish,
+    judges,
+    launching,
+    proving,
+    results,
+    spec_report,
+)
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.final_check import Present
@@ -34,6 +44,7 @@ from agent_fox.system import clock, git
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.cut_off import CutOff
     from agent_fox.engine.board import Board
     from agent_fox.engine.docket import Docket, Handled
     from agent_fox.engine.infrastructure import Backoff
@@ -289,19 +300,22 @@ class Run:
 
     def record_end(self, flight: Flight, ended: PanelEnd) -> float:
         end = ended.end
+        cut_off = cut_offs.keep(self.repo, flight.session, flight.launch, end, clock.now())
+        if cut_off is not None:
+            self.watch(RunEvent("note", flight.planned, text=cut_off.told))
         match end.kind:
             case EndKind.INTERRUPTED | EndKind.CEILING:
-                return self.repeat_later(flight, end, "interrupted")
+                return self.repeat_later(flight, end, "interrupted", cut_off)
             case EndKind.INFRASTRUCTURE:
                 return self.infrastructure(flight, end)
             case _:
-                self.result(flight, ended)
+                self.result(flight, ended, cut_off)
                 return flight.session.assumed_cost_usd if end.cost_usd is None else end.cost_usd
 
-    def repeat_later(self, flight: Flight, end: SessionEnd, status: str) -> float:
+    def repeat_later(self, flight: Flight, end: SessionEnd, status: str, cut_off: CutOff | None = None) -> float:
         """The launch does not count: the same ticket is awaited again."""
         with transaction(self.db):
-            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, clock.now())
+            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, clock.now(), cut_off)
         self.board.stand(planned.node.uid, planned.standing)
         self.watch(RunEvent(status, planned, text=end.reason))
         if end.cost_usd is None and status == "interrupted":
@@ -316,8 +330,8 @@ class Run:
             self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {pause}")
         return cost
 
-    def result(self, flight: Flight, end: PanelEnd) -> None:
-        ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges)
+    def result(self, flight: Flight, end: PanelEnd, cut_off: CutOff | None) -> None:
+        ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges, cut_off=cut_off)
         integration = self.workshop.integration
         handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
         taken_back = results.land(self.docket, self.db, integration, ended, self.watch)

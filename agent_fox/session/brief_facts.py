@@ -15,7 +15,9 @@ from agent_fox.core.values import dataclass
 from agent_fox.system.redact import redact
 
 if TYPE_CHECKING:
+    from agent_fox.core.cut_off import CutOff as Work
     from agent_fox.core.ids import Archetype, Mode
+    from agent_fox.system.git_diff import Lines
 
 FORBIDDEN = (
     "weakening, deleting, skipping or special-casing tests so that they pass",
@@ -76,6 +78,21 @@ class AskedExpectation:
     reason: str
     before: str
     after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """What this coder's last session, which was cut off, had done, and by which files.
+
+    `is_laid_out`: the workspace starts from it; `why_not` says why it does not although the settings ask for it. Else
+    `file` is the path of the difference as Markdown.
+    """
+
+    work: Work
+    files: tuple[Lines, ...] = ()
+    is_laid_out: bool = False
+    file: str = ""
+    why_not: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +160,7 @@ class BriefFacts:
     unclear: tuple[str, ...] = ()
     change: Change | None = None
     bound: tuple[Bound, ...] = ()
+    cut_off: CutOff | None = None
 
 
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
@@ -166,6 +184,7 @@ def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFact
         reason=masked(facts.reason),
         conflict=_masked_conflict(facts.conflict, masked),
         change=_masked_change(facts.change, masked),
+        cut_off=_masked_cut_off(facts.cut_off, masked),
         bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
         documents=tuple(map(masked, facts.documents)),
         commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
@@ -196,21 +215,32 @@ def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Chang
     return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
 
 
+def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOff | None:
+    if found is None:
+        return None
+    work = replace(found.work, why=masked(found.work.why), left_out=tuple(map(masked, found.work.left_out)))
+    files = tuple(replace(one, path=masked(one.path)) for one in found.files)
+    return replace(found, work=work, files=files, why_not=masked(found.why_not))
+
+
 def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
     checked = tuple((name, masked(value)) for name, value in bound.checked)
     return replace(bound, text=masked(bound.text), checked=checked, doubt=masked(bound.doubt))
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, but `change` and `bound` only where there is one.
+    """The brief as a JSON document; every key is always there, but `change`, `bound` and `cut_off` only where there is
+    one.
 
     Keep the keys stable: agents read them.
     """
     change = {"change": _change_json(facts.change)} if facts.change else {}
     bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
+    cut_off = {"cut_off": _cut_off_json(facts.cut_off)} if facts.cut_off else {}
     return {
         **change,
         **bound,
+        **cut_off,
         "node": facts.node,
         "spec": facts.spec,
         "archetype": facts.archetype.value,
@@ -263,6 +293,25 @@ def _change_json(change: Change) -> dict[str, object]:
         "files": [printable(path) for path in change.files],
         "diff": printable(change.diff),
         "questions": [printable(question) for question in change.questions],
+    }
+
+
+def _cut_off_json(found: CutOff) -> dict[str, object]:
+    work = found.work
+    return {
+        "attempt": work.attempt,
+        "why": printable(work.why),
+        "base": work.base,
+        "commit": work.commit,
+        "ref": work.ref,
+        "command": work.command if work.commit else "",
+        "added": work.added,
+        "removed": work.removed,
+        "files": [{"path": printable(one.path), "added": one.added, "removed": one.removed} for one in found.files],
+        "left_out": [printable(text) for text in work.left_out],
+        "is_laid_out": found.is_laid_out,
+        "file": found.file,
+        "why_not": printable(found.why_not),
     }
 
 

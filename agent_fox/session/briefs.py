@@ -16,6 +16,7 @@ from agent_fox.session.brief_facts import Bound as Bound
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
 from agent_fox.session.brief_facts import Change as Change
 from agent_fox.session.brief_facts import Conflict as Conflict
+from agent_fox.session.brief_facts import CutOff as CutOff
 from agent_fox.session.brief_facts import Failure as Failure
 from agent_fox.session.brief_facts import Since as Since
 from agent_fox.session.brief_facts import Tried as Tried
@@ -26,6 +27,7 @@ from agent_fox.session.brief_sections import Section, boxed, joined, laid_out, s
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Criterion
+    from agent_fox.system.git_diff import Lines
 
 BRIEF_TOKENS = 16_000
 FEWEST_TOKENS = 2_000
@@ -97,6 +99,7 @@ def sections(facts: BriefFacts) -> Iterable[Section]:
 
 def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _reason(facts.reason)
+    yield from _cut_off(facts.cut_off)
     yield from _failing(facts.failing)
     yield from _ids("Fixed since the last attempt", facts.fixed, 8, "Keep them so.")
     yield from _paths("Files that the last attempt changed", facts.changed, 9)
@@ -194,6 +197,40 @@ def _duty(facts: BriefFacts) -> str:
 def _reason(reason: str) -> Iterable[Section]:
     if reason:
         yield Section("Why the last try did not count", 2, 0.1, lambda room: boxed(reason, min(room, 6_000)))
+
+
+def _cut_off(found: CutOff | None) -> Iterable[Section]:
+    if found is None:
+        return
+    lines = [f"- {code(one.path, LONGEST_LINE)} {_count(one)}" for one in found.files]
+    lead = cut_off_words(found)
+
+    def body(room: int) -> str:
+        told = shortened(lead, room)
+        return "\n\n".join(filter(None, (told, joined(lines, room - len(told) - 2, "\n", "- and {} more"))))
+
+    yield Section("What the session that was cut off had done", 2, 0.1, body)
+
+
+def cut_off_words(found: CutOff) -> str:
+    """What there is of it, where it is, and how all of it is seen."""
+    work = found.work
+    lost = f"Not kept: {code('; '.join(work.left_out), 4 * LONGEST_LINE)}." if work.left_out else ""
+    if not work.commit:
+        return lost
+    ref = code(work.ref, LONGEST_LINE)
+    seen = f"Attempt {work.attempt} had changed {work.size}. All of it: `{work.command}`; kept as {ref}."
+    if found.is_laid_out:
+        where = "Your workspace starts from these files: look at what is there, keep what is right, and finish it."
+    else:
+        file = code(found.file, LONGEST_LINE)
+        where = f"None of it is in your workspace. The difference is in {file}; take what is right."
+    why_not = f"Its files could not be the start: {one_line(found.why_not, LONGEST_LINE)}." if found.why_not else ""
+    return " ".join(filter(None, (seen, why_not, where, lost)))
+
+
+def _count(lines: Lines) -> str:
+    return "(binary or very long)" if lines.is_binary else f"+{lines.added} -{lines.removed}"
 
 
 def _failing(failures: Sequence[Failure]) -> Iterable[Section]:

@@ -15,9 +15,10 @@ from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.agents.trace import trace_beside
 from agent_fox.session.close_out import Judging, close_out
+from agent_fox.session.cut_off import with_kept
 from agent_fox.session.format_gate import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
-from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal
+from agent_fox.session.order import EndKind, Kept, LaunchOrder, Paths, SessionEnd, StopSignal
 from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.snapshot import Refused, changed_source, take_work
@@ -63,6 +64,7 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], 
         bare = interrupted_end(order, end.seconds)
     else:
         bare = _of_agent(order, end, agent, judging) if agent else _named(order, end, result, judging)
+    bare = with_kept(order, bare, end.ended_at)
     if agent:
         bare = replace(bare, notes=(*agent.told, *bare.notes))
     return _filled(bare, order, end, result, secrets)
@@ -169,7 +171,12 @@ def _filled(
         agents=(_who(order, result),),
         retry_after=bare.retry_after,
         closed=bare.closed,
+        kept=_masked(bare.kept, secrets),
     )
+
+
+def _masked(kept: Kept | None, secrets: tuple[str, ...]) -> Kept | None:
+    return replace(kept, left_out=tuple(redact(text, secrets) for text in kept.left_out)) if kept else None
 
 
 def _who(order: LaunchOrder, result: Result) -> dict[str, object]:

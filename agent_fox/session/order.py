@@ -65,7 +65,8 @@ class LaunchOrder:
     weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
     with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
     work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made, and
-    `closing` what a coder's work is held to when it ends.
+    `closing` what a coder's work is held to when it ends. `resume` is a tree that is laid over the checkout: what an
+    attempt that was cut off had done; `handoff` the text of a file that tells it.
     `launch` is safe in file and ref names.
     """
 
@@ -100,11 +101,18 @@ class LaunchOrder:
     assumed_usd: float = 0.0
     other_specs: str = "note"
     closing: Closing = Closing()
+    resume: str = ""
+    handoff: str = ""
 
     @property
     def writes(self) -> bool:
         """Whether what this session leaves in its workspace is wanted."""
         return self.archetype is Archetype.CODER
+
+
+def handoff_in(state: Path) -> Path:
+    """The file of a handoff in a launch's folder."""
+    return state / "cut-off.md"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,11 @@ class Paths:
     @property
     def brief_json(self) -> Path:
         return self.state / "brief.json"
+
+    @property
+    def handoff(self) -> Path:
+        """What an attempt that was cut off had done, beside the brief."""
+        return handoff_in(self.state)
 
     @property
     def result(self) -> Path:
@@ -168,6 +181,14 @@ class Paths:
     def shim(self) -> Path:
         """Pid and start time of the shim, so that its leftovers can be ended after a crash."""
         return self.state / "shim.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept of a session that was cut off: a commit on the pinned one (empty: none), and what is not."""
+
+    commit: str = ""
+    left_out: tuple[str, ...] = ()
 
 
 class EndKind(StrEnum):
@@ -215,7 +236,7 @@ class SessionEnd:
     `cost_usd` and the token counts are None where unknown. `infrastructure` is set with
     EndKind.INFRASTRUCTURE only, `work` with a coder's EndKind.ENDED only. `notes` say what was odd without
     changing the end; `agents` tell who worked: backend and model, and what the runner of an agent's program reports.
-    `closed` is how a coder's work was judged, also where that refused it.
+    `closed` is how a coder's work was judged, also where that refused it; `kept` what is kept of work that was cut off.
     """
 
     kind: EndKind
@@ -234,6 +255,7 @@ class SessionEnd:
     agents: tuple[Mapping[str, object], ...] = ()
     retry_after: float | None = None
     closed: ClosedOut | None = None
+    kept: Kept | None = None
 
 
 class StopSignal:

@@ -19,15 +19,32 @@ def too_large(workspace: Path, paths: Iterable[str], known: Mapping[str, int], a
 
     A file that has its size from before adds nothing, as far as can be told without reading it.
     """
-    added = {path: size for path in paths if (size := _size(workspace / path)) != known.get(path, 0)}
+    added = _added(workspace, paths, known)
     largest = sorted(added, key=lambda path: -added[path])
     if any(size > allowed.file for size in added.values()):
         over = [path for path in largest if added[path] > allowed.file]
-        return f"too large to be taken (a file may have {_mib(allowed.file)}): {_named(over, added)}"
+        return f"too large to be taken (a file may have {in_mib(allowed.file)}): {_named(over, added)}"
     if sum(added.values()) > allowed.change:
-        whole = _mib(sum(added.values()))
-        return f"adds {whole}, where a change may add {_mib(allowed.change)}; the largest: {_named(largest, added)}"
+        whole = in_mib(sum(added.values()))
+        return f"adds {whole}, where a change may add {in_mib(allowed.change)}; the largest: {_named(largest, added)}"
     return ""
+
+
+def excess(workspace: Path, paths: Iterable[str], known: Mapping[str, int], allowed: Sizes) -> dict[str, int]:
+    """Path → bytes of what has to be left out so that the rest can be taken, the largest first."""
+    added = _added(workspace, paths, known)
+    left, over = sum(added.values()), {}
+    for path in sorted(added, key=lambda path: -added[path]):
+        if added[path] <= allowed.file and left <= allowed.change:
+            break
+        over[path] = added[path]
+        left -= added[path]
+    return over
+
+
+def _added(workspace: Path, paths: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """Path → bytes of the files that are new or have another size."""
+    return {path: size for path in paths if (size := _size(workspace / path)) != known.get(path, 0)}
 
 
 def _size(path: Path) -> int:
@@ -41,8 +58,8 @@ def _size(path: Path) -> int:
 
 def _named(paths: list[str], sizes: Mapping[str, int]) -> str:
     more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
-    return ", ".join(f"{path} ({_mib(sizes[path])})" for path in paths[:NAMED]) + more
+    return ", ".join(f"{path} ({in_mib(sizes[path])})" for path in paths[:NAMED]) + more
 
 
-def _mib(size: int) -> str:
+def in_mib(size: int) -> str:
     return f"{size / MIB:.1f} MiB"

@@ -74,7 +74,7 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
         store.read_tree(order.pinned)
         tracked, untracked = store.tracked(), store.untracked()
         new = [path for path in untracked if not preparation.has_brought(path)]
-        foreign = _repositories_inside(workspace, tracked, new)
+        foreign = repositories_inside(workspace, tracked, new)
         if foreign:
             return Refused(f"repositories inside the work tree: {', '.join(foreign)}")
         read = [*new, *(path for path in tracked if not preparation.has_brought(path))]
@@ -82,7 +82,7 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
         if excess:  # before anything of the files is read
             return Refused(excess)
         store.add_all(leaving_out=preparation.brought)
-        _restore(store, order, preparation)
+        restore(store, order, preparation)
         tree = store.write_tree()
         changes = store.changes(order.pinned, tree)
     links = [change.path for change in changes if change.new.mode == GITLINK]
@@ -92,7 +92,7 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
     return Refused(f"conflict markers are left in {', '.join(left)}") if left else tree
 
 
-def _repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[str]) -> list[str]:
+def repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[str]) -> list[str]:
     """New paths that are, or pretend to be, repositories: `DIR/` as git lists them, and anything named `.git`."""
     named = [path for path in new if path.endswith("/") or ".git" in map(str.lower, PurePosixPath(path).parts)]
     folders = {folder for path in (*tracked, *new) for folder in PurePosixPath(path).parents}
@@ -100,7 +100,7 @@ def _repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[
     return sorted({*named, *hidden})
 
 
-def _restore(store: Store, order: LaunchOrder, preparation: Preparation) -> None:
+def restore(store: Store, order: LaunchOrder, preparation: Preparation) -> None:
     """Put back, in the index, what is not the coder's to change."""
     tree = store.write_tree()
     dropped = [change.old for change in _kept_folders(store, order, tree) if not _ticks_only(store, change)]

@@ -27,7 +27,11 @@ def name_sides(order: LaunchOrder, unmerged: Unmerged, workspace: Path) -> None:
 
 def lay(order: LaunchOrder, unmerged: Unmerged, workspace: Path) -> None:
     """Write what the merge changes over the checkout of the pinned commit, with markers where it conflicts."""
-    tree = _merged_tree(order.repo, order.pinned, unmerged.work)
+    lay_tree(order, _merged_tree(order.repo, order.pinned, unmerged.work), workspace)
+
+
+def lay_tree(order: LaunchOrder, tree: str, workspace: Path) -> None:
+    """Write what differs between the pinned commit and `tree` over the checkout, with a git folder of our own."""
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
         store.bring_out(tree, [change.path for change in store.changes(order.pinned, tree)])

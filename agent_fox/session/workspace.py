@@ -20,7 +20,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.order import LaunchOrder, Paths, Provisions, StopSignal
 from agent_fox.session.regular_files import last_lines
-from agent_fox.session.unfinished_merge import lay, name_sides
+from agent_fox.session.unfinished_merge import lay, lay_tree, name_sides
 from agent_fox.system import git, git_objects
 from agent_fox.system.adapters import adapter
 from agent_fox.system.processes import Command, ProcessEnd, started
@@ -95,6 +95,8 @@ def prepare(order: LaunchOrder, environment: Mapping[str, str], stop: StopSignal
     paths.preparation.write_bytes(_PREPARATION.dump_json(done))
     if order.unmerged:
         lay(order, order.unmerged, paths.workspace)
+    if order.resume:
+        lay_tree(order, order.resume, paths.workspace)
     if not order.writes:
         _make_read_only(paths.workspace, git.files_under(order.repo, order.pinned))
     return done
@@ -333,7 +335,9 @@ def _make_read_only(workspace: Path, tracked: Iterable[str]) -> None:
 
 
 def write_briefs(order: LaunchOrder) -> None:
-    """The brief as Markdown and as JSON, beside the workspace."""
+    """The brief as Markdown and as JSON, beside the workspace, and what it hands on."""
     paths = Paths(order.state)
     paths.brief.write_text(order.brief_markdown, encoding="utf-8")
     paths.brief_json.write_text(json.dumps(order.brief_json, ensure_ascii=False, indent=1), encoding="utf-8")
+    if order.handoff:
+        paths.handoff.write_text(order.handoff, encoding="utf-8")

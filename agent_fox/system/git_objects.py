@@ -89,8 +89,16 @@ class Store:
         """Take everything from the files into the index, but `leaving_out` (paths) and what .gitignore
         hides.
         """
-        excluded = [f":(exclude,literal,top){path}" for path in leaving_out]
+        ignored = self._ignored(leaving_out)
+        excluded = [f":(exclude,literal,top){path}" for path in leaving_out if path not in ignored]
         self.call("add", "--all", "--", ":(top)", *excluded)
+
+    def _ignored(self, paths: Sequence[str]) -> frozenset[str]:
+        """Those that .gitignore hides: they are left out anyway, and `git add` fails where one is named."""
+        if not paths:
+            return frozenset()
+        data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        return frozenset(self.call("check-ignore", "-z", "--stdin", data=data, allowed=(0, 1, 128)).records)
 
     def changed_files(self) -> list[str]:
         """Paths of the index whose file is gone or holds something else."""

@@ -103,7 +103,7 @@ def test_a_stronger_agent_of_another_vendor_is_called_only_when_there_is_no_prog
     judge = f'backend = ["checks", "codex"]\nmodel = "{OTHER}"\n'
     rung = f'[[agents.coder.rungs]]\nbackend = "codex"\nmodel = "{OTHER}"\nlabel = "the strong one"\n'
     scene = stage.scene(
-        settings(cheap, judge + rung, "[retry]\nattempts = 4\n"),
+        settings(cheap, judge + rung, '[retry]\nattempts = 4\nswitch = "repeat"\n'),
         step(*FIRST_TRY, attempt=1),
         step(write(WRONG + "# again\n"), TESTS, DONE, attempt=2),
         step(*GOOD, attempt=3),

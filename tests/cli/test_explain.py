@@ -46,6 +46,16 @@ def test_an_escalated_verifiers_screen_tells_what_fails_and_what_would_change_it
     assert told.rstrip().endswith("agent-fox reset 02_top:2")
 
 
+def test_a_verifier_that_was_stopped_for_want_of_progress_tells_what_stopping_saved(finished: Finished) -> None:
+    told = finished.tell("explain", "02_top")
+    assert "02_top:1: 1 of 3 attempts left unspent" in told
+    saved = json.loads(finished.tell("explain", "02_top", "--json"))["saved"]
+    assert saved["coders"] == [{"node": "02_top:1", "left": 1, "total": 3}]
+    assert (saved["sessions"], saved["untold"]) == (4, 2)
+    assert f"the 4 sessions of 02_top so far cost ${saved['cost_usd']:.2f} (2 told no cost)" in told
+    assert json.loads(finished.tell("explain", "01_calc", "--json"))["saved"] is None
+
+
 def test_a_node_that_only_waits_names_what_holds_it(finished: Finished) -> None:
     told = finished.tell("explain", "03_dep:1")
     assert "blocked: waits for 02_top:2, which is blocked: no progress" in told

@@ -59,12 +59,29 @@ def test_another_policy_decides_otherwise(tmp_path: Path, text: str) -> None:
     assert "escalated" in done.stdout
 
 
+RUNGS = '[[agents.coder.rungs]]\nmodel = "large"\n[[agents.coder.rungs]]\nmodel = "larger"\n'
+REPEATED = tuple((attempt, report(a="PASS", b="FAIL")) for attempt in (1, 2, 3, 4))
+
+
+@pytest.mark.parametrize(("switch", "rungs"), [("second", [1, 2, 2]), ("repeat", [0, 1, 2, 2])])
+def test_with_the_rungs_of_a_policy_each_decision_tells_the_rung(tmp_path: Path, switch: str, rungs: list[int]) -> None:
+    (tmp_path / "policy.toml").write_text(f'[retry]\nattempts = 9\nswitch = "{switch}"\n{RUNGS}')
+    file = write(tmp_path, *REPEATED[: len(rungs)])
+    told = json.loads(run_cli(tmp_path, "replay", file, "--policy", "policy.toml", "--json").stdout)
+    assert [d["rung"] for d in told["decisions"]] == rungs
+    assert told["decisions"][-1]["cause"] == "no progress"
+    shown = run_cli(tmp_path, "replay", file, "--policy", "policy.toml").stdout
+    assert "Recode, rung 1" in shown
+
+
 @pytest.mark.parametrize(
     ("policy", "said"),
     [
         ("[retry]\nattemps = 1\n", "policy.toml: attemps: "),
         ("[retry]\nattempts = 0\n", "policy.toml: attempts: "),
         ("attempts = [", "policy.toml: "),
+        ('[retry]\nswitch = "third"\n', "policy.toml: switch: "),
+        ("[[agents.coder.rungs]]\nmodle = 'x'\n", "policy.toml: agents.coder.rungs.0.modle: "),
         (None, "policy.toml: No such file or directory"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from agent_fox.core.decision import (
     Retry,
     SendBack,
     Suspect,
+    Switch,
     decide,
     decide_coder_failed,
     decide_review,
@@ -39,8 +41,13 @@ from agent_fox.core.verdict import Disposition, Report, Verdict, Word
 DOC = Path(__file__).parents[2] / "docs" / "decision-table.md"
 COLUMNS = (
     "settled or not awaited", "judgement", "needs a person", "spec fault shown", "retry disabled",
-    "ceiling reached", "attempts spent", "not converging, no stronger rung", "expects something", "readings left",
+    "ceiling reached", "attempts spent", "not converging", "stronger rung left", "expects something", "readings left",
 )  # fmt: skip
+LADDER_COLUMNS = (
+    "rungs above its own", "`[retry] switch`", "first Recode, next rung another agent", "not converging",
+)  # fmt: skip
+LADDERS = [(0, 0, False), (0, 1, False), (0, 1, True), (0, 2, True), (1, 1, True), (1, 2, False), (1, 2, True)]
+"""A coder's rung, the last one of its ladder, and whether the second one is another agent."""
 TICKET = Ticket("s:verifier", 1, 1)
 
 
@@ -49,10 +56,15 @@ class Row:
     number: str
     conditions: dict[str, str]
     decision: str
+    rung: str
     spends: str
 
     def fits(self, world: dict[str, str]) -> bool:
-        return all(self.conditions[column] in ("any", world[column]) for column in COLUMNS)
+        return fits(self.conditions, world)
+
+
+def fits(conditions: dict[str, str], world: dict[str, str]) -> bool:
+    return all(wanted in ("any", world[column]) for column, wanted in conditions.items())
 
 
 def test_a_report_that_changes_nothing_is_told_why() -> None:
@@ -65,21 +77,34 @@ def test_a_report_that_changes_nothing_is_told_why() -> None:
     assert why_ignored(awaited, Facts(TICKET, "other")) == moved
 
 
-def table() -> list[Row]:
-    section = DOC.read_text().split("## Deciding about a verifier's report")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
+def section(title: str) -> list[list[str]]:
+    """The cells of the table below a heading of the document, its header first."""
+    text = DOC.read_text().split(f"## {title}")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
     cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
-    header = cells[0]
-    assert tuple(header[1:-2]) == COLUMNS
-    return [Row(row[0], dict(zip(header[1:-2], row[1:-2], strict=True)), row[-2], row[-1]) for row in cells[2:]]
+    return [cells[0], *cells[2:]]
+
+
+@cache
+def table() -> list[Row]:
+    header, *rows = section("Deciding about a verifier's report")
+    assert tuple(header[1:-3]) == COLUMNS
+    return [Row(row[0], dict(zip(COLUMNS, row[1:-3], strict=True)), *row[-3:]) for row in rows]
+
+
+@cache
+def ladder_table() -> list[tuple[dict[str, str], str]]:
+    header, *rows = section("The rung of each coder that is sent back")
+    assert tuple(header[:-1]) == LADDER_COLUMNS
+    return [(dict(zip(LADDER_COLUMNS, row[:-1], strict=True)), row[-1]) for row in rows]
 
 
 def worlds() -> list[dict[str, str]]:
-    yes_no = [["yes", "no"]] * 8
+    yes_no = [["yes", "no"]] * 9
     found = []
     for judgement in ("SOUND", "FAULTY", "UNCLEAR"):
         for values in itertools.product(*yes_no):
-            settled, person, fault, disabled, ceiling, spent, stuck, readings = values
+            settled, person, fault, disabled, ceiling, spent, stuck, stronger, readings = values
             for expects in ("yes", "no") if judgement == "UNCLEAR" else ("yes",):
                 values_in_order = (
                     settled,
@@ -90,6 +115,7 @@ def worlds() -> list[dict[str, str]]:
                     ceiling,
                     spent,
                     stuck,
+                    stronger,
                     expects,
                     readings,
                 )
@@ -98,48 +124,113 @@ def worlds() -> list[dict[str, str]]:
 
 
 def report_of(world: dict[str, str]) -> Judged:
-    expected = ("01-REQ-1.1", "01-REQ-1.2") if world["expects something"] == "yes" else ()
+    reported = ("judgement", "expects something", "spec fault shown", "needs a person")
+    return judged_as(*(world[column] for column in reported))
+
+
+@cache
+def judged_as(judgement: str, expects: str, spec_fault: str, person: str) -> Judged:
+    expected = ("01-REQ-1.1", "01-REQ-1.2") if expects == "yes" else ()
     words = {"SOUND": Word.PASS, "FAULTY": Word.FAIL, "UNCLEAR": Word.UNKNOWN}
-    is_fault = world["spec fault shown"] == "yes"
+    is_fault = spec_fault == "yes"
     first = Verdict(
         "01-REQ-1.1",
-        words[world["judgement"]],
+        words[judgement],
         disposition=Disposition.SPEC_FAULT if is_fault else Disposition.REPAIRABLE,
         is_proven=is_fault,
-        needs_person=world["needs a person"] == "yes",
+        needs_person=person == "yes",
     )
     judged = judge(Report({"01-REQ-1.1": first, "01-REQ-1.2": Verdict("01-REQ-1.2", Word.PASS)}), expected)
-    assert judged.judgement == Judgement(world["judgement"])
+    assert judged.judgement == Judgement(judgement)
     return judged
 
 
-def decide_world(world: dict[str, str], *, stop: bool = True) -> Decision:
+def ladders(world: dict[str, str]) -> list[tuple[int, int, bool]]:
+    return [ladder for ladder in LADDERS if (ladder[0] < ladder[1]) == (world["stronger rung left"] == "yes")]
+
+
+def decide_world(
+    world: dict[str, str], *coders: tuple[int, int, bool], stop: bool = True, switch: Switch = Switch.SECOND
+) -> Decision:
+    """What is decided in a world where the blamed coders stand on these ladders."""
+
     def yes(column: str) -> bool:
         return world[column] == "yes"
 
-    suspect = Suspect(
-        "s:coder:1", attempts=3, spent=3 if yes("attempts spent") else 1, retry_predecessor=not yes("retry disabled")
-    )
+    spent, may_retry = 3 if yes("attempts spent") else 1, not yes("retry disabled")
     facts = Facts(
         ticket=TICKET,
         commit="c1",
-        suspects=(suspect,),
-        progress=Progress.REPEAT if yes("not converging, no stronger rung") else Progress.PROGRESS,
+        suspects=tuple(
+            Suspect(f"s:coder:{n}", 3, spent, may_retry, *ladder) for n, ladder in enumerate(coders or LADDERS[:1], 1)
+        ),
+        progress=Progress.REPEAT if yes("not converging") else Progress.PROGRESS,
         stop_without_progress=stop,
         ceiling="$5" if yes("ceiling reached") else None,
+        switch=switch,
     )
     standing = Awaited(TICKET, "c1", is_open=not yes("settled or not awaited"))
     return decide(report_of(world), standing, Budget(2, 1 if yes("readings left") else 2), facts)
+
+
+def rungs_of(decision: Decision) -> dict[str, int]:
+    return dict(decision.rungs) if isinstance(decision, Recode) else {}
 
 
 def name(decision: Decision) -> str:
     return f"Block: {decision.cause}" if isinstance(decision, Block) else type(decision).__name__
 
 
-@pytest.mark.parametrize("world", worlds(), ids=lambda world: "-".join(world.values()))
-def test_every_small_world_is_decided_by_the_first_row_that_fits(world: dict[str, str]) -> None:
-    row = next(row for row in table() if row.fits(world))
-    assert name(decide_world(world)) == row.decision
+def rung_by_the_table(ladder: tuple[int, int, bool], switch: Switch, stuck: str) -> int:
+    rung, top, is_another = ladder
+    values = ("yes" if rung < top else "no", switch.value, "yes" if rung == 0 and is_another else "no", stuck)
+    world = dict(zip(LADDER_COLUMNS, values, strict=True))
+    said = next(said for conditions, said in ladder_table() if fits(conditions, world))
+    return rung + {"the same": 0, "the next": 1}[said]
+
+
+def expected_rungs(row: Row, world: dict[str, str], switch: Switch, *coders: tuple[int, int, bool]) -> dict[str, int]:
+    """By the tables: the rung of each coder that is sent back; empty where none is."""
+    if row.rung == "–":
+        return {}
+    assert row.rung == "the table below"
+    return {
+        f"s:coder:{n}": rung_by_the_table(each, switch, world["not converging"]) for n, each in enumerate(coders, 1)
+    }
+
+
+@pytest.mark.parametrize("judgement", ["SOUND", "FAULTY", "UNCLEAR"])
+@pytest.mark.parametrize("switch", Switch)
+def test_every_small_world_is_decided_by_the_first_row_that_fits(judgement: str, switch: Switch) -> None:
+    wrong = []
+    for world in (world for world in worlds() if world["judgement"] == judgement):
+        row = next(row for row in table() if row.fits(world))
+        for ladder in ladders(world):
+            decision = decide_world(world, ladder, switch=switch)
+            found = (name(decision), rungs_of(decision))
+            if found != (row.decision, expected_rungs(row, world, switch, ladder)):
+                wrong.append((world, ladder, found))
+    assert wrong == []
+
+
+@pytest.mark.parametrize("switch", Switch)
+@pytest.mark.parametrize("stuck", ["yes", "no"])
+def test_each_of_two_blamed_coders_gets_the_rung_that_the_table_gives_it(stuck: str, switch: Switch) -> None:
+    for pair in itertools.product(LADDERS, repeat=2):
+        has_stronger = "yes" if any(rung < top for rung, top, _ in pair) else "no"
+        world = {**FAULTY, "not converging": stuck, "stronger rung left": has_stronger}
+        row = next(row for row in table() if row.fits(world))
+        decision = decide_world(world, *pair, switch=switch)
+        assert (name(decision), rungs_of(decision)) == (row.decision, expected_rungs(row, world, switch, *pair)), pair
+
+
+def test_every_row_of_the_table_of_rungs_is_the_first_to_fit_some_ladder() -> None:
+    used = set()
+    for (rung, top, is_another), switch, stuck in itertools.product(LADDERS, Switch, ("yes", "no")):
+        values = ("yes" if rung < top else "no", switch.value, "yes" if rung == 0 and is_another else "no", stuck)
+        world = dict(zip(LADDER_COLUMNS, values, strict=True))
+        used.add(next(n for n, (conditions, _) in enumerate(ladder_table()) if fits(conditions, world)))
+    assert used == set(range(len(ladder_table())))
 
 
 def test_every_row_of_the_table_is_the_first_to_fit_some_world() -> None:
@@ -201,7 +292,7 @@ def test_progress_stays_on_its_rung() -> None:
 
 
 def test_without_the_stop_a_repeat_goes_on_until_the_attempts_are_spent() -> None:
-    stuck = {**FAULTY, "not converging, no stronger rung": "yes"}
+    stuck = {**FAULTY, "not converging": "yes"}
     assert decide_world(stuck, stop=False) == Recode(("s:coder:1",), {"s:coder:1": 0})
 
 
@@ -225,6 +316,21 @@ def test_a_spec_fault_by_one_models_word_is_a_plain_fail() -> None:
 def test_a_reread_asks_only_about_what_is_unclear() -> None:
     judged = judge(Report({"a": Verdict("a", Word.PASS)}), ("a", "b"))
     assert decide(judged, Awaited(TICKET, "c1"), Budget(2, 1), Facts(TICKET, "c1")) == Reread(("b",))
+
+
+def test_another_agent_has_the_second_attempt_although_the_first_made_progress() -> None:
+    coder = Suspect("a", 3, 1, rung=0, top_rung=2, has_second_agent=True)
+    facts = Facts(TICKET, "c1", (coder,), Progress.FIRST)
+    standing, budget = Awaited(TICKET, "c1"), Budget(2, 1)
+    assert decide(report_of(FAULTY), standing, budget, facts) == Recode(("a",), {"a": 1})
+    patient = replace(facts, switch=Switch.REPEAT)
+    assert decide(report_of(FAULTY), standing, budget, patient) == Recode(("a",), {"a": 0})
+    third = replace(facts, suspects=(replace(coder, spent=2, rung=1),), progress=Progress.PROGRESS)
+    assert decide(report_of(FAULTY), standing, budget, third) == Recode(("a",), {"a": 1})
+
+
+def test_the_first_recode_of_a_coder_whose_own_sessions_failed_before_is_its_first_all_the_same() -> None:
+    assert next_rung(Suspect("a", 5, 3, top_rung=1, has_second_agent=True), climbs=False) == 1
 
 
 @pytest.mark.parametrize(("rung", "climbs", "top", "expected"), [(0, True, 2, 1), (2, True, 2, 2), (1, False, 2, 1)])
@@ -278,7 +384,7 @@ verdicts = st.dictionaries(st.sampled_from(["a", "b", "c"]), words).map(
 suspects = st.lists(
     st.builds(
         Suspect, st.sampled_from(["x", "y"]), st.integers(1, 3), st.integers(0, 4), st.booleans(),
-        st.integers(0, 2), st.integers(0, 2),
+        st.integers(0, 2), st.integers(0, 2), st.booleans(),
     ),
     max_size=2,
 ).map(tuple)  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent_fox.core.decision import Switch
 from agent_fox.core.policy import Policy
 
 
@@ -14,6 +15,12 @@ def test_the_defaults_are_three_attempts_two_readings_and_a_stop_without_progres
 def test_a_spec_has_its_own_rungs_or_those_of_all() -> None:
     policy = Policy(top_rung=1, top_rungs={"01_a": 3})
     assert (policy.top_rung_of("01_a"), policy.top_rung_of("02_b")) == (3, 1)
+
+
+def test_a_spec_has_its_own_second_agent_or_that_of_all() -> None:
+    assert (Policy().switch, Policy().has_second_agent("01_a")) == (Switch.SECOND, False)
+    policy = Policy(second_agent=True, second_agents={"01_a": False})
+    assert (policy.has_second_agent("01_a"), policy.has_second_agent("02_b")) == (False, True)
 
 
 def test_who_could_not_speak_clearly_is_followed_by_the_next_stronger_one() -> None:

@@ -19,6 +19,7 @@ from agent_fox.core.proof import (
     next_trial,
     shown,
     shown_by_data,
+    shown_untried,
 )
 
 K, U, C, V = Effect.KILLED, Effect.UNNOTICED, Effect.CRASHED, Effect.VOID
@@ -142,4 +143,12 @@ def test_the_words_that_let_a_pass_stand_are_ways_to_know_and_the_others_are_non
         Shown.TAKEN_BACK: How.TAKEN_BACK,
         Shown.VACUOUS: None,
         Shown.UNDECIDED: None,
+    }
+
+
+def test_where_nothing_can_be_broken_what_it_was_before_decides() -> None:
+    assert {before: shown_untried(before) for before in Before} == {
+        Before.RED: Shown.TAKEN_BACK,
+        Before.GREEN: Shown.NOT_SHOWN,
+        Before.UNKNOWN: Shown.UNDECIDED,
     }

@@ -12,7 +12,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.engine.history import row_of
 
 TABLE = Path(__file__).resolve().parents[2] / "docs" / "decision-table.md"
-ROW = re.compile(r"^\| (?P<row>\d+) \|.*\| (?P<decision>[A-Z][^|]*) \| [^|]+ \|$")
+ROW = re.compile(r"^\| (?P<row>\d+) \|.*\| (?P<decision>[A-Z][^|]*) \| [^|]+ \| [^|]+ \|$")
 
 
 def documented() -> list[tuple[int, str, str | None]]:

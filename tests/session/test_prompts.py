@@ -17,10 +17,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_fox.core.answer import read_report
+from agent_fox.core.cut_off import CutOff as CutOffWork
 from agent_fox.core.findings import read_review
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.mcp.catalogue import ENTRIES
-from agent_fox.session.briefs import sections
+from agent_fox.session.briefs import CutOff, cut_off_words, sections
 from agent_fox.session.project_words import (
     LONGEST_STEERING,
     PROMPTS_FOLDER,
@@ -41,6 +42,7 @@ from agent_fox.session.prompts import (
     template_name,
 )
 from agent_fox.session.template import CONDITIONS, NAMES, TemplateError, filled, problems
+from agent_fox.system.git_diff import Lines
 from tests.session.write_golden import (
     BOUND,
     CODER,
@@ -343,6 +345,34 @@ def test_a_coder_is_never_asked_for_an_answer() -> None:
         ask_again(Archetype.CODER)
 
 
+CUT = CutOff(
+    CutOffWork(
+        7, 1, "failed: exit 3", "2026-12-08", "b" * 40, "c" * 40, "refs/agent-fox/cut-off/a/1", 2, 1, 0, ("huge.bin",)
+    ),
+    (Lines("a`.txt", 1, 0), Lines("b.bin", 0, 0, is_binary=True)),
+    file="/launches/7/cut-off.md",
+)
+
+
+def test_a_brief_names_what_was_done_when_the_session_was_cut_off_and_where_it_is() -> None:
+    (found,) = (s for s in sections(replace(RETRY, cut_off=CUT)) if s.heading.startswith("What the session"))
+    assert found.within(2_000) == (
+        "## What the session that was cut off had done\n\nAttempt 1 had changed 2 files, +1 -0 lines. All of it: "
+        "`git diff bbbbbbbbbbbb cccccccccccc`; kept as `refs/agent-fox/cut-off/a/1`. None of it is in your workspace. "
+        "The difference is in `/launches/7/cut-off.md`; take what is right. Not kept: `huge.bin`.\n\n"
+        "- ``a`.txt`` +1 -0\n- `b.bin` (binary or very long)"
+    )
+    assert len(found.within(300)) <= 300
+
+
+def test_a_brief_says_that_the_workspace_starts_from_it_or_why_it_does_not() -> None:
+    laid = cut_off_words(replace(CUT, is_laid_out=True, file=""))
+    assert "Your workspace starts from these files" in laid
+    assert "cut-off.md" not in laid
+    why = cut_off_words(replace(CUT, why_not="it conflicts in a.txt"))
+    assert "Its files could not be the start: it conflicts in a.txt." in why
+
+
 # The documentation
 
 DOCS = (Path(__file__).parents[2] / "docs" / "prompts.md").read_text(encoding="utf-8")
@@ -360,7 +390,15 @@ def test_the_documentation_has_every_placeholder_and_condition() -> None:
 
 
 def test_the_documentation_has_the_rank_of_every_section() -> None:
-    facts = [RETRY, LOST, BOUND, CONFLICT, replace(CONFLICT, must_stay_green=("A",)), REREAD]
+    facts = [
+        RETRY,
+        replace(RETRY, cut_off=CUT),
+        LOST,
+        BOUND,
+        CONFLICT,
+        replace(CONFLICT, must_stay_green=("A",)),
+        REREAD,
+    ]
     facts += [FINAL, *(review(mode, "04_gate:0:reviewer") for mode in Mode)]
     known = {section.heading: section.rank for each in facts for section in sections(each)}
     written = {heading: int(rank) for rank, headings in rows("Rank") for heading in headings.split("; ")}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.ids import Archetype
-from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal, Work
+from agent_fox.session.order import EndKind, LaunchOrder, Provisions, SessionEnd, StopSignal, Work
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import git
 from tests.session.world import make_order, never_told, sh, shell, write
@@ -72,6 +72,14 @@ def test_ignored_files_are_left_and_names_of_all_kinds_are_taken(repo: Path) -> 
 def test_what_the_person_alone_ignores_is_left_too(repo: Path) -> None:
     write(repo, {".git/info/exclude": "*.swp\n"})
     assert work_of(repo, "echo x > a.swp").is_unchanged
+
+
+def test_a_file_that_was_brought_in_and_is_ignored_is_no_reason_to_refuse_the_work(repo: Path) -> None:
+    write(repo, {".env": "KEY=1\n", "a.key": "KEY=2\n"})
+    brought = Provisions(setup=("true",), copy=(".env", "a.key"))
+    end = run(make_order(repo, agent=shell("echo x > new.txt; echo y >> .env; echo y >> a.key"), workspace=brought))
+    assert end.work is not None, end.reason
+    assert changed(repo, end.work) == ["new.txt"]
 
 
 PLANTS = """

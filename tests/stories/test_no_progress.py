@@ -46,6 +46,18 @@ def test_counters_in_the_evidence_are_not_progress(tmp_path: Path) -> None:
     assert coders(root) == {"01_calc:1": 2}
 
 
+def test_another_agent_has_the_second_attempt_although_nothing_was_repeated_yet(tmp_path: Path) -> None:
+    """Only the model `large` gets it right, at once."""
+    large = tmp_path / "tools" / "large.json"
+    rung = f'[[agents.coder.rungs]]\nmodel = "large"\nenvironment = {{ STORY = {json.dumps(str(large))} }}\n'
+    story = json.dumps(str(tmp_path / "tools" / "story.json"))
+    small = World({"01_calc": [Req("01-REQ-1.1", 1, NEVER)]}, settings=SIX + agent_table("coder", story) + rung)
+    root = small.build(tmp_path)
+    large.write_text((tmp_path / "tools" / "story.json").read_text().replace(str(NEVER), "1"))
+    run(root, ends=PROVEN)
+    assert rows(root, "SELECT attempt, rung FROM sessions WHERE archetype = 'coder' ORDER BY id") == [(1, 0), (2, 1)]
+
+
 def test_a_stronger_rung_takes_over_where_the_first_does_not_converge(tmp_path: Path) -> None:
     strong = tmp_path / "tools" / "strong.json"
     rung = f'[[agents.coder.rungs]]\nlabel = "strong"\nenvironment = {{ STORY = {json.dumps(str(strong))} }}\n'

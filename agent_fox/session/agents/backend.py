@@ -182,7 +182,7 @@ def readable(order: LaunchOrder, paths: Paths) -> tuple[str, ...]:
     brought = read_preparation(order).brought if paths.preparation.exists() else ()
     links = (paths.workspace / path for path in brought)
     objects = git.common_folder(order.repo) / "objects"
-    briefs = (str(paths.brief), str(paths.brief_json))
+    briefs = (str(paths.brief), str(paths.brief_json), *([str(paths.handoff)] if order.handoff else []))
     return (str(objects), *briefs, *(str(link.resolve()) for link in links if link.is_symlink()))
 
 

@@ -158,7 +158,7 @@ class _Reader:
         base = next((one for one in node.named_children if one.type == "superclass"), None)
         if base is not None and not _ERRORS.search(text_of(base)):
             what = f"the base class of {named(node, 'name')} is dropped"
-            self.found.add(Kind.BODY, base, Place(), [instead(base, "")], what)
+            self.found.add(Kind.BASE, base, Place(), [instead(base, "")], what)
         self.depth += node.type == "mod_item"
         name = named(node, "name") or named(node, "type").partition("<")[0]
         body = field(node, "body")

@@ -16,14 +16,23 @@ if TYPE_CHECKING:
 _ASSERTION = regex(r"(?:.*\.)?(?:\w*AssertionError|Failed|failureException|ERR_ASSERTION|JestAssertionError)")
 
 
-def effect_of(end: End | None) -> Effect:
-    """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product."""
+_MISSING = regex(r"(?:.*\.)?(?:AttributeError|NameError|ImportError|ModuleNotFoundError|ReferenceError)")
+_NO_FUNCTION = regex(r"is not a (?:function|constructor)|has no attribute|not callable")
+
+
+def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
+    """KILLED by an assertion that a test's own code raised, or by an error without a frame of the product.
+
+    `is_definition`: what a definition brought was taken away; an error that says it is missing shows only that.
+    """
     if end is None or end.outcome in (Outcome.SKIPPED, Outcome.EXPECTED_FAILURE):
         return Effect.VOID
     if end.outcome is not Outcome.FAILED:
         return Effect.UNNOTICED
     if is_own_assertion(end):
         return Effect.KILLED
+    if is_definition and (_MISSING.fullmatch(end.kind) or _NO_FUNCTION.search(end.message)):
+        return Effect.CRASHED
     return Effect.CRASHED if any(not is_test_side(frame) for frame in end.frames) else Effect.KILLED
 
 

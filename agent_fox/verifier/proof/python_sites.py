@@ -152,7 +152,7 @@ class _Reader(Expressions):
         base = next((base for base in node.bases if not _is_plain(base)), None)
         if base is not None:
             piece = self._without(base, [*node.bases, *node.keywords])
-            yield self.site(Kind.BODY, base, scope, [piece], f"{node.name} is no {self.said(base)}")
+            yield self.site(Kind.BASE, base, scope, [piece], f"{node.name} is no {self.said(base)}")
         yield from self._block(node.body, replace(scope, path=(*scope.path, node.name)), set())
 
     def _without(self, base: ast.expr, arguments: Sequence[ast.expr | ast.keyword]) -> Piece:

@@ -242,7 +242,7 @@ class _Reader:
             return
         end = clause.end_byte
         self.found.add(
-            Kind.BODY, heritage, Place(), [(before.end_byte, end, "")], f"the base class {shown(base)} is dropped"
+            Kind.BASE, heritage, Place(), [(before.end_byte, end, "")], f"the base class {shown(base)} is dropped"
         )
 
     # what stands in a body

@@ -28,7 +28,9 @@ class Kind(StrEnum):
     CONSTANT = "constant"
     """One constant inside a function is changed."""
     BODY = "body"
-    """A constant, base class or attribute of a module or class body is changed."""
+    """A constant or attribute of a module or class body is changed."""
+    BASE = "base"
+    """A class loses a base class. What is then missing is no more than a definition that was left out."""
     EMPTIED = "emptied"
     """A function's body does nothing, or a `return` is left out. Never enough by itself."""
 

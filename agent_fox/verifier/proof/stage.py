@@ -14,7 +14,19 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Before, Effect, Place, Seal, Shown, Trial, killed_by, next_trial, shown, shown_by_data
+from agent_fox.core.proof import (
+    Before,
+    Effect,
+    Place,
+    Seal,
+    Shown,
+    Trial,
+    killed_by,
+    next_trial,
+    shown,
+    shown_by_data,
+    shown_untried,
+)
 from agent_fox.core.values import dataclass
 from agent_fox.system.git import GitError
 from agent_fox.verifier.base_tree import base_tree
@@ -33,6 +45,7 @@ from agent_fox.verifier.sources import read_source
 
 if TYPE_CHECKING:
     from agent_fox.core.expectations import Expectation
+    from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
 
@@ -103,6 +116,7 @@ class Stage:
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
+        self._unread: dict[str, str] = {}
         self._contents = Contents(ground.workspace, base, self._files)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self.runs = 0
@@ -215,7 +229,7 @@ class Stage:
         for file, classes, function in dict.fromkeys((test.file, test.classes, test.function) for test in tests):
             language = language_of(file)
             text = texts.get(file) or self._text(file)
-            made = language.twin(text, classes, function, mark) if language and text else None
+            made = _twin(language, text, classes, function, mark) if language and text else None
             if made is not None:
                 texts[file] = made
         return texts
@@ -245,7 +259,7 @@ class Stage:
             for one, places in asked:
                 if not places:
                     one.word, one.why = shown(one.before, one.places, one.trials), self._told(one)
-                    if one.word is Shown.VACUOUS and not _is_measured(one):
+                    if one.word is Shown.VACUOUS and not self._is_undecided(one) and not _is_measured(one):
                         self._without_places(run, one)
             open_ = [one for one in open_ if one.word is None]
             for group in _compatible([(one, places) for one, places in asked if places]):
@@ -262,7 +276,8 @@ class Stage:
             texts[file] = language.broken(self._texts[file], chosen) if language else None
         seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
         for one, places in group:
-            one.trials.append(_trial(places, seen, one.claim.tests))
+            kinds = {self._sites[place.file][place.number].kind for place in places}
+            one.trials.append(_trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds))
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
@@ -285,6 +300,12 @@ class Stage:
         tool = one.claim.run.call.tool if one.claim.run.call else ""
         return named if tool in MEASURED else named or (code & self._changed) or code
 
+    def _mentioned(self, one: Standing) -> set[str]:
+        """Files without mutants that the tests name in full, such as scripts that they start."""
+        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        data = {path for path in self._files() if _is_data(path) and not is_test_side(path)}
+        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", said)}
+
     def _files(self) -> frozenset[str]:
         """All files of the tree, installed packages and what builds leave set apart."""
         found = set()
@@ -299,8 +320,8 @@ class Stage:
             self._texts[file] = text or ""
             try:
                 self._sites[file] = language.sites(text) if language and text else ()
-            except Unreadable:
-                self._sites[file] = ()
+            except (Unreadable, ImportError) as error:
+                self._sites[file], self._unread[file] = (), _why_unread(file, error)
         return self._sites[file]
 
     # Files that are read, or are to be there or gone.
@@ -309,8 +330,15 @@ class Stage:
         """Tests of which nothing is seen to execute that could be broken: they read data, or ask what is there."""
         code = sorted({file for file, _ in one.executed if not is_test_side(file)})
         files = sorted(path for path in one.opened if _is_data(path) and not is_test_side(path))
+        files = files or sorted(self._mentioned(one))
+        if self._is_undecided(one):
+            return
         if code and not files:
             one.word, one.why = Shown.VACUOUS, f"nothing that they execute in {code[0]} could change what they see"
+            return
+        if not files and not self._is_measurable(run):
+            one.word = shown_untried(one.before)
+            one.why = "nothing that it rests on can be broken here: no language of its files has mutants"
             return
         without = emptied = None
         if files:
@@ -320,6 +348,18 @@ class Stage:
         one.word = shown_by_data(one.before, without, emptied)
         named = ", ".join(files[:3]) or "what was changed"
         one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
+
+    def _is_undecided(self, one: Standing) -> bool:
+        """Whether code that its tests may execute could not be broken, since nobody could read it."""
+        files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
+        unread = sorted(files & self._unread.keys())
+        if unread:
+            one.word, one.why = Shown.UNDECIDED, self._unread[unread[0]]
+        return bool(unread)
+
+    def _is_measurable(self, run: SuiteRun) -> bool:
+        """Whether it is seen what its tests execute and open; by some runners it is not."""
+        return run.call is not None and run.call.tool in MEASURED
 
     def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None]) -> Effect:
         return _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests).effect
@@ -349,11 +389,25 @@ def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
 
 
-def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case]) -> Trial:
+def _twin(language: Mutants, text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
+    """None where the grammar is missing, too: what that means is said where something is to be broken."""
+    try:
+        return language.twin(text, classes, function, mark)
+    except ImportError:
+        return None
+
+
+def _why_unread(file: str, error: Exception) -> str:
+    if isinstance(error, ImportError):
+        return f"breaking {file} needs the extra `policy`: pip install 'agent-fox[policy]'"
+    return f"{file} could not be parsed, so nothing in it could be broken"
+
+
+def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_definition: bool = False) -> Trial:
     """Of several tests of one requirement the first that noticed counts; see `of_several`."""
     if seen.why_not:
         return Trial(places, Effect.VOID)
-    found = {test.id: effect_of(seen.ends.get(test.id)) for test in tests}
+    found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
     effect = of_several(list(found.values()))
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
 

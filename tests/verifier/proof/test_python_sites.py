@@ -236,7 +236,7 @@ class TestWhatIsASite:
                 class Inner(Base,):
                     pass
         """
-        assert changed_lines(text, Kind.BODY) == [
+        assert changed_lines(text, Kind.BODY, Kind.BASE) == [
             "TAX = 1.19",
             'RATES = {"dex": TAX}',
             '@app.get("/greetx")',
@@ -688,7 +688,7 @@ class TestBroken:
 
     def test_a_base_is_gone_and_a_name_is_perturbed(self) -> None:
         text = "import math\nclass B: x = 1\nclass A(B): y = math.pi\n"
-        world = executed(broken(text, kinds(text, Kind.BODY)))
+        world = executed(broken(text, kinds(text, Kind.BODY, Kind.BASE)))
         assert not hasattr(world["A"], "x")
         assert world["A"].y > 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -131,3 +132,28 @@ def test_a_report_alone_takes_nothing_away_and_off_asks_nothing(tmp_path: Path) 
     assert (told.word, "vacuous" in told.evidence) == (Word.PASS, True)
     unasked = judged(tmp_path / "unasked", case, Counterfactual.OFF)
     assert (unasked.word, "vacuous" in unasked.evidence, unasked.how) == (Word.PASS, False, "")
+
+
+SCRIPT = Case(
+    "python", "own", "a script of the shell", "proven", "", "python -m pytest tests",
+    committed={
+        "greet.sh": "echo hello\n",
+        "tests/test_greet.py": (
+            "import pathlib, subprocess\n\n\ndef test_it_greets():\n"
+            '    """01-REQ-1.1"""\n'
+            '    script = pathlib.Path(__file__).parents[1] / "greet.sh"\n'
+            '    assert subprocess.run(["sh", script], capture_output=True, text=True).stdout == "hello\\n"\n'
+        ),
+    },
+    written={"notes.txt": "x\n"},
+)  # fmt: skip
+
+
+def test_a_script_without_mutants_is_taken_away(tmp_path: Path) -> None:
+    assert judged(tmp_path / "repo", SCRIPT).how == How.ALREADY_TRUE
+
+
+def test_where_a_grammar_is_missing_it_is_undecided_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "agent_fox.verifier.proof.script_sites", None)
+    verdict = judged(tmp_path / "repo", KNOWN["javascript", "honest: a function for a committed test"])
+    assert (verdict.word, "pip install 'agent-fox[policy]'" in verdict.evidence) == (Word.UNKNOWN, True)

@@ -1,0 +1,54 @@
+"""What is remembered of coders' sessions that were cut off: one event each, written with the result."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from agent_fox.core.cut_off import CutOff
+from agent_fox.core.late import late_module
+from agent_fox.store.records import record_event
+from agent_fox.system.adapters import adapter
+
+if TYPE_CHECKING:
+    import pydantic
+    from sqlite_utils import Database
+
+    from agent_fox.core.ids import Ticket
+    from agent_fox.store.sessions import SessionRow
+else:
+    pydantic = late_module("pydantic")
+
+KIND = "cut off"
+
+_CUT_OFF = adapter(lambda: pydantic.TypeAdapter(CutOff))
+
+
+def record_cut_off(db: Database, at: str, session: SessionRow, cut_off: CutOff | None) -> None:
+    """In the open transaction, with what else is recorded of the session's end; nothing where it was not cut off."""
+    if cut_off is not None:
+        data = {"uid": session.ticket.node_uid, **asdict(cut_off)}
+        record_event(db, at, session.run_id, KIND, node_id=session.node_id, spec_name=session.spec_name, data=data)
+
+
+def cut_offs_of(db: Database, node_uid: str) -> list[CutOff]:
+    """Of every session of a node that was cut off, oldest first."""
+    sql = "SELECT data FROM events WHERE kind = ? AND json_extract(data, '$.uid') = ? ORDER BY id"
+    return [_CUT_OFF.validate_json(data) for (data,) in db.execute(sql, [KIND, node_uid])]
+
+
+def last_cut_off(db: Database, session_id: int, ticket: Ticket) -> CutOff | None:
+    """The newest work that was cut off before a session of the same node, or in an earlier launch of it.
+
+    None where a session ended by itself since: what came of its work is known then.
+    """
+    sql = "SELECT coalesce(max(id), 0) FROM sessions WHERE node_uid = ? AND id < ? AND end_kind = 'ended'"
+    since = db.execute(sql, [ticket.node_uid, session_id]).fetchone()[0]
+    found = (one for one in reversed(cut_offs_of(db, ticket.node_uid)) if since < one.session <= session_id)
+    return next((one for one in found if one.commit or one.left_out), None)
+
+
+def refs_kept(db: Database) -> dict[str, str]:
+    """Reference → the day until which it is kept, as recorded last."""
+    sql = "SELECT json_extract(data, '$.ref'), json_extract(data, '$.until') FROM events WHERE kind = ? ORDER BY id"
+    return {ref: until for ref, until in db.execute(sql, [KIND]) if ref}

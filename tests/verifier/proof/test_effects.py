@@ -1,0 +1,54 @@
+"""What the end of a test says of what was broken meanwhile."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.core.proof import Effect
+from agent_fox.verifier.cases import Outcome
+from agent_fox.verifier.proof.effects import effect_of, of_several
+from agent_fox.verifier.proof.lab import End
+
+TEST, PRODUCT = "tests/test_it.py", "shop/cart.py"
+
+
+def failed(kind: str, *frames: str, message: str = "") -> End:
+    return End(Outcome.FAILED, kind, message, frames)
+
+
+@pytest.mark.parametrize(
+    ("end", "effect"),
+    [
+        (None, Effect.VOID),
+        (End(Outcome.SKIPPED), Effect.VOID),
+        (End(Outcome.EXPECTED_FAILURE), Effect.VOID),
+        (End(Outcome.PASSED), Effect.UNNOTICED),
+        (failed("AssertionError", TEST), Effect.KILLED),
+        (failed("ERR_ASSERTION", TEST), Effect.KILLED),
+        (failed("AssertionError", TEST, PRODUCT), Effect.CRASHED),
+        (failed("KeyError", TEST), Effect.KILLED),
+        (failed("KeyError", TEST, PRODUCT), Effect.CRASHED),
+    ],
+)
+def test_a_test_notices_by_its_own_assertion_or_by_an_error_outside_of_the_product(
+    end: End | None, effect: Effect
+) -> None:
+    assert effect_of(end) is effect
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        failed("AttributeError", TEST),
+        failed("NameError", TEST),
+        failed("TypeError", TEST, message="downloader.on is not a function"),
+    ],
+)
+def test_that_a_definition_is_missing_shows_nothing_where_it_was_taken_away(end: End) -> None:
+    assert (effect_of(end), effect_of(end, is_definition=True)) == (Effect.KILLED, Effect.CRASHED)
+
+
+def test_one_of_several_tests_that_notices_is_enough() -> None:
+    assert of_several([Effect.UNNOTICED, Effect.KILLED, Effect.VOID]) is Effect.KILLED
+    assert of_several([Effect.UNNOTICED, Effect.CRASHED]) is Effect.CRASHED
+    assert of_several([]) is Effect.VOID
