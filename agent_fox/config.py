@@ -333,6 +333,20 @@ class VerifySettings(Table):
         description="Tests of `checks` that pass are seen to fail when the work is broken, and to be the committed "
         "ones: required, told, or not asked (docs/proof.md).",
     )
+    sealed: Literal["review", "refuse", "report"] = Field(
+        default="review",
+        description="A committed test that fails although the tests of the tree pass: a person or the requirement's "
+        "younger text may allow it, nobody may, or it is only told (docs/proof.md).",
+    )
+    hidden: Text | None = Field(
+        default=None,
+        description="Folder of tests that no agent sees, outside of the repository: `checks` runs them too "
+        "(docs/proof.md). Unset: none.",
+    )
+    reveal: Literal["criterion", "assertion", "test"] = Field(
+        default="criterion",
+        description="What a failing hidden check tells: the criterion and the kind of failure, the assertion too, all.",
+    )
     timeout: Seconds = Field(default=600.0, description="Seconds for each command of `checks`.")
     changes: Literal["refuse", "report", "ignore"] = Field(
         default="refuse",
@@ -628,11 +642,28 @@ def load(root: Path, environ: Mapping[str, str]) -> Settings:
     try:
         table = read_table(root / FILE, shown=FILE)
         variables = put_variables(table, PREFIX, environ)
-        return Settings.model_validate(table)
+        return _outside(Settings.model_validate(table), root)
     except TableError as error:
         raise ConfigError(str(error)) from error
     except ValidationError as error:
         raise ConfigError(explain(error, Settings, table, variables, FILE)) from error
+
+
+def hidden_folder(settings: Settings, root: Path) -> Path | None:
+    """The folder of hidden checks; a relative path starts at the repository's root."""
+    named = settings.verify.hidden
+    return (root / Path(named).expanduser()).resolve() if named else None
+
+
+def _outside(settings: Settings, root: Path) -> Settings:
+    """The same; raises ConfigError where hidden checks lie in the repository, which every agent gets."""
+    folder = hidden_folder(settings, root)
+    if folder is not None and (folder.is_relative_to(root.resolve()) or root.resolve().is_relative_to(folder)):
+        raise ConfigError(
+            f"{FILE}: [verify] hidden = {settings.verify.hidden!r}: this is in the repository, or around it, "
+            "where agents see it; name a folder outside of it"
+        )
+    return settings
 
 
 def parse(text: str) -> Settings:

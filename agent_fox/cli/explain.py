@@ -18,6 +18,7 @@ from agent_fox.cli.screen import json_option, plain, print_json, shown_time, tit
 from agent_fox.cli.telling import about_ruling, about_saved, about_session
 from agent_fox.config import load
 from agent_fox.core.late import late_module
+from agent_fox.core.verdict import Unproven
 from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
@@ -35,6 +36,7 @@ else:
 RECENT = 6  # sessions and decisions shown without --all
 MOST_PARTS = 8
 EVIDENCE_LINES = 2
+TESTS_AT_FAULT = frozenset(map(str, Unproven))
 
 
 @click.command("explain", short_help="Tell why a node or requirement is where it is, and what would help.")
@@ -123,7 +125,8 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
     shown = parts if is_whole else parts[:MOST_PARTS]
     yield title("not proven") + (f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else "")
     for part in shown:
-        yield f"  {part.word:<7} {part.requirement}  {plain(part.text)}"
+        told = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
+        yield f"  {part.word:<7} {part.requirement}  {plain(told)}{plain(part.text)}"
         evidence = [line for line in part.evidence.splitlines() if line.strip()]
         yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
         if part.command:

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from agent_fox.cli.health import Check, State
-from agent_fox.config import FILE, AgentSettings, Settings
+from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
 from agent_fox.core.ids import Archetype
+from agent_fox.core.words import counted
 from agent_fox.engine.agents import agent_of, own_words_trouble
 from agent_fox.session.agents.registry import NAMES
-from agent_fox.session.built_in import CHECKS
+from agent_fox.session.built_in import CHECKS, OUR_OWN
 from agent_fox.system.sandbox import REMEDY, why_missing
+from agent_fox.verifier.hidden_files import hidden_files
 
 
 def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
@@ -23,6 +25,7 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
         yield _enclosed(settings)
     if settings.plan.verifier:
         yield from _independent(settings)
+    yield from hidden_apart(root, settings)
 
 
 def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
@@ -40,6 +43,33 @@ def _enclosed(settings: Settings) -> Check:
         what = f"switched off for {', '.join(open_ones)}; they can read what you can read"
         return Check("agents' sandbox", State.WARNING, what, f'set `sandbox = "auto"` in [agents.…] of {FILE}')
     return Check("agents' sandbox", State.OK, "each agent in bubblewrap, with a home of its own")
+
+
+def hidden_apart(root: Path, settings: Settings) -> Iterator[Check]:
+    """Whether the folder of hidden checks is there, and out of reach of every agent that works."""
+    folder = hidden_folder(settings, root)
+    if folder is None:
+        return
+    name = "hidden checks"
+    if not hidden_files(folder):
+        yield Check(name, State.MISSING, f"{folder}: there are none", "write some, or unset [verify] hidden")
+        return
+    free = sorted({one for archetype in Archetype for one in _unenclosed(settings, archetype)})
+    if free:
+        what = f"{folder} can be read by {', '.join(free)}, which run without a sandbox"
+        yield Check(name, State.WARNING, what, "use an agent that runs in bubblewrap, or another user for the folder")
+    else:
+        yield Check(name, State.OK, f"{counted(len(hidden_files(folder)), 'file')} in {folder}")
+
+
+def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
+    """The agents of an archetype that can read what you can read."""
+    agent = settings.agents.of(archetype)
+    is_open = agent.sandbox == "off" or bool(why_missing())
+    rungs = (settings.agent_for(archetype, "", rung) for rung in _rungs(agent))
+    for backend in dict.fromkeys(name for one in rungs for name in one.backends):
+        if backend not in OUR_OWN and (is_open or backend not in NAMES):
+            yield f"[agents.{archetype}] {backend}"
 
 
 def _independent(settings: Settings) -> Iterator[Check]:

@@ -39,6 +39,10 @@ COMMANDS = {
     "issues": Entry("agent_fox.cli.issues", "List, show, deliver, export and adopt issues."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
     "waive": Entry("agent_fox.cli.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."),
+    "agree": Entry(
+        "agent_fox.cli.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
+    ),
+    "hidden": Entry("agent_fox.cli.hidden", "List, write and accept checks that no coder sees."),
     "ledger": Entry("agent_fox.cli.ledger", "Show the recorded evidence, check that it is whole, export it."),
     "keys": Entry("agent_fox.cli.keys", "Make keys that sign, and say whose signatures count."),
     "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check specifications."),

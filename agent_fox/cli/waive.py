@@ -23,7 +23,7 @@ from agent_fox.cli.waiver_lines import as_document, document_of, held_lines, mov
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.core.waivers import AboutFinding, Statement, Subject, told
+from agent_fox.core.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.words import counted
 from agent_fox.engine.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from agent_fox.engine import docket as dockets
     from agent_fox.engine import from_settings, waiving
     from agent_fox.evidence import granting
-    from agent_fox.evidence.waivers import Grounds
+    from agent_fox.evidence.waivers import Grounds, Held
 else:
     review_desk = late_module("agent_fox.cli.review_desk")
     waiver_signing = late_module("agent_fox.cli.waiver_signing")
@@ -108,7 +108,7 @@ def command(
         raise click.UsageError("--list, --revoke, --ask and --finding are different things; give one")
     act: Callable[[Place], tuple[dict[str, object], list[str]]]
     if is_list:
-        act = listed
+        act = listing
     elif revoke is not None:
         act = revoking(revoke, reason)
     elif is_ask:
@@ -173,10 +173,10 @@ def granting_of(wanted: Wanted) -> Callable[[Place], Act]:
     return act
 
 
-def refuse_session() -> None:
-    """A courtesy to agents: what really keeps them from waiving is that they have no trusted key."""
+def refuse_session(what: str = "waive; `agent-fox waive --ask REQ --reason TEXT` asks a person") -> None:
+    """A courtesy to agents: what really keeps them from signing is that they have no trusted key."""
     if os.environ.get(IN_A_SESSION):
-        raise UserError("a session cannot waive; `agent-fox waive --ask REQ --reason TEXT` asks a person")
+        raise UserError(f"a session cannot {what}")
 
 
 def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
@@ -296,14 +296,26 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
         number, handled = waiving.revoke(place.docket(db), place.grounds(), name, reason)
-    lines = [f"waiver {number} is revoked, for ever: {reason}", *moves_in_words(handled)]
+    lines = [f"{number} is revoked, for ever: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 
 
-def listed(place: Place) -> Act:
+def listing(place: Place) -> Act:
+    held = all_held(place, are_agreements=False)
     with reading(place.root) as db:
-        held = waivers.held(db, place.grounds(), clock.now(), stored.waivers_of(db))
         asked = stored.asked(db)
     lines = [line for one in held for line in held_lines(one)] or ["no waivers"]
     lines += [asked_line(one) for one in asked]
     return {"waivers": [as_document(one) for one in held], "asked": [asdict(one) for one in asked]}, lines
+
+
+def all_held(place: Place, *, are_agreements: bool) -> list[Held]:
+    """What persons signed: agreements, or everything else; each with why it does not count, if so."""
+    with reading(place.root) as db:
+        names = (CHANGED,) if are_agreements else ()
+        rows = [
+            row
+            for row in stored.waivers_of(db)
+            if row.columns.check_name in names or not (are_agreements or row.columns.check_name in (CHANGED, HIDDEN))
+        ]
+        return waivers.held(db, place.grounds(), clock.now(), rows)

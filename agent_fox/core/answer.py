@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from agent_fox.core.answer_rows import Row, is_answer, is_bare_row, plain, rows_of
 from agent_fox.core.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledObject, Whole, scan
+from agent_fox.core.expectations import Expectation
 from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.values import dataclass
@@ -142,14 +143,33 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
     """What our own checks found beside the word."""
     return replace(
         verdict,
+        note="; ".join(filter(None, (verdict.note, plain(fields.get("note"))))),
         signal=_signal(fields),
         failing_tests=_count(fields.get("failing_tests")),
         disposition=_disposition(fields.get("disposition")),
         is_proven=fields.get("disposition_proven") is True,
         needs_person=fields.get("needs_person") is True,
         how=plain(fields.get("how")),
+        expectation=_expectation(fields.get("expectation")),
+        tests=_texts(fields.get("test_files")),
         command=plain(fields.get("command") or fields.get("check")),
     )
+
+
+def _expectation(value: object) -> Expectation | None:
+    if not isinstance(value, dict):
+        return None
+    committed, changed, reason, before, after = (
+        plain(value.get(name)) for name in ("committed", "changed", "reason", "before", "after")
+    )
+    return Expectation(
+        plain(value.get("test")), _texts(value.get("files")), committed, changed, reason, before, after,
+        value.get("is_asked") is True,
+    )  # fmt: skip
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(plain(one) for one in value) if isinstance(value, list) else ()
 
 
 def _signal(fields: Mapping[str, object]) -> Signal | None:

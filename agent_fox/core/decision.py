@@ -193,13 +193,17 @@ def why_ignored(standing: Awaited, facts: Facts) -> str | None:
 
 
 def person_needed(report: Judged) -> Cause | None:
-    """Row 2: a failure that no coder may or can repair. A spec fault counts only where it was shown."""
+    """Row 2: what no coder may or can repair, and no further reading can tell. A spec fault counts only where shown.
+
+    What is unclear blocks only once nothing fails: until then there is work for coders.
+    """
     verdicts = [report.counted[part].verdict for part in report.failing]
     if any(v.disposition is Disposition.SPEC_FAULT and v.is_proven for v in verdicts):
         return Cause.SPEC_FAULT
     if any(v.needs_person and v.word is Word.FAIL for v in verdicts):
         return Cause.NEEDS_PERSON
-    return None
+    unclear = [] if report.failing else [report.counted[part].verdict for part in report.unknown]
+    return Cause.NEEDS_PERSON if any(v.needs_person and v.word is Word.UNKNOWN for v in unclear) else None
 
 
 def decide_faulty(facts: Facts) -> Block | Recode:
@@ -244,19 +248,21 @@ def decide_coder_failed(suspect: Suspect, ceiling: str | None) -> Block | Retry:
 
 
 def decide_review(
-    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget, ceiling: str | None = None
-) -> ReviewerDecision:
+    is_readable: bool, has_critical: bool, blamed: tuple[Suspect, ...], budget: Budget, ceiling: str | None = None,
+    *, is_agreed: bool = True,
+) -> ReviewerDecision:  # fmt: skip
     """A reviewer's end. No critical finding: accepted. Unreadable: read again, then blocked (fail closed).
 
     Critical findings of an audit-review send its test-writing group back, those of a final review the owners of what
     they are about (`blamed`); those of a pre- or drift-review hold the first coder group, since only a person can
-    change the spec (`blamed` is empty). `ceiling` says which ceiling of node or spec is reached, if one is.
+    change the spec (`blamed` is empty). `ceiling` says which ceiling of node or spec is reached, if one is. Not
+    `is_agreed`: a final review does not agree to every changed expectation that it was asked about; that is a person's.
     """
     if not is_readable:
         spent = budget.readings_spent >= budget.readings
         return Block(Cause.NO_CLEAR_VERDICT) if spent else Reread(())
     if not has_critical:
-        return Accept()
+        return Accept() if is_agreed else Block(Cause.NEEDS_PERSON)
     if not blamed:
         return Block(Cause.NEEDS_PERSON)
     if any(not suspect.retry_predecessor for suspect in blamed):

@@ -50,7 +50,8 @@ class ReviewerDecision(StrEnum):
 class SpecRef:
     """What a record is evidence about: one checkable thing, in one version. Empty where it is about no such thing.
 
-    `kind` is a kind of the specification library (`requirement`, `property`, ...), or `node`, `task`, `run`;
+    `kind` is a kind of the specification library (`requirement`, `property`, ...), or `node`, `task`, `run`, or
+    `expectation`, of a requirement's committed test;
     `address` as in `04_gateway/04-REQ-1.1`; `version` the hash of its text.
     """
 

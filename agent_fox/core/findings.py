@@ -27,11 +27,15 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All findings of one reviewer session. `is_readable` is false where no complete answer was found."""
+    """All findings of one reviewer session. `is_readable` is false where no complete answer was found.
+
+    `agreed`: requirements whose changed expectation it was asked about and agrees to.
+    """
 
     findings: tuple[Finding, ...] = ()
     summary: str = ""
     is_readable: bool = True
+    agreed: frozenset[str] = frozenset()
 
     @property
     def critical(self) -> tuple[Finding, ...]:
@@ -68,7 +72,14 @@ def _review(answer: dict[str, object]) -> Review:
     findings = tuple(_finding(row) for row in rows if isinstance(row, dict))
     if len(findings) != len(rows) or any(finding.severity not in CRITICAL | MILD for finding in findings):
         return UNREADABLE
-    return Review(findings, _text(answer, "summary"))
+    return Review(findings, _text(answer, "summary"), agreed=_agreed(answer.get("expectations")))
+
+
+def _agreed(rows: object) -> frozenset[str]:
+    """The ids that are agreed to in so many words; one that is answered otherwise as well is not."""
+    found = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    said = [(_text(row, "requirement_id").strip(), row.get("agree") is True) for row in found]
+    return frozenset(id for id, agrees in said if agrees and id) - {id for id, agrees in said if not agrees}
 
 
 def _finding(row: dict[str, object]) -> Finding:

@@ -61,6 +61,9 @@ def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:
         return replace(passes[0], note=_noted(passes[0], words))
     unclear = [(name, verdict) for name, verdict in said if verdict is not None and verdict.word is Word.UNKNOWN]
     why = "\n".join(f"{name}: {verdict.evidence}" for name, verdict in unclear if verdict.evidence)
+    persons = next((verdict for _, verdict in unclear if verdict.needs_person), None)
+    if persons is not None:
+        return replace(persons, evidence=why, note=_noted(persons, words))
     return Verdict(part, Word.UNKNOWN, evidence=why, note=words)
 
 

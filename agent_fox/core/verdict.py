@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.core.expectations import Expectation
 
 
 class Word(StrEnum):
@@ -53,6 +57,7 @@ class Verdict:
     `is_proven` holds for a disposition that was shown by reruns (flaky on the same tree, pre-existing on the base
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
     again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.proof.How`.
+    `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are.
     """
 
     requirement_id: str
@@ -67,6 +72,8 @@ class Verdict:
     needs_person: bool = False
     command: str = ""
     how: str = ""
+    expectation: Expectation | None = None
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

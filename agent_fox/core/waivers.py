@@ -1,4 +1,4 @@
-"""Waivers: what a person signs about one requirement or finding, and whether that holds now. Pure.
+"""Waivers and agreements: what a person signs about a requirement or finding, and whether that holds now. Pure.
 
 Who signed is found out in `evidence.waivers`; rows are in `store.waivers`; what a waiver does to the plan in `engine`.
 """
@@ -57,7 +57,40 @@ class AboutFinding:
         return task == self.task or (bool(at) and node == self.task)
 
 
-Subject = AboutRequirement | AboutFinding
+@dataclass(frozen=True, slots=True)
+class AboutExpectation:
+    """The changed expectation of a requirement's committed test. `committed`, `changed`: SHA-256 of its versions."""
+
+    spec: str
+    requirement: str
+    version: str
+    test: str
+    committed: str
+    changed: str
+
+    @property
+    def address(self) -> str:
+        return f"{self.spec}/{self.requirement}"
+
+
+@dataclass(frozen=True, slots=True)
+class AboutHidden:
+    """Hidden checks that an agent has written. `digest`: SHA-256 of all of them, with their paths."""
+
+    digest: str
+
+    @property
+    def address(self) -> str:
+        return HIDDEN
+
+
+HIDDEN = "hidden checks"
+"""The name, in the rows of waivers, of what an acceptance of hidden checks is about."""
+
+Subject = AboutRequirement | AboutFinding | AboutExpectation | AboutHidden
+
+NEVER = "9999-12-31T23:59:59.999Z"
+"""When an agreement expires: it ends with the versions that it is bound to, or by a person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +132,13 @@ def _subject(subject: Subject) -> dict[str, Json]:
             return {"kind": "requirement", "spec": spec, "requirement": requirement, "version": version}
         case AboutFinding(task, check, detail_hash):
             return {"kind": "finding", "task": task, "check": check, "detail_hash": detail_hash}
+        case AboutExpectation(spec, requirement, version, test, committed, changed):
+            return {
+                "kind": "expectation", "spec": spec, "requirement": requirement, "version": version, "test": test,
+                "committed": committed, "changed": changed,
+            }  # fmt: skip
+        case AboutHidden(digest):
+            return {"kind": "hidden", "digest": digest}
         case _:
             assert_never(subject)
 
@@ -108,10 +148,18 @@ def reference(subject: Subject) -> SpecRef:
     match subject:
         case AboutRequirement():
             return SpecRef("requirement", subject.address, subject.version)
+        case AboutExpectation():
+            return SpecRef("expectation", subject.address, subject.version)
+        case AboutHidden():
+            return SpecRef("hidden", subject.address, subject.digest)
         case AboutFinding():
             return SpecRef("task", subject.task, subject.detail_hash)
         case _:
             assert_never(subject)
+
+
+CHANGED = "changed expectation"
+"""The name, in the rows of waivers, of what an agreement is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +185,10 @@ def columns_of(statement: Statement) -> Columns:
             return Columns("requirement", spec, requirement, version, "", "", *told)
         case AboutFinding(task, check, detail_hash):
             return Columns("finding", "", task, "", check, detail_hash, *told)
+        case AboutExpectation(spec, requirement, version, test, committed, changed):
+            return Columns("finding", spec, requirement, version, CHANGED, f"{committed} {changed} {test}", *told)
+        case AboutHidden(digest):
+            return Columns("finding", "", HIDDEN, "", HIDDEN, digest, *told)
         case _:
             assert_never(statement.subject)
 
@@ -208,13 +260,13 @@ def _why_not_now(statement: Statement, present: Present) -> str:
 
 def _why_outdated(statement: Statement, present: Present) -> str:
     match statement.subject:
-        case AboutRequirement() as subject:
+        case AboutRequirement() | AboutExpectation() as subject:
             version = present.versions.get(subject.address)
             if version is None:
                 return f"{subject.requirement} is not in the plan any more"
             if version != subject.version:
                 return "the text of the requirement has changed"
-        case AboutFinding():
+        case AboutFinding() | AboutHidden():
             pass
         case _:
             assert_never(statement.subject)
@@ -244,6 +296,10 @@ def ending(waiver: Waiver, present: Present) -> Ending | None:
 def told(statement: Statement) -> str:
     """A waiver in one line, for reports and issues: about what, by whom, until when, why."""
     subject = statement.subject
+    if isinstance(subject, AboutExpectation):
+        return f"{subject.address}: the change of {subject.test} is agreed to by {statement.signer}: {statement.reason}"
+    if isinstance(subject, AboutHidden):
+        return f"hidden checks {subject.digest[:SHOWN_ID]} were read by {statement.signer}: {statement.reason}"
     return f"{subject.address} waived by {statement.signer} until {statement.expires_at[:16]}Z: {statement.reason}"
 
 

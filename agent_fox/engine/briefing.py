@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.hidden import COMMAND as HIDDEN
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.engine.best_tree import FACT, STAY, undone
 from agent_fox.engine.bound import bound_facts
+from agent_fox.engine.changed_tests import touched_by
+from agent_fox.engine.final_review import asked_in
 from agent_fox.engine.reviewed_change import change_of
-from agent_fox.session.briefs import BriefFacts, Conflict, CutOff, Failure, Since, Tried, without_secrets
+from agent_fox.session.briefs import (
+    AskedExpectation,
+    BriefFacts,
+    Conflict,
+    CutOff,
+    Failure,
+    Since,
+    Tried,
+    without_secrets,
+)
 from agent_fox.store import sessions
 from agent_fox.store.records import DecisionRow, decisions_of_spec, failing_after
-from agent_fox.system import git
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -65,8 +76,17 @@ def brief_facts(
     if repo is not None and facts.archetype is Archetype.CODER:
         facts = replace(facts, changed=changed_files(db, planned, session, repo))
     if repo is not None and facts.mode is Mode.FINAL_REVIEW:
-        facts = replace(facts, change=change_of(db, repo, session, questions))
+        change = change_of(db, repo, session, questions)
+        asked = tuple(expectations_asked(db, planned.node.spec_name, file))
+        facts = replace(facts, change=replace(change, expectations=asked))
     return without_secrets(facts, secrets)
+
+
+def expectations_asked(db: Database, spec_name: str, file: SpecFile) -> Iterator[AskedExpectation]:
+    """The changed expectations that a final review is asked about."""
+    for one in asked_in(db, spec_name):
+        found, text = one.expectation, file.texts.get(one.requirement, "")
+        yield AskedExpectation(one.requirement, text, found.test, found.reason, found.before, found.after)
 
 
 def facts_of(db: Database, planned: PlannedNode, session: SessionRow, file: SpecFile) -> BriefFacts:
@@ -167,7 +187,8 @@ def rounds_before(past: list[DecisionRow], uid: str) -> list[DecisionRow]:
 def failure(row: Current, file: SpecFile, past: list[DecisionRow], uid: str) -> Failure:
     seen = [row.part in strings(d, "failing") for d in rounds_before(past, uid)]
     since = Since.FIRST if not seen else Since.STILL if seen[-1] else Since.NEWLY
-    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, row.command, since)
+    command = "" if row.command == HIDDEN else row.command
+    return Failure(row.part, file.texts.get(row.part, ""), row.evidence, command, since)
 
 
 def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tuple[str, ...]:
@@ -221,9 +242,7 @@ def changed_files(db: Database, planned: PlannedNode, session: SessionRow, repo:
     last = next((row for row in landed if row.id not in gone), None)
     if last is None or last.base is None or last.landed is None:
         return ()
-    names = ("diff", "--name-only", "--no-renames", "-z", "--end-of-options", last.base, last.landed, "--")
-    answer = git.call(repo, *names, allowed=(0, 128))
-    return tuple(answer.records) if answer.status == 0 else ()
+    return tuple(sorted(touched_by(repo, last.base, last.landed)))
 
 
 def reason_of(past: list[DecisionRow], uid: str) -> str:

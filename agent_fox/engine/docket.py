@@ -109,7 +109,8 @@ class Docket:
 
     `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
     `waiver_lines` those waivers in words. `sub_issues`: an issue for each requirement, too.
-    `ceiling` says which ceiling of a spec or node is reached, if one is.
+    `ceiling` says which ceiling of a spec or node is reached, if one is. `touched` gives the files that differ between
+    the two commits of a landing.
     """
 
     db: Database
@@ -121,6 +122,7 @@ class Docket:
     ceiling: Callable[[str, str], str | None] = no_ceiling
     waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
     sub_issues: bool = False
+    touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
 
     def file_of(self, spec_name: str) -> SpecFile:
         return self.shelf.take(self.db, spec_name)

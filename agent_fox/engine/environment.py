@@ -16,9 +16,11 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.verifier.hidden_files import digest_of as digest_of_hidden
 
 if TYPE_CHECKING:
     import platform
+    from pathlib import Path
 
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
@@ -67,6 +69,13 @@ def digest(objects: Iterable[Specification]) -> str:
     """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
     versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
     return sha256(json.dumps(versions).encode()).hexdigest()[:DIGITS] if versions else ""
+
+
+def with_hidden(verifier: str, folder: Path | None) -> str:
+    """The name of a verifier that runs these hidden checks, too: others are another verifier."""
+    if folder is None:
+        return verifier
+    return f"{verifier}, hidden {digest_of_hidden(folder)[:DIGITS] or 'none'}"
 
 
 def with_bound(verifier: str, objects: Iterable[Specification]) -> str:

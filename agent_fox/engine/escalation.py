@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.filing import Says
+from agent_fox.core.hidden import COMMAND as HIDDEN
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.best_tree import undone
 from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
@@ -18,10 +19,20 @@ from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.records import current_verdicts, decisions_of_spec, failing_after
 from agent_fox.trackers.protocol import EffectKind
-from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Unproven, issue_text, places_in
+from agent_fox.trackers.text import (
+    AttemptRow,
+    ChangedTest,
+    Exhibit,
+    IssueFacts,
+    LedgerEnd,
+    Unproven,
+    issue_text,
+    places_in,
+)
 
 if TYPE_CHECKING:
     from agent_fox.core.decision import Cause
+    from agent_fox.core.expectations import Expectation
     from agent_fox.core.judgement import Judged
     from agent_fox.core.verdict import Word
     from agent_fox.engine.best_tree import WayBack
@@ -63,7 +74,7 @@ def file_issues(
 
 def file_node_issue(
     docket: Docket, planned: PlannedNode, decision_id: int, cause: Cause, reason: str, commit: str | None,
-    moved: Iterable[Transition],
+    moved: Iterable[Transition], changed: Iterable[tuple[str, Expectation]] = (),
 ) -> tuple[str, ...]:  # fmt: skip
     """The issue of a coder or reviewer that is blocked: one per spec, since nothing of it is judged yet."""
     spec_name = planned.node.spec_name
@@ -71,6 +82,7 @@ def file_node_issue(
         title=f"{planned.node.id} is blocked: {cause}", spec=spec_name, node=planned.node.id, cause=cause.value,
         run=str(docket.run_id or ""), commit=commit or "", attempts=attempt_rows(docket, planned),
         blocked=held_ids(planned, moved), reason=reason,
+        changed_tests=tuple(changed_test(part, one) for part, one in changed),
     )  # fmt: skip
     return _file(docket, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts)
 
@@ -126,7 +138,20 @@ def facts_of(
         ledger=ledger_end(docket),
         waivers=docket.waiver_lines(spec_name),
         places=places_in("\n".join(part.evidence for part in failing)),
+        changed_tests=tuple(changed_tests(judged, (*members, *judged.unknown))),
     )
+
+
+def changed_tests(judged: Judged, parts: Iterable[str]) -> Iterator[ChangedTest]:
+    """The committed tests that fail although the tests of the tree pass: a person may agree that they were changed."""
+    for part in parts:
+        found = judged.counted[part].verdict.expectation
+        if found is not None:
+            yield changed_test(part, found)
+
+
+def changed_test(part: str, found: Expectation) -> ChangedTest:
+    return ChangedTest(part, found.test, found.reason, found.before, found.after)
 
 
 def unclear_words(docket: Docket, spec_name: str, judged: Judged) -> str:
@@ -163,16 +188,20 @@ def ledger_end(docket: Docket) -> LedgerEnd:
 
 def title_of(spec_name: str, cause: Cause, judged: Judged, cluster: Cluster) -> str:
     if not judged.failing:
+        persons = [part for part in judged.unknown if judged.counted[part].verdict.needs_person]
+        if persons:
+            kinds = sorted({str(judged.counted[part].verdict.disposition) for part in persons})
+            return f"{spec_name}: {listed(persons)} needs a person: {', '.join(kinds)}"
         unclear = f"{counted(len(judged.unknown), 'requirement')} without a clear verdict"
         return f"{spec_name}: {unclear if judged.unknown else 'nothing to prove'}"
-    named = ", ".join(cluster.members[:3]) + (" and more" if len(cluster.members) > 3 else "")
+    members = ", ".join(cluster.members[:3]) + (" and more" if len(cluster.members) > 3 else "")
     verb = "is" if len(cluster.members) == 1 else "are"
-    return f"{spec_name}: {named} {verb} not met ({cause})"
+    return f"{spec_name}: {members} {verb} not met ({cause})"
 
 
 def unproven(docket: Docket, spec_name: str, judged: Judged, part: str) -> Unproven:
     verdict = judged.counted[part].verdict
-    command = verdict.signal.command if verdict.signal else ""
+    command = verdict.signal.command if verdict.signal and verdict.signal.command != HIDDEN else ""
     text = docket.file_of(spec_name).texts.get(part, "")
     return Unproven(part, text, cut_middle(verdict.evidence, LONGEST_TOLD), command)
 

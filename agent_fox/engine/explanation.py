@@ -10,9 +10,11 @@ from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.core.values import dataclass
+from agent_fox.core.verdict import Word
 from agent_fox.engine import history, stopping
 from agent_fox.store.gates import gates_of
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
+from agent_fox.store.records import read_expectations
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -115,7 +117,7 @@ def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
         budgets=tuple(budgets(db, planned, blamed, policy)),
         saved=saved(db, planned, held),
         issue=history.open_issue_of(db, node.spec_name),
-        remedies=tuple(remedies(planned, held, waits, parts)),
+        remedies=(*agreements(db, planned), *remedies(planned, held, waits, parts)),
     )
 
 
@@ -230,6 +232,17 @@ def remedies(
     elif at.status is Status.COMPLETED:
         yield "a FAIL of a requirement that it owns sends it back by itself"
         yield f"agent-fox reset {node.id}   (do it again now)"
+
+
+def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
+    """What a person could agree to, where the verifier stopped at a committed test that was changed."""
+    node, at = planned.node, planned.standing
+    is_held = node.archetype is Archetype.VERIFIER and at.outcome is Outcome.ESCALATED
+    if is_held or (node.mode is Mode.FINAL_REVIEW and at.status is Status.BLOCKED):
+        for read in read_expectations(db, node.spec_name):
+            if read.word is not Word.PASS or read.expectation.is_asked:
+                test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
+                yield f"a person agrees that the committed test {test} was changed: {command}"
 
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:

@@ -5,24 +5,27 @@ It reads what the verifier found to hold, on the very commit. Reading its answer
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import blame
+from agent_fox.core.findings import Finding
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status, Step
+from agent_fox.core.verdict import Word
 from agent_fox.engine import promotion
 from agent_fox.engine.docket import Docket, Move, SpecFile
 from agent_fox.engine.settling import settle_issues
 from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.records import ReadExpectation, read_expectations
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.decision import Suspect
-    from agent_fox.core.findings import Finding, Review
+    from agent_fox.core.findings import Review
 
 STALE = "the review is not about the commit that was verified"
 
@@ -69,6 +72,35 @@ def without_waived(docket: Docket, spec_name: str, review: Review) -> Review:
 def is_waived(file: SpecFile, finding: Finding, waived: frozenset[str]) -> bool:
     named = parts_named(file, [finding])
     return bool(named) and set(named) <= waived
+
+
+def asked_about(docket: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
+    """The changed expectations that the review is asked about: those of the verdicts that stand, and are not waived."""
+    waived = docket.waived(spec_name)
+    return tuple(one for one in asked_in(docket.db, spec_name) if one.requirement not in waived)
+
+
+def asked_in(db: Database, spec_name: str) -> Iterator[ReadExpectation]:
+    read = read_expectations(db, spec_name)
+    return (one for one in read if one.word is Word.PASS and one.expectation.is_asked)
+
+
+def with_disagreement(review: Review, asked: Iterable[ReadExpectation]) -> Review:
+    """The review with a critical finding for each changed expectation that it does not agree to."""
+    refused = (one for one in asked if one.requirement not in review.agreed)
+    told = tuple(
+        Finding(
+            "critical", f"{one.requirement}: the change of {one.expectation.test} is not agreed to", one.requirement
+        )
+        for one in refused
+    )
+    return replace(review, findings=(*review.findings, *told))
+
+
+def agreement_note(asked: Iterable[ReadExpectation], reviewer: str, coders: str) -> str:
+    """Who agreed to which changed expectation, and who stated its reason."""
+    names = f"agreed to by {reviewer}, its reason stated by {coders}"
+    return "; ".join(f"{one.requirement}: the change of {one.expectation.test} is {names}" for one in asked)
 
 
 def parts_named(file: SpecFile, findings: Iterable[Finding]) -> tuple[str, ...]:

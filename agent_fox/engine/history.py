@@ -268,19 +268,22 @@ def is_awaited(db: Database, ticket: Ticket) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class OpenPart:
-    """One requirement that is not proven: its text, and what the current verdict says of it."""
+    """One requirement that is not proven: its text, and what the current verdict says of it. `disposition`: why it
+    failed, or does not count."""
 
     requirement: str
     word: str
     text: str
     evidence: str
     command: str
+    disposition: str = ""
 
 
 def open_parts(db: Database, spec_name: str) -> list[OpenPart]:
     """What of a spec has no PASS as its current verdict, in the order of the files."""
     sql = (
-        "SELECT p.id, coalesce(v.verdict, 'UNKNOWN'), p.text, coalesce(v.evidence, ''), coalesce(v.command, '') "
+        "SELECT p.id, coalesce(v.verdict, 'UNKNOWN'), p.text, coalesce(v.evidence, ''), coalesce(v.command, ''), "
+        "coalesce(v.disposition, '') "
         "FROM plan_parts AS p LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name "
         "AND v.requirement_id = p.id AND v.superseded_by IS NULL "
         "WHERE p.spec_name = ? AND v.verdict IS NOT 'PASS' ORDER BY p.position"

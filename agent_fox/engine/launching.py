@@ -8,7 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.config import hidden_folder
 from agent_fox.core.cut_off import Resume
+from agent_fox.core.expectations import Sealed
+from agent_fox.core.hidden import Reveal
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
@@ -16,11 +19,12 @@ from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.cut_offs import HandedOn, handed_on
-from agent_fox.engine.environment import Standpoint, standpoint, with_bound
+from agent_fox.engine.environment import Standpoint, standpoint, with_bound, with_hidden
+from agent_fox.engine.final_review import review_of
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
 from agent_fox.engine.shared_ids import order_among
-from agent_fox.evidence.waivers import grounds_of
+from agent_fox.evidence.waivers import agreements, grounds_of
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.built_in import LIBRARY
 from agent_fox.session.landing import Integration, Style
@@ -66,7 +70,13 @@ class Workshop:
     def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
         """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
         now = standpoint(self.settings, self.agent(planned, rung))
-        return replace(now, verifier=with_bound(now.verifier, self.bound(db, planned)))
+        bound = with_bound(now.verifier, self.bound(db, planned))
+        return replace(now, verifier=with_hidden(bound, self.hidden(planned)))
+
+    def hidden(self, planned: PlannedNode) -> Path | None:
+        """The folder of checks that no coder sees, for a verifier's session."""
+        is_verifier = planned.node.archetype is Archetype.VERIFIER
+        return hidden_folder(self.settings, self.repo) if is_verifier else None
 
     def bound(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
         """What of the specification library a verifier's session has to check; nothing for others."""
@@ -188,6 +198,7 @@ class Workshop:
         if planned.node.archetype is not Archetype.VERIFIER:
             return {}
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
+        grounds = grounds_of(self.repo, self.settings, os.environ)
         order = replace(
             order_among(db, file.spec),
             configured=tuple(verify.commands),
@@ -195,6 +206,12 @@ class Workshop:
             untested=Untested(verify.untested),
             counterfactual=Counterfactual(verify.counterfactual),
             stated=sessions.stated(db, planned.node.spec_name),
+            sealed=Sealed(verify.sealed),
+            is_reviewed=review_of(db, planned.node.spec_name) is not None,
+            hidden=str(hidden_folder(self.settings, self.repo) or ""),
+            reveal=Reveal(verify.reveal),
+            agreed=agreements(db, grounds, clock.now(), planned.node.spec_name),
+            spec_files={part.id: file.spec.place(part.id).rpartition(":")[0] for part in file.parts},
             timeout=verify.timeout,
             sandbox=SandboxMode(verify.sandbox),
             network=verify.network,

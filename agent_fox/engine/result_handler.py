@@ -7,6 +7,7 @@ retry's round and the effects that are to be carried out after the commit. Rules
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, assert_never
 
@@ -27,10 +28,12 @@ from agent_fox.core.decision import (
 from agent_fox.core.ids import Archetype
 from agent_fox.core.progress import Progress, Round, compare, failure_of
 from agent_fox.core.standing import Step
+from agent_fox.core.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
 from agent_fox.engine.best_tree import WayBack, fact_of, go_back, left_with, without_undone
 from agent_fox.engine.board import round_edges
+from agent_fox.engine.changed_tests import changers
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_issues
@@ -103,7 +106,8 @@ def first_ceiling(docket: Docket, planned: PlannedNode, suspects: tuple[Suspect,
 
 
 def blamed_coders(docket: Docket, planned: PlannedNode, judged: Judged, past: list[DecisionRow]) -> tuple[Suspect, ...]:
-    """The coders that own what fails, in plan order; groups that ran since the last PASS come before the owner."""
+    """The coders that own what fails, in plan order. Before the owner come groups that ran since the last PASS, and
+    before these, where a test is at fault, the group that changed it last."""
     if not judged.failing:
         return ()
     spec_name = planned.node.spec_name
@@ -112,7 +116,8 @@ def blamed_coders(docket: Docket, planned: PlannedNode, judged: Judged, past: li
     spent = frozenset(number for number, suspect in suspects.items() if suspect.is_spent)
     groups = {coder.node.uid: number for number, coder in coders.items()}
     rerun = suspects_since_pass(docket.db, spec_name, judged.failing, past, groups)
-    numbers = blame(judged.failing, docket.file_of(spec_name).ownership, rerun, spent)
+    bent = changers(docket, spec_name, judged, groups)
+    numbers = blame(judged.failing, docket.file_of(spec_name).ownership, rerun, spent, bent)
     return tuple(suspects[number] for number in numbers if number in suspects)
 
 
@@ -249,13 +254,22 @@ def escalate(
     return Handled(decision, number, moved, effects)
 
 
+def tests_at_fault(judged: Judged) -> Iterator[str]:
+    """What is wrong with the tests of requirements that are open: `changed expectation: 01-REQ-1.1`."""
+    open_ids = (*judged.failing, *judged.unknown)
+    for kind in Unproven:
+        found = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
+        if found:
+            yield f"{kind}: {', '.join(found)}"
+
+
 def reason_of(cause: Cause, judged: Judged, record: dict[str, object], back: WayBack | None = None) -> str:
     """One sentence for the history: the whole reason, not cut. `judged` is what the branch is left with."""
     verb = "fails" if len(judged.failing) == 1 else "fail"
     failing = f"{counted(len(judged.failing), 'requirement')} {verb}: {', '.join(judged.failing)}"
     unclear = f"{len(judged.unknown)} have no clear verdict: {', '.join(judged.unknown)}" if judged.unknown else ""
     notes = record["notes"]
-    said = "; ".join(notes) if isinstance(notes, list) else ""
+    said = "; ".join([*tests_at_fault(judged), *(notes if isinstance(notes, list) else [])])
     ceiling = f"ceiling: {record['ceiling']}" if cause is Cause.CEILING else ""
     whole = (cause.value, ceiling, failing if judged.failing else "", unclear, back.told if back else "", said)
     return "; ".join(part for part in whole if part)

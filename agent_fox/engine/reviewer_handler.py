@@ -6,6 +6,7 @@ What is the final review's alone is in `final_review`.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from agent_fox.core.decision import (
     Accept,
@@ -28,7 +29,11 @@ from agent_fox.engine.docket import Docket, Handled, Move, Transition
 from agent_fox.engine.escalation import file_node_issue
 from agent_fox.engine.lateness import ignored
 from agent_fox.engine.settling import settle_issues
+from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
+
+if TYPE_CHECKING:
+    from agent_fox.store.records import ReadExpectation
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +73,33 @@ class ReviewerHandler:
         blamed = self.blamed(docket, planned, review)
         budget = Budget(docket.policy.readings, planned.standing.readings_spent)
         ceiling = self.ceiling(docket, planned, blamed) if is_final else None
-        decision = decide_review(review.is_readable, bool(review.critical), blamed, budget, ceiling)
+        asked = final_review.asked_about(docket, planned.node.spec_name) if is_final and review.is_readable else ()
+        is_agreed = all(one.requirement in review.agreed for one in asked)
+        decision = decide_review(
+            review.is_readable, bool(review.critical), blamed, budget, ceiling, is_agreed=is_agreed
+        )  # fmt: skip
+        review = final_review.with_disagreement(review, asked)
         facts = self.facts(docket, result, said)
         match decision:
             case Accept():
-                return self.accept(docket, planned, result, decision, facts)
+                note = final_review.agreement_note(asked, *self.names(docket, planned, result))
+                return self.accept(docket, planned, result, decision, facts, note)
             case Reread():
                 number, moved = self.record(docket, planned, result, "Reread", [docket.reread(planned)], facts)
                 return Handled(decision, number, moved)
             case SendBack(uids):
                 return self.send_back(docket, planned, result, decision, uids, review, facts)
             case Block(cause):
-                return self.block(docket, planned, result, cause, review, facts)
+                return self.block(docket, planned, result, cause, review, facts, asked)
             case Ignore(why):
                 raise AssertionError(why)
+
+    def names(self, docket: Docket, planned: PlannedNode, result: ReviewerResult) -> tuple[str, str]:
+        """Who reviewed, and who coded, by the backends that their sessions name."""
+        rows = sessions.sessions_where(docket.db, "spec_name = ?", [planned.node.spec_name])
+        reviewer = next((row.backend for row in rows if row.id == result.session_id), "the final review")
+        coders = dict.fromkeys(row.backend for row in rows if row.archetype is Archetype.CODER and row.backend)
+        return reviewer, ", ".join(coders) or "the coder"
 
     def blamed(self, docket: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:
         """An audit-review judges the tests of its group, a final review the work of all; the others judge the spec,
@@ -104,15 +122,18 @@ class ReviewerHandler:
 
     def record(
         self, docket: Docket, planned: PlannedNode, result: ReviewerResult, kind: str, moves: list[Move],
-        facts: dict[str, object],
+        facts: dict[str, object], note: str = "",
     ) -> tuple[int, tuple[Transition, ...]]:  # fmt: skip
-        return docket.record(planned, kind, moves, session_id=result.session_id, commit=result.commit, facts=facts)
+        return docket.record(
+            planned, kind, moves, session_id=result.session_id, commit=result.commit, facts=facts, note=note
+        )  # fmt: skip
 
     def accept(
-        self, docket: Docket, planned: PlannedNode, result: ReviewerResult, decision: Accept, facts: dict[str, object]
-    ) -> Handled:
+        self, docket: Docket, planned: PlannedNode, result: ReviewerResult, decision: Accept,
+        facts: dict[str, object], note: str,
+    ) -> Handled:  # fmt: skip
         """Nothing critical; after a final review the spec is done, and open issues about it are closed."""
-        number, moved = self.record(docket, planned, result, "Accept", [Move(planned, Step.REVIEW)], facts)
+        number, moved = self.record(docket, planned, result, "Accept", [Move(planned, Step.REVIEW)], facts, note)
         if not final_review.is_final(planned):
             return Handled(decision, number, moved)
         final_review.accepted(docket, planned, number, result.commit, result.tree)
@@ -137,7 +158,7 @@ class ReviewerHandler:
 
     def block(
         self, docket: Docket, planned: PlannedNode, result: ReviewerResult, cause: Cause, review: Review,
-        facts: dict[str, object],
+        facts: dict[str, object], asked: tuple[ReadExpectation, ...],
     ) -> Handled:  # fmt: skip
         said = "; ".join(finding.text for finding in review.critical) or result.failure or "no readable review"
         reason = f"{cause}: {said}"
@@ -147,5 +168,6 @@ class ReviewerHandler:
         )  # fmt: skip
         if final_review.is_final(planned):
             final_review.rejected(docket, planned, number, review)
-        effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved)
+        open_ones = [(one.requirement, one.expectation) for one in asked if one.requirement not in review.agreed]
+        effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved, open_ones)
         return Handled(Block(cause), number, moved, effects)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.engine import cut_offs, library, preflight, spec_report, tip, waiving
+from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
@@ -212,5 +213,8 @@ class DocketFactory:
             return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
 
         sub_issues = self.settings.tracker.sub_issues
-        docket = Docket(db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues)
+        docket = Docket(
+            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
+            touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
+        )  # fmt: skip
         return waiving.with_waivers(docket, self.grounds)

@@ -16,8 +16,8 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
-from agent_fox.core.waivers import AboutRequirement, told
-from agent_fox.engine import blocking_history, final_review, promotion
+from agent_fox.core.waivers import CHANGED, HIDDEN, AboutRequirement, told
+from agent_fox.engine import agreeing, blocking_history, final_review, promotion
 from agent_fox.engine.account import WaiverNote
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_again
@@ -84,6 +84,7 @@ def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
     """
     end_lapsed(docket, grounds)
     handled = [one for planned in verifiers(docket.db, Outcome.WAIVED) for one in take_back(docket, grounds, planned)]
+    handled += agreeing.take_back(docket, grounds)
     escalated = verifiers(docket.db, Outcome.ESCALATED)
     return [*handled, *(one for planned in escalated for one in go_on(docket, grounds, planned))]
 
@@ -238,7 +239,9 @@ def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | Non
 def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
     """Every waiver that counts now, as an account of the run lists them."""
     held = waivers.held(db, grounds, at, stored.waivers_of(db))
-    return tuple(note_of(one) for one in held if not one.why_not)
+    return tuple(
+        note_of(one) for one in held if not (one.why_not or one.waiver.columns.check_name in (CHANGED, HIDDEN))
+    )
 
 
 def note_of(one: Held) -> WaiverNote:

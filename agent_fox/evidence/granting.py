@@ -17,11 +17,14 @@ from agent_fox.core.waivers import (
     NAMESPACE,
     PAYLOAD_TYPE,
     SHOWN_ID,
+    AboutExpectation,
+    AboutHidden,
     AboutRequirement,
     Statement,
     Subject,
     columns_of,
     reference,
+    told,
     why_not,
 )
 from agent_fox.evidence import dsse, keys, ssh
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 LONGEST_DAYS = 366
+ACCEPTED = (AboutExpectation, AboutHidden)
+"""What is accepted by a signature, where all else is waived."""
 _SPAN = regex(r"([1-9][0-9]{0,3})([hdw])")
 _HOURS = {"h": 1, "d": 24, "w": 24 * 7}
 
@@ -178,15 +183,25 @@ def keep(db: Database, grounds: Grounds, at: str, envelope: str) -> Held:
 
 def granted_record(statement: Statement, envelope: str, at: str) -> Evidence:
     """The whole envelope is in the record: who has an export can check the signature."""
-    limitation = f"accepted without evidence by {statement.signer} until {statement.expires_at}: {statement.reason}"
     return Evidence(
         Kind.WAIVER, stored.identity(statement.id, "granted"), at, Outcome("granted"), reference(statement.subject),
-        reviewer_decision=ReviewerDecision.WAIVED, limitation=limitation,
+        reviewer_decision=decided(statement.subject), limitation=limitation(statement),
         body={
             "waiver": statement.id, "subject": statement.subject.address, "signer": statement.signer,
             "key": statement.key, "expires_at": statement.expires_at, "envelope": envelope,
         },
     )  # fmt: skip
+
+
+def decided(subject: Subject) -> ReviewerDecision:
+    """An agreement accepts a test; what is waived is accepted without any."""
+    return ReviewerDecision.ACCEPTED if isinstance(subject, ACCEPTED) else ReviewerDecision.WAIVED
+
+
+def limitation(statement: Statement) -> str:
+    if isinstance(statement.subject, ACCEPTED):
+        return told(statement)
+    return f"accepted without evidence by {statement.signer} until {statement.expires_at}: {statement.reason}"
 
 
 def end(db: Database, at: str, row: WaiverRow, kind: str, note: str) -> None:

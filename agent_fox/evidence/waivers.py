@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core import close_out
 from agent_fox.core.evidence import canonical
+from agent_fox.core.expectations import Agreed
 from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import (
     FORMAT,
@@ -26,7 +27,9 @@ from agent_fox.core.waivers import (
     PAYLOAD_TYPE,
     SHOWN_ID,
     TIME,
+    AboutExpectation,
     AboutFinding,
+    AboutHidden,
     AboutRequirement,
     Ending,
     Present,
@@ -81,11 +84,26 @@ class _Finding(_Form):
     detail_hash: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 
 
+class _Expectation(_Form):
+    kind: Literal["expectation"]
+    spec: Text
+    requirement: Text
+    version: Text
+    test: Annotated[str, Field(min_length=1, max_length=2000)]
+    committed: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+    changed: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class _Hidden(_Form):
+    kind: Literal["hidden"]
+    digest: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 class _Statement(_Form):
     format: Literal[1]
     id: Annotated[str, Field(pattern=f"^{ID.pattern}$")]
     repository: Text
-    subject: Annotated[_Requirement | _Finding, Field(discriminator="kind")]
+    subject: Annotated[_Requirement | _Finding | _Expectation | _Hidden, Field(discriminator="kind")]
     dependencies: dict[str, str]
     reason: Annotated[str, Field(min_length=1, max_length=LONGEST_REASON)]
     granted_at: Time
@@ -103,12 +121,16 @@ class _Statement(_Form):
 assert FORMAT == 1
 
 
-def _subject(form: _Requirement | _Finding) -> Subject:
+def _subject(form: _Requirement | _Finding | _Expectation | _Hidden) -> Subject:
     match form:
         case _Requirement():
             return AboutRequirement(form.spec, form.requirement, form.version)
         case _Finding():
             return AboutFinding(form.task, form.check, form.detail_hash)
+        case _Expectation():
+            return AboutExpectation(form.spec, form.requirement, form.version, form.test, form.committed, form.changed)
+        case _Hidden():
+            return AboutHidden(form.digest)
         case _:
             assert_never(form)
 
@@ -300,6 +322,17 @@ def in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = No
 def waived_now(db: Database, grounds: Grounds, at: str, spec_name: str) -> frozenset[str]:
     """The requirements of a spec with a waiver that counts now."""
     return frozenset(one.waiver.columns.address for one in in_force(db, grounds, at, spec_name))
+
+
+def agreements(db: Database, grounds: Grounds, at: str, spec_name: str) -> tuple[Agreed, ...]:
+    """What persons agreed to in the tests of a spec, and counts now."""
+    rows = stored.waivers_of(db, "finding", spec_name)
+    counting = (one.statement for one in held(db, grounds, at, rows) if not one.why_not)
+    return tuple(
+        Agreed(one.subject.requirement, one.subject.committed, one.subject.changed, one.signer)
+        for one in counting
+        if isinstance(one.subject, AboutExpectation)
+    )
 
 
 def finding_waivers(db: Database, grounds: Grounds, at: str, task: str) -> dict[tuple[str, str], Statement]:

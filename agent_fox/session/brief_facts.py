@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -69,6 +69,18 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class AskedExpectation:
+    """A committed test that was changed, with both its versions, about which a final review is asked by itself."""
+
+    requirement: str
+    text: str
+    test: str
+    reason: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class CutOff:
     """What this coder's last session, which was cut off, had done, and by which files.
 
@@ -87,7 +99,8 @@ class CutOff:
 class Change:
     """What a final review is about: the difference between two commits, in the files that the spec's work touched.
 
-    `diff` may be cut; `questions` are those of checklists that a reviewer must answer.
+    `diff` may be cut; `questions` are those of checklists that a reviewer must answer; to each of `expectations` it
+    says whether it agrees.
     """
 
     base: str
@@ -95,6 +108,7 @@ class Change:
     files: tuple[str, ...] = ()
     diff: str = ""
     questions: tuple[str, ...] = ()
+    expectations: tuple[AskedExpectation, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +208,11 @@ def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Chang
     if change is None:
         return None
     files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
-    return replace(change, files=files, diff=masked(change.diff), questions=questions)
+    asked = tuple(
+        AskedExpectation(one.requirement, *map(masked, (one.text, one.test, one.reason, one.before, one.after)))
+        for one in change.expectations
+    )
+    return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
 
 
 def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOff | None:
@@ -267,7 +285,9 @@ def _failure_json(failure: Failure) -> dict[str, object]:
 
 
 def _change_json(change: Change) -> dict[str, object]:
+    asked = [{name: printable(text) for name, text in asdict(one).items()} for one in change.expectations]
     return {
+        **({"expectations": asked} if asked else {}),
         "base": change.base,
         "commit": change.commit,
         "files": [printable(path) for path in change.files],

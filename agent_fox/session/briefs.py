@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
+from agent_fox.session.brief_facts import AskedExpectation as AskedExpectation
 from agent_fox.session.brief_facts import Bound as Bound
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
 from agent_fox.session.brief_facts import Change as Change
@@ -62,6 +63,13 @@ REVIEW_WORDS = "`severity` is one word. With nothing found, `findings` is an emp
 BOUND_WORDS = (
     "When the work is judged, programs check these; a requirement passes only if all that is linked to it holds. "
     "`agent-fox library check ADDRESS` checks here what the spec's own `specifications.toml` asks for."
+)
+
+
+AGREE_WORDS = (
+    "Agree only where the requirement asks for what the test expects now, and not for what it expected before. Beside "
+    '`findings`, answer `"expectations": [{"requirement_id": "...", "agree": true}]`; what is not agreed to waits for '
+    "a person."
 )
 
 
@@ -141,10 +149,24 @@ def _change(change: Change | None) -> Iterable[Section]:
     if change is None:
         return
     yield from _lines("Questions of the checklists: answer each by a finding, or by none", change.questions, 1)
+    yield from _expectations(change.expectations)
     span = f"All of it: `git diff {change.base} {change.commit}`." if change.base else "There is no earlier commit."
     yield from _paths("Files of the change", change.files, 5)
     if change.diff:
         yield Section("The change", 6, 0.5, lambda room: boxed(change.diff, room), span)
+
+
+def _expectations(asked: Sequence[AskedExpectation]) -> Iterable[Section]:
+    if asked:
+        heading = "Changed expectations: say of each whether you agree"
+        yield Section(heading, 1, 0.3, lambda room: boxed("\n\n".join(map(_expectation, asked)), room), AGREE_WORDS)
+
+
+def _expectation(one: AskedExpectation) -> str:
+    return (
+        f"{one.requirement}: {one.text}\nThe committed test {one.test} fails on this work; it was changed.\n"
+        f"As it was committed:\n{one.before}\nAs it is now:\n{one.after}\nThe reason that was stated: {one.reason}"
+    )
 
 
 def _opening(facts: BriefFacts) -> str:

@@ -12,7 +12,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.other_specs import foreign_changes
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.git_change import change_between
-from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Ruling, Severity
+from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Severity
 
 if TYPE_CHECKING:
     from agent_fox.session.order import LaunchOrder, Work
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 FINDINGS_NAMED = 3
 REFUSE = "refuse"
 OTHER_SPECS = "other-specs"
+REFUSED = (Severity.BLOCK, Severity.NEEDS_REASON)
+"""What refuses a session; one that was given its reason is a note by then."""
 
 
 class Changes(StrEnum):
@@ -76,20 +78,22 @@ def _weakening(order: LaunchOrder, work: Work, summary: str) -> Gate:
     if changes is Changes.IGNORE:
         return Gate()
     report = check_change(change_between(order.repo, order.pinned, work.commit), PolicyContext(summary=summary))
-    is_refused = report.verdict is Ruling.BLOCKED and changes is Changes.REFUSE
-    refusing = [one for one in report.findings if one.severity is Severity.BLOCK] if is_refused else []
+    refusing = [one for one in report.findings if one.severity in REFUSED] if changes is Changes.REFUSE else []
     noted = [one for one in report.findings if one.severity is not Severity.NOTE and one not in refusing]
     return Gate((), tuple(map(_refused, refusing)), tuple(map(_noted, noted)))
 
 
 def _refused(finding: PolicyFinding) -> Breach:
     """The whole finding, with what to do about it."""
-    return Breach(_rule(finding), f"{_place(finding)}: {finding.message} ({finding.remedy})")
+    return Breach(_rule(finding), f"{_place(finding)}: {finding.message}{_unstated(finding)} ({finding.remedy})")
 
 
 def _noted(finding: PolicyFinding) -> Breach:
-    wanted = " and no reason was stated" if finding.severity is Severity.NEEDS_REASON else ""
-    return Breach(_rule(finding), f"policy: {_place(finding)}: {finding.message}{wanted}")
+    return Breach(_rule(finding), f"policy: {_place(finding)}: {finding.message}{_unstated(finding)}")
+
+
+def _unstated(finding: PolicyFinding) -> str:
+    return " and no reason was stated" if finding.severity is Severity.NEEDS_REASON else ""
 
 
 def _weakening_told(named: Sequence[str]) -> str:

@@ -196,6 +196,7 @@ def _verdict(row: Row) -> Evidence:
             "evidence": quoted(row["evidence"]), "evidence_sha256": digest(row["evidence"]),
             "failing_tests": row["failing_tests"], "disposition": row["disposition"],
             **({} if row["restores"] is None else {"restores": row["restores"]}),
+            **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
         },
     )  # fmt: skip
 

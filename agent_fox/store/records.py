@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from agent_fox.core.expectations import Expectation
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
+from agent_fox.core.verdict import Unproven, Word
 from agent_fox.store import evidence
 from agent_fox.store.values import insert as insert
 from agent_fox.store.values import insert_many, to_json
@@ -151,7 +152,8 @@ def store_verdicts(
 
 VERDICT_COLUMNS = (
     "id, superseded_by, spec_name, requirement_id, verdict, read_as, said, evidence, note, command, first_error, "
-    "failing_tests, disposition, text_version, node_uid, session_id, decision_id, attempt, reading, commit_id, tree, at"
+    "failing_tests, disposition, expectation, text_version, node_uid, session_id, decision_id, attempt, reading, "
+    "commit_id, tree, at"
 )
 
 
@@ -160,13 +162,44 @@ def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[
     verdict = counted.verdict
     signal = verdict.signal
     command, first_error = (signal.command, signal.first_error) if signal else (verdict.command or None, None)
-    disposition = verdict.disposition if counted.word is Word.FAIL else None
+    is_told = counted.word is Word.FAIL or (counted.word is Word.UNKNOWN and isinstance(verdict.disposition, Unproven))
+    disposition = verdict.disposition if is_told else None
+    expectation = to_json(asdict(verdict.expectation)) if verdict.expectation else None
     return (
         origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,
-        verdict.note, command, first_error, verdict.failing_tests, disposition, version, origin.node_uid,
+        verdict.note, command, first_error, verdict.failing_tests, disposition, expectation, version, origin.node_uid,
         origin.session_id, origin.decision_id, origin.ticket.attempt, origin.ticket.reading, origin.commit,
         origin.tree, origin.at,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ReadExpectation:
+    """What was last read of a requirement's committed test that fails: its version of the requirement, and where."""
+
+    requirement: str
+    version: str
+    word: Word
+    commit: str
+    expectation: Expectation
+
+
+def read_expectations(db: Database, spec_name: str) -> list[ReadExpectation]:
+    """Of each requirement, the expectation in the last verdict about it, if that verdict has one."""
+    sql = (
+        "SELECT requirement_id, text_version, verdict, coalesce(commit_id, ''), expectation FROM verification_results "
+        "WHERE id IN (SELECT max(id) FROM verification_results WHERE spec_name = ? AND session_id IS NOT NULL "
+        "GROUP BY requirement_id) AND expectation IS NOT NULL ORDER BY id"
+    )
+    rows = db.execute(sql, [spec_name])
+    return [
+        ReadExpectation(part, version, Word(word), on, _expectation(text)) for part, version, word, on, text in rows
+    ]
+
+
+def _expectation(text: str) -> Expectation:
+    fields = json.loads(text)
+    return Expectation(**{**fields, "files": tuple(fields["files"])})
 
 
 def supersede_by_change(

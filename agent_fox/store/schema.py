@@ -24,11 +24,15 @@ ALTER TABLE verification_results ADD COLUMN restores INTEGER REFERENCES verifica
 """
 """The earlier row whose reading counts again by this one; none for a reading of its own."""
 
+
+EXPECTATIONS = f"""
+ALTER TABLE verification_results ADD COLUMN expectation TEXT CHECK (expectation IS NULL OR json_valid(expectation));
+{trigger("expectation", "UPDATE OF expectation", "verification_results", "", "what was read never changes")}
+"""
+"""A JSON object about the committed test that fails although the tests of the tree pass; see `core.expectations`."""
+
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    WHO_WORKED,
-    EVIDENCE,
-    DELIVERY,
-    READ_BEFORE,
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

@@ -19,6 +19,7 @@ LONGEST_UNPROVEN = 30_000
 LONGEST_TABLE = 8_000
 LONGEST_BEST = 1_000
 LONGEST_LOST = 8_000
+LONGEST_CHANGED = 12_000
 LONGEST_WAIVERS = 4_000
 LONGEST_WAIVER = 1_000
 MOST_COMMANDS = 5
@@ -74,6 +75,17 @@ class Exhibit:
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedTest:
+    """A committed test that fails although the tests of the tree pass: both its versions, and the reason, if any."""
+
+    requirement: str
+    test: str
+    reason: str = ""
+    before: str = ""
+    after: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class LedgerEnd:
     """The ledger when the issue was written: its head, and how many records stand before it."""
 
@@ -96,7 +108,8 @@ class IssueFacts:
     `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say. `exhibits`
     are the records behind what is not proven, `waivers` those in force, in words. `repaired` failed when the issue was
     last spoken of and pass now; `places` are lines of code that the evidence names. `best` says where the branch stands
-    when the last attempt was worse than an earlier one, `lost` what it lost.
+    when the last attempt was worse than an earlier one, `lost` what it lost. `changed_tests`: what a person could agree
+    to.
     """
 
     title: str
@@ -117,6 +130,7 @@ class IssueFacts:
     places: tuple[Place, ...] = ()
     best: str = ""
     lost: tuple[Unproven, ...] = ()
+    changed_tests: tuple[ChangedTest, ...] = ()
 
 
 def places_in(text: str) -> tuple[Place, ...]:
@@ -139,6 +153,7 @@ def issue_text(facts: IssueFacts) -> tuple[str, str]:
         _what_happened(facts),
         _failing(facts.failing),
         _unknown(facts.unknown),
+        _changed_tests(facts),
         _evidence(facts),
         _waivers(facts.waivers),
         _attempts(facts.attempts),
@@ -178,6 +193,30 @@ def _unproven(part: Unproven) -> str:
 
 def _unknown(ids: Sequence[str]) -> str:
     return f"## No clear verdict\n\nNeither PASS nor FAIL could be established for: {_ids(ids)}" if ids else ""
+
+
+def _changed_tests(facts: IssueFacts) -> str:
+    """Both versions of each, and the command with which a person agrees."""
+    if not facts.changed_tests:
+        return ""
+    blocks = [_changed_test(one, facts) for one in facts.changed_tests]
+    shown = how_many_fit(blocks, LONGEST_CHANGED)
+    more = [f"And {len(blocks) - shown} more: `agent-fox explain {facts.node}`"] if shown < len(blocks) else []
+    return "\n\n".join(["## Changed tests", *blocks[:shown], *more])
+
+
+def _changed_test(one: ChangedTest, facts: IssueFacts) -> str:
+    reason = quoted(cut(one.reason, LONGEST_REQUIREMENT)) if one.reason else "No reason was stated."
+    agree = f"agent-fox agree {one_line(facts.spec, LONGEST_TITLE)} {one_line(one.requirement, LONGEST_TITLE)}"
+    return "\n\n".join(
+        (
+            f"### {one_line(one.requirement, LONGEST_TITLE)}: {code(one.test)}",
+            f"The committed test fails; the tests of the tree pass. The reason that was stated:\n\n{reason}",
+            f"As it was committed:\n\n{fenced(cut(printable(one.before), LONGEST_EVIDENCE))}",
+            f"As it is now:\n\n{fenced(cut(printable(one.after), LONGEST_EVIDENCE))}",
+            f"A person who agrees with the change signs for it:\n\n{fenced(agree, 'sh')}",
+        )
+    )
 
 
 def _evidence(facts: IssueFacts) -> str:

@@ -12,12 +12,13 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from agent_fox.core.hidden import COMMAND
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Verdict, Word
 from agent_fox.system.git import GitError
@@ -41,6 +42,7 @@ _NO_COMMAND = (
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.kept_flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
+_HIDDEN = "agent_fox.verifier.hidden_checks"
 _PLAN = "agent_fox.verifier.planned_commands"
 _MOST_NAMED = 20
 
@@ -74,7 +76,8 @@ def run_checks(order: CheckOrder) -> CheckReport:
     with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
         ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared")
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
-        findings = _proven(ground, _bench(order, runs))
+        bench = _bench(order, runs)
+        findings = _hidden(order, Path(private), bench, _proven(ground, bench))
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
     return CheckReport(findings, runs)
@@ -87,6 +90,14 @@ def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
         return findings
     weighed: tuple[Finding, ...] = import_module(_PROOF).weighed(ground, bench, findings)
     return weighed
+
+
+def _hidden(order: CheckOrder, private: Path, bench: Bench, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The findings with what checks say that no coder sees, where there are any."""
+    if not order.hidden:
+        return findings
+    judged: tuple[Finding, ...] = import_module(_HIDDEN).judged(order, private, bench, findings, run_checks)
+    return judged
 
 
 def _listed(order: CheckOrder) -> tuple[str, ...]:
@@ -135,10 +146,15 @@ def _runs(order: CheckOrder, ground: Ground) -> tuple[SuiteRun, ...]:
     lines = order.configured or suites(order.commands) or _planned(ground.workspace)
     runs: list[SuiteRun] = []
     for number, line in enumerate(lines):
-        runs.append(run_suite(line, ground, str(number)))
+        runs.append(_only(order, run_suite(line, ground, str(number))))
         if not order.configured and _is_enough(order, runs):
             break
     return tuple(runs) or (_nothing_ran(_NO_COMMAND),)
+
+
+def _only(order: CheckOrder, run: SuiteRun) -> SuiteRun:
+    """The run with those of its tests that count."""
+    return replace(run, cases=tuple(case for case in run.cases if case.file in order.only)) if order.only else run
 
 
 def _planned(workspace: Path) -> tuple[str, ...]:
@@ -189,6 +205,8 @@ def _with_base(run: SuiteRun, bench: Bench, base: Ground, name: str) -> SuiteRun
 
 
 def _is_enough(order: CheckOrder, runs: list[SuiteRun]) -> bool:
+    if order.only:
+        return bool(runs[-1].cases)
     return bool(runs[-1].broken) or _bench(order, tuple(runs)).is_settled()
 
 
@@ -224,6 +242,9 @@ def _row(finding: Finding) -> dict[str, Any]:
         "disposition_proven": verdict.is_proven,
         "needs_person": verdict.needs_person,
         "how": verdict.how,
+        "expectation": asdict(verdict.expectation) if verdict.expectation else None,
+        "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
+        "test_files": list(verdict.tests),
         "artifact": finding.run.log if finding.run else "",
     }
 

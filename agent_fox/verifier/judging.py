@@ -69,6 +69,10 @@ class Bench:
         """The tests that passed and name this id, or are named for it."""
         return tuple(case for case in self._mapped[id].cases if case.outcome in SHOWN)
 
+    def is_untested(self, id: str) -> bool:
+        """Whether no test that ran is about this id, nor any test is claimed to be."""
+        return not (self._mapped[id].cases or self._mapped[id].claims)
+
     def run_of(self, case: Case) -> SuiteRun:
         return self._run_of[case]
 

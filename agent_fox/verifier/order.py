@@ -9,6 +9,11 @@ from typing import ClassVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from agent_fox.core.expectations import (
+    Agreed,
+    Sealed,
+)
+from agent_fox.core.hidden import Reveal
 from agent_fox.core.spec import (
     Spec,  # noqa: TC001 - pydantic reads it
     Trace,  # noqa: TC001 - pydantic reads it
@@ -66,6 +71,11 @@ class CheckOrder:
     to which tests are added that reruns prove flaky (`commit` is where).
     stated: what the coders of the spec said in their summaries, in which a changed test is given its reason.
     counterfactual: what follows where a test that passes is not seen to fail when what it is about is broken.
+    sealed: what follows where a committed test fails; agreed: what persons signed about such tests; spec_files: id to
+    the file of the repository that its text stands in, whose history tells how old it is.
+    is_reviewed: a final review is asked about changed expectations when the spec is verified.
+    hidden: the folder of checks that no coder sees, empty for none; reveal: what a failing one tells.
+    only: files of tests that alone count, if it names any.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
@@ -100,6 +110,13 @@ class CheckOrder:
     shared: tuple[str, ...] = ()
     counterfactual: Counterfactual = Counterfactual.OFF
     stated: str = ""
+    sealed: Sealed = Sealed.REVIEW
+    agreed: tuple[Agreed, ...] = ()
+    spec_files: dict[str, str] = field(default_factory=dict)
+    is_reviewed: bool = False
+    hidden: str = ""
+    reveal: Reveal = Reveal.CRITERION
+    only: tuple[str, ...] = ()
     proofs_folder: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

@@ -96,13 +96,17 @@ class Desk:
         last = {"pinned_commit": self.commit, "tree": self.commit, "started_at": AT}
         return insert(self.db, "sessions", {**row, **more, **last})
 
-    def end(self, node_id: str, *, ticket: Ticket | None = None, output: str = "", failure: str = "") -> Handled:
-        """The awaited session of a node ends; a coder's lands a new commit unless it failed."""
+    def end(
+        self, node_id: str, *, ticket: Ticket | None = None, output: str = "", failure: str = "",
+        is_trusted: bool = False,
+    ) -> Handled:  # fmt: skip
+        """The awaited session of a node ends; a coder's lands a new commit unless it failed. `is_trusted`: the judge is
+        one of ours."""
         planned = self.node(node_id)
         with transaction(self.db):
             number = self.session(planned)
             landed = self.next_commit() if planned.node.archetype is Archetype.CODER and not failure else None
-            judges = (Judge("command", output),)
+            judges = (Judge("checks" if is_trusted else "command", output, is_trusted=is_trusted),)
             ended = EndedSession(
                 ticket or planned.standing.ticket, self.commit, self.commit, judges, failure, landed, number
             )

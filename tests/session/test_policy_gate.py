@@ -65,11 +65,16 @@ def test_new_and_stronger_tests_are_taken(repo: Path) -> None:
     assert session(repo, writing("tests/test_app.py", stronger)).kind is EndKind.ENDED
 
 
-def test_an_expectation_that_changed_without_a_reason_is_noted(repo: Path) -> None:
+def test_an_expectation_that_changed_without_a_reason_is_refused(repo: Path) -> None:
     end = session(repo, writing("tests/test_app.py", TEST.replace("== 3", "== 4")))
-    assert end.kind is EndKind.ENDED
-    assert any("tests/test_app.py:5" in note and "no reason was stated" in note for note in end.notes)
-    assert "no reason was stated" in end.summary
+    assert (end.kind, end.work) == (EndKind.REFUSED, None)
+    assert "tests/test_app.py:5: the expected value changed and no reason was stated" in end.reason
+
+
+def test_an_expectation_that_changed_for_a_stated_reason_is_taken(repo: Path) -> None:
+    reason = "test_total expected 3 although the shop adds one for the bag since March"
+    end = session(repo, writing("tests/test_app.py", TEST.replace("== 3", "== 4"), reason))
+    assert (end.kind, end.work is not None) == (EndKind.ENDED, True)
 
 
 def test_a_repository_may_have_it_told_only(repo: Path) -> None:

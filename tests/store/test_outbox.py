@@ -274,7 +274,7 @@ def test_failing_again_after_a_proof_is_flapping_and_after_anything_else_it_is_n
 
 
 OLDER = MIGRATIONS.index(DELIVERY)
-"""Formats before the tables of delivery to a tracker: `tracker_tables` comes last."""
+"""Formats before the tables of delivery to a tracker."""
 
 
 def test_what_an_older_agent_fox_left_under_way_is_in_doubt(tmp_path: Path) -> None:

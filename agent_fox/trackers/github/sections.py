@@ -13,7 +13,7 @@ from agent_fox.core.markdown import how_many_fit, in_fence
 from agent_fox.core.neutral import BREAK
 from agent_fox.core.values import dataclass
 from agent_fox.trackers.github.pen import SHORT, Pen
-from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, Unproven
+from agent_fox.trackers.text import AttemptRow, ChangedTest, Exhibit, IssueFacts, Unproven
 
 LONGEST_REQUIREMENT = 2_000
 LONGEST_COMMAND = 2_000
@@ -21,6 +21,7 @@ LONGEST_REASON = 3_000
 LONGEST_TABLE = 6_000
 LONGEST_LIST = 3_000
 LONGEST_WAIVER = 1_000
+LONGEST_CHANGED = 15_000
 MOST_COMMANDS = 5
 EVIDENCE = ((3, 12_000), (20, 4_000))
 """How much evidence one requirement shows where there are up to so many; LEAST_EVIDENCE where there are more."""
@@ -51,7 +52,7 @@ def sections(every: All, title: str, pen: Pen) -> dict[str, str]:
         "what_happened": _what_happened(every, pen),
         "specs": _specs(every, pen),
         "repaired": repaired(every, pen),
-        "unknown": _unknown(every, pen),
+        "unknown": "\n\n".join(filter(None, (_unknown(every, pen), _changed_tests(every, pen)))),
         "places": _places(every, pen),
         "evidence": _evidence(every, pen),
         "waivers": _waivers(every, pen),
@@ -129,6 +130,26 @@ def _unknown(every: All, pen: Pen) -> str:
     names = [name for facts in every for name in facts.unknown]
     said = "## No clear verdict\n\nNeither PASS nor FAIL could be established for: "
     return f"{said}{pen.ids(names)}" if names else ""
+
+
+def _changed_tests(every: All, pen: Pen) -> str:
+    """Both versions of each committed test that fails, and the command with which a person agrees."""
+    parts = [_changed_test(one, facts, pen) for facts in every for one in facts.changed_tests]
+    shown = how_many_fit(parts, LONGEST_CHANGED)
+    more = [f"And {len(parts) - shown:,} more."] if shown < len(parts) else []
+    return "\n\n".join(["## Changed tests", *parts[:shown], *more]) if parts else ""
+
+
+def _changed_test(one: ChangedTest, facts: IssueFacts, pen: Pen) -> str:
+    reason = pen.lines(one.reason, LONGEST_REQUIREMENT) if one.reason else "No reason was stated."
+    agree = f"agent-fox agree {shlex.quote(facts.spec)} {shlex.quote(one.requirement)}"
+    return (
+        f"### {pen.words(one.requirement)}: {pen.span(one.test)}\n\n"
+        f"The committed test fails; the tests of the tree pass. The reason that was stated:\n\n{reason}\n\n"
+        f"As it was committed:\n\n{pen.block(one.before, LONGEST_REASON)}\n\n"
+        f"As it is now:\n\n{pen.block(one.after, LONGEST_REASON)}\n\n"
+        f"A person who agrees with the change signs for it:\n\n{_commands([agree], pen)}"
+    )
 
 
 def _places(every: All, pen: Pen) -> str:

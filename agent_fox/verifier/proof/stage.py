@@ -33,10 +33,10 @@ from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.mapping import Ownership
-from agent_fox.verifier.policy.reasons import reason_for, sentences_of
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import effect_of, is_own_assertion, of_several
+from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
 from agent_fox.verifier.proof.lab import MEASURED, Executed, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sides import NOT_COPIED, differing, is_test_side
@@ -44,6 +44,7 @@ from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.sources import read_source
 
 if TYPE_CHECKING:
+    from agent_fox.core.expectations import Expectation
     from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
@@ -73,6 +74,8 @@ class Standing:
     word: Shown | None = None
     why: str = ""
     seal: Seal = Seal.HOLDS
+    expectation: Expectation | None = None
+    sealed_why: str = ""
     is_kept: bool = False
 
 
@@ -81,7 +84,7 @@ class Proof:
     """What the trials of one requirement came to. `why`: in words, with the place and test that decided it.
 
     `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
-    spec it took.
+    spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
     """
 
     id: str
@@ -91,6 +94,9 @@ class Proof:
     runs: int
     before: Before = Before.UNKNOWN
     seal: Seal = Seal.HOLDS
+    expectation: Expectation | None = None
+    sealed_why: str = ""
+    tests: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +129,7 @@ class Stage:
         for run in {id(claim.run): claim.run for claim in claims}.values():
             mine = [one for one in standings if one.claim.run is run and not one.is_kept]
             self._sealed(run, mine)
-            mine = [one for one in mine if one.seal is Seal.HOLDS]
+            mine = [one for one in mine if one.seal.is_open]
             self._twins(run, mine)
             self._before(run, [one for one in mine if one.word is None])
             self._without(run, [one for one in mine if one.word is None])
@@ -157,7 +163,10 @@ class Stage:
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
         is_here = self._base is None or bool(files & self._changed)
-        return Proof(one.claim.id, one.word or Shown.UNDECIDED, one.why, is_here, self.runs, one.before, one.seal)
+        return Proof(
+            one.claim.id, one.word or Shown.UNDECIDED, one.why, is_here, self.runs, one.before, one.seal,
+            one.expectation, one.sealed_why, tuple(sorted(files)),
+        )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.
 
@@ -174,13 +183,12 @@ class Stage:
             broken = {id: one for id, one in broken.items() if one.is_own} | again
         for one in mine:
             if one.claim.id in broken:
-                case = broken[one.claim.id].test
-                said = sentences_of(self._ground.order.stated)
-                named = (reason_for(said, path, case.id) for path in (case.file, *self._tests_changed))
-                reason = next((one for one in named if one), None)
-                one.seal = Seal.CHANGED if reason else Seal.WEAKENED
-                told = f"the reason that was stated: {reason}" if reason else "no reason was stated"
-                one.why = f"the committed test {case.id} fails: {case.message or case.text[:200]}; {told}"
+                case, order = broken[one.claim.id].test, self._ground.order
+                found = expectation_of(
+                    case, self._tests_changed, {test.file for test in run.cases}, self._base, self._root, order.stated
+                )
+                one.expectation, one.seal = found, sealed(order, one.claim.id, found)
+                one.sealed_why = told(one.seal, found, case.message or case.text[:200])
 
     def _broken_seals(
         self, run: SuiteRun, mine: Sequence[Standing], over: Mapping[str, bytes | None]

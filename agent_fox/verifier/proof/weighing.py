@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Seal, Shown
+from agent_fox.core.expectations import Sealed, agreed_by
+from agent_fox.core.proof import How, Seal, Shown
 from agent_fox.core.verdict import Unproven, Verdict, Word
 from agent_fox.verifier.evidence_text import capped
 from agent_fox.verifier.order import Counterfactual
@@ -14,7 +15,18 @@ from agent_fox.verifier.proof.stage import Claim, Proof, stage
 
 if TYPE_CHECKING:
     from agent_fox.verifier.judging import Bench, Finding
+    from agent_fox.verifier.order import CheckOrder
     from agent_fox.verifier.running_suites import Ground
+
+LONGEST_COMMITTED = 600
+"""Characters of a committed test that stand in the evidence."""
+
+REPAIR = (
+    "Repair the code so that the committed test passes. If the committed test asks for the wrong thing, say why in "
+    "your summary, in a sentence that names the test or its file: a person then decides."
+)
+NO_CHANGE = 'Repair the code so that the committed test passes: [verify] sealed = "refuse" allows no other expectation.'
+MEND_TEST = "Change the test so that it fails when this is broken, or when what it is about is not there."
 
 
 def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -24,8 +36,7 @@ def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[
         return tuple(findings)
     with stage(ground) as trials:
         proofs = {proof.id: proof for proof in trials.proofs(claims)}
-    is_required = ground.order.counterfactual is Counterfactual.REQUIRE
-    return tuple(_weighed(one, proofs.get(one.verdict.requirement_id), is_required=is_required) for one in findings)
+    return tuple(_weighed(ground.order, one, proofs.get(one.verdict.requirement_id)) for one in findings)
 
 
 def _claim(bench: Bench, finding: Finding) -> Claim | None:
@@ -36,36 +47,62 @@ def _claim(bench: Bench, finding: Finding) -> Claim | None:
     return Claim(finding.verdict.requirement_id, run, tuple(test for test in tests if bench.run_of(test) is run))
 
 
-def _weighed(finding: Finding, proof: Proof | None, *, is_required: bool) -> Finding:
+def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Finding:
     if proof is None:
         return finding
-    verdict = finding.verdict
+    return replace(finding, verdict=_judged(order, _with_seal(order, finding.verdict, proof), proof))
+
+
+def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
+    is_required = order.counterfactual is Counterfactual.REQUIRE
     said = f"{proof.word}: {proof.why}" if proof.why else str(proof.word)
-    if proof.seal is not Seal.HOLDS and is_required:
-        return replace(finding, verdict=_unsealed(verdict, proof))
+    if not proof.seal.is_open and is_required:
+        return _unsealed(order, verdict, proof)
     if proof.word.how is not None or not is_required:
-        known = replace(verdict, how=proof.word.how or "", evidence=capped(f"{verdict.evidence}\n{said}"))
-        return replace(finding, verdict=known)
-    return replace(finding, verdict=_taken_away(verdict, proof, said))
+        how = verdict.how or proof.word.how or ""
+        return replace(verdict, how=how, evidence=capped(f"{verdict.evidence}\n{said}"))
+    return _taken_away(verdict, proof, said)
 
 
-def _unsealed(verdict: Verdict, proof: Proof) -> Verdict:
+def _with_seal(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
+    """What is known of a committed test that fails goes with the verdict, whatever becomes of it."""
+    if proof.expectation is None:
+        return verdict
+    note = f"{verdict.note}; {proof.seal}" if verdict.note else str(proof.seal)
+    match proof.seal:
+        case Seal.AGREED:
+            by = agreed_by(proof.expectation, proof.id, order.agreed)
+            note, how = f"{note} by {by}: {proof.expectation.test} was changed", f"{How.AGREED} by {by}"
+        case Seal.OLDER | Seal.ASKED:
+            how = ""
+        case _:
+            note, how = verdict.note, ""
+    evidence = capped(f"{verdict.evidence}\n{proof.sealed_why}") if proof.seal.is_open else verdict.evidence
+    expectation = replace(proof.expectation, is_asked=proof.seal is Seal.ASKED)
+    return replace(verdict, note=note, how=how, evidence=evidence, expectation=expectation)
+
+
+def _unsealed(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     """Without a reason the test goes back to its coder; with one it is for a person to agree."""
     is_stated = proof.seal is Seal.CHANGED
     word = Word.UNKNOWN if is_stated else Word.FAIL
     disposition = Unproven.CHANGED_EXPECTATION if is_stated else Unproven.WEAKENED_TEST
-    evidence = capped(f"{proof.seal}: {proof.why}\n{verdict.evidence}")
+    committed = proof.expectation.before[:LONGEST_COMMITTED] if proof.expectation else ""
+    remedy = "" if is_stated else NO_CHANGE if order.sealed is Sealed.REFUSE else REPAIR
+    parts = (f"{proof.seal}: {proof.sealed_why}", remedy, f"as it was committed:\n{committed}", verdict.evidence)
     return replace(
-        verdict, word=word, said=word.value, evidence=evidence, disposition=disposition, needs_person=is_stated
-    )
+        verdict, word=word, said=word.value, evidence=capped("\n".join(filter(None, parts))), disposition=disposition,
+        needs_person=is_stated, tests=proof.expectation.files if proof.expectation else (),
+    )  # fmt: skip
 
 
 def _taken_away(verdict: Verdict, proof: Proof, said: str) -> Verdict:
-    evidence = capped(f"{said}\n{verdict.evidence}")
     if proof.word is Shown.UNDECIDED:
-        return replace(verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence)
+        evidence = capped(f"{said}\n{verdict.evidence}")
+        return replace(verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence, how="")
     word = Word.FAIL if proof.is_written_here else Word.UNKNOWN
+    told = f"{Unproven.VACUOUS_TEST}: {proof.why}\n{MEND_TEST if proof.is_written_here else ''}".rstrip()
     return replace(
-        verdict, word=word, said=word.value, evidence=evidence, disposition=Unproven.VACUOUS_TEST,
-        needs_person=not proof.is_written_here,
+        verdict, word=word, said=word.value, evidence=capped(f"{told}\n{verdict.evidence}"), how="",
+        disposition=Unproven.VACUOUS_TEST, needs_person=not proof.is_written_here, tests=proof.tests,
     )  # fmt: skip

@@ -16,7 +16,7 @@ from agent_fox.testing.github.notices import notices
 from agent_fox.trackers.github.pages import LONGEST, LONGEST_TITLE, MOST_COMMENTS, RESERVED, Style, Written, written
 from agent_fox.trackers.github.template import fence_after
 from agent_fox.trackers.protocol import Effect, EffectKind
-from agent_fox.trackers.text import AttemptRow, Exhibit, IssueFacts, LedgerEnd, Place, Unproven
+from agent_fox.trackers.text import AttemptRow, ChangedTest, Exhibit, IssueFacts, LedgerEnd, Place, Unproven
 from tests.github_reader import hostile, read
 
 SHA = "0123456789abcdef0123456789abcdef01234567"
@@ -303,14 +303,14 @@ def with_text(text: str) -> IssueFacts:
         attempts=(AttemptRow(1, text, 1.0, text, text), AttemptRow(2, text, 1.0, text, text)), blocked=(text, text),
         exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1), waivers=(text, text),
         repaired=(text, text), places=(Place(text, 1), Place(text, 2)), best=text,
-        lost=(Unproven(text, text, text, text),),
+        lost=(Unproven(text, text, text, text),), changed_tests=(ChangedTest(*[text] * 5),) * 2,
     )  # fmt: skip
 
 
 def test_no_field_of_the_facts_is_forgotten_here() -> None:
     assert {field.name for field in fields(IssueFacts)} == {
         *("title", "spec", "node", "cause", "run", "commit", "reason", "failing", "unknown", "attempts", "blocked"),
-        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost"),
+        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost", "changed_tests"),
     }
 
 

@@ -1,0 +1,158 @@
+"""`agent-fox hidden`: the checks that no coder sees: what there is, written by an agent, accepted by a person."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli import waive
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.waive import Act, Place
+from agent_fox.cli.waiver_lines import as_document
+from agent_fox.config import FILE, hidden_folder, load
+from agent_fox.core.late import late_module
+from agent_fox.core.waivers import NEVER, AboutHidden, Statement, told
+from agent_fox.core.words import counted, listed
+from agent_fox.engine import hidden_writing
+from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.plan_reading import read_plan
+from agent_fox.engine.plugged_dialects import dialects_of
+from agent_fox.evidence import granting, waivers
+from agent_fox.plugins import load_plugins
+from agent_fox.store.state import transaction
+from agent_fox.system import clock
+from agent_fox.verifier.hidden_files import PROPOSED, digest_of, hidden_files
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.cli import waiver_signing
+    from agent_fox.core.spec import Spec
+else:
+    waiver_signing = late_module("agent_fox.cli.waiver_signing")
+
+REASON = "read and found to check what the requirements ask for"
+
+
+@click.group("hidden", short_help="List, write and accept checks that no coder sees.")
+def command() -> None:
+    """List, write and accept checks that no coder sees: those in the folder of `[verify] hidden`."""
+
+
+@command.command("list", short_help="Show which hidden checks count, and which are proposed.")
+@json_option
+def list_(as_json: bool) -> None:
+    """Show which hidden checks count, the hash that names them, and which are only proposed."""
+    folder = folder_of(Place(here(), load(here(), os.environ)))
+    counting, waiting = hidden_files(folder), hidden_writing.proposed(folder)
+    lines = [f"{folder}: {counted(len(counting), 'file')}, sha256:{digest_of(folder) or 'none'}"]
+    lines += [f"  {name}" for name in counting] + [f"  {name}  proposed, does not count" for name in waiting]
+    show({"folder": str(folder), "files": counting, "proposed": waiting, "digest": digest_of(folder)}, lines, as_json)
+
+
+@command.command("write", short_help="Have an agent propose hidden checks, from the specs alone.")
+@click.option("--agent", required=True, metavar="NAME", help="The backend that writes them, such as `codex`.")
+@click.option("--spec", "names", multiple=True, metavar="SPEC", help="Of this spec only. May be given again.")
+@json_option
+def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
+    """Have an agent write checks for the requirements of the specs, in a session that sees the specs and the files of
+    `[verify] interfaces`, and no code. They are proposed, and do not count before `agent-fox hidden accept`.
+    """
+    waive.refuse_session("write hidden checks")
+    place = Place(here(), load(here(), os.environ))
+    folder, backends = folder_of(place), backends_of(load_plugins())
+    if agent not in backends:
+        raise UserError(f"--agent {agent}: there is no such backend; there are {', '.join(backends)}")
+    try:
+        made = hidden_writing.written(place.root, place.settings, agent, specs_of(place, names), folder, backends)
+    except hidden_writing.NothingProposed as error:
+        raise UserError(str(error)) from error
+    lines = [f"proposed: {counted(len(made), 'file')} in {folder / PROPOSED}", *(f"  {name}" for name in made)]
+    show({"proposed": made, "folder": str(folder)}, [*lines, "next: read them, then agent-fox hidden accept"], as_json)
+
+
+@command.command("accept", short_help="Let proposed hidden checks count: they are red on HEAD, and you have read them.")
+@click.option("--reason", default=REASON, metavar="TEXT", help="What is signed beside their hash.")
+@click.option(
+    "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
+)
+@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
+@click.option(
+    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
+    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
+)  # fmt: skip
+@json_option
+def accept(reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, as_json: bool) -> None:
+    """Let the proposed hidden checks count. Each requirement that they name must fail on HEAD; the signature, made with
+    a key that may waive, says that a person has read them, and stands in the ledger with their hash.
+    """
+    waive.refuse_session("accept hidden checks")
+    place = Place(here(), load(here(), os.environ))
+    folder = folder_of(place)
+    if not hidden_writing.proposed(folder):
+        raise UserError(
+            f"{folder / PROPOSED}: nothing is proposed there; `agent-fox hidden write --agent NAME` does that"
+        )
+    refuse_green(place, folder)
+    document, lines = place.write(
+        lambda db: sign(place, db, folder, reason, (key, ssh_key, passphrase_file)), makes_state=place.may_begin()
+    )
+    show(document, lines, as_json)
+
+
+def refuse_green(place: Place, folder: Path) -> None:
+    """Checks that do not fail before there is any work show nothing. Raises UserError."""
+    found = dict(hidden_writing.not_red(place.root, place.settings, specs_of(place, ()), folder))
+    if found:
+        words = ", ".join(sorted({str(verdict.word) for verdict in found.values()}))
+        raise UserError(f"not red on HEAD: {listed(found)} ({words}); mend the checks, or take them out of {PROPOSED}")
+
+
+def sign(place: Place, db: Database, folder: Path, reason: str, key: tuple[str | None, str | None, Path | None]) -> Act:
+    """The hash of the proposed checks is signed and recorded; then they take their places."""
+    grounds = place.grounds()
+    trouble = grounds.why_unusable(db)
+    if trouble:
+        raise UserError(f"nothing can be accepted here: {trouble}")
+    signing, now = waiver_signing.signing_of(*key, grounds), waivers.time_of(db, clock.now(), grounds)
+    (folder / PROPOSED / hidden_writing.LOG).unlink(missing_ok=True)
+    subject = AboutHidden(digest_of(folder / PROPOSED))
+    statement = Statement(
+        clock.new_id(), grounds.repository, subject, (), granting.reason_of(reason), now, NEVER, signing.principal,
+        signing.key_id,
+    )  # fmt: skip
+    with transaction(db):
+        held = granting.keep(db, grounds, now, signing.sign(statement))
+    made = hidden_writing.accepted(folder)
+    lines = [told(statement), *(f"  {name}" for name in made), f"id {held.waiver.id}", "next: agent-fox run"]
+    return {**as_document(held), "files": list(made)}, lines
+
+
+def folder_of(place: Place) -> Path:
+    folder = hidden_folder(place.settings, place.root)
+    if folder is None:
+        raise UserError(f"{FILE}: [verify] hidden names no folder; name one outside of the repository")
+    return folder
+
+
+def specs_of(place: Place, names: Iterable[str]) -> tuple[Spec, ...]:
+    """The specs that are planned; those that are named, where some are. Raises UserError."""
+    known = {spec.name: spec for spec in read_plan(place.root, place.settings, dialects_of(load_plugins())).specs}
+    wanted = tuple(names) or tuple(known)
+    absent = [name for name in wanted if name not in known]
+    if absent:
+        raise UserError(f"--spec {absent[0]}: there is no such spec; there are {listed(known) or 'none'}")
+    return tuple(known[name] for name in wanted)
+
+
+def show(document: dict[str, object], lines: list[str], as_json: bool) -> None:
+    if as_json:
+        print_json(document)
+    else:
+        click.echo("\n".join(plain(line) for line in lines))
