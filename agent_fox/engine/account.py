@@ -6,15 +6,17 @@ Only plain SQL and plain values: a status screen must be there at once, so nothi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
+from agent_fox.core.known import counts_of
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
+from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked
 from agent_fox.system import clock
@@ -34,7 +36,8 @@ class SpecAccount:
 
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
     on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
-    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
+    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet. `how`: how each proven or waived one is known,
+    by a word of `core.proof.How`.
     `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
     (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
     knows its ids.
@@ -55,6 +58,12 @@ class SpecAccount:
     nodes: int = 0
     problem: str = ""
     is_counted: bool = True
+    how: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How many of its requirements are known in which way."""
+        return counts_of(self.how.values())
 
     @property
     def is_proven(self) -> bool:
@@ -184,6 +193,11 @@ class RunAccount:
         return sum(len(spec.waived) for spec in self.specs)
 
     @property
+    def known(self) -> dict[str, int]:
+        """How many requirements are known in which way, over all specs."""
+        return counts_of(word for spec in self.specs for word in spec.how.values())
+
+    @property
     def not_proven(self) -> int:
         return sum(len(spec.open_ids) for spec in self.specs)
 
@@ -278,6 +292,8 @@ def _specs(
     parts = _unplanned_parts(db, only) | _parts(db, only)
     nodes, verifiers = _nodes(db, only), _verifiers(db, only)
     required, short = _short(db, only)
+    signed = {(one.spec, one.address) for one in waivers}
+    known = words_known(db, lambda spec, part: (spec, part) in signed, _one_of(only))
     for name, commit, problem, is_read in db.execute(sql, values).fetchall():
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
@@ -309,7 +325,17 @@ def _specs(
             nodes=count,
             problem=problem,
             is_counted=bool(is_read or parts.get(name)),
+            how=_of(known.get(name, {}), (*lists["proven"], *lists["waived"])),
         )
+
+
+def _one_of(only: frozenset[str] | None) -> str | None:
+    """The spec in scope where it is one alone."""
+    return next(iter(only)) if only is not None and len(only) == 1 else None
+
+
+def _of(known: Mapping[str, str], ids: Iterable[str]) -> dict[str, str]:
+    return {part: known[part] for part in ids if part in known}
 
 
 def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:

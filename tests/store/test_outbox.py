@@ -12,6 +12,7 @@ from sqlite_utils import Database
 from agent_fox.store import outbox
 from agent_fox.store.outbox import OutboxRow
 from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.tracker_tables import DELIVERY
 from tests.store.world import VERIFIER, add_nodes, decide, state
 
 EARLY, LATE = "2026-03-01T12:00:00.000Z", "2026-03-01T13:00:00.000Z"
@@ -272,8 +273,8 @@ def test_failing_again_after_a_proof_is_flapping_and_after_anything_else_it_is_n
         assert outbox.awaits_second_proof(db, "a") is True
 
 
-OLDER = len(MIGRATIONS) - 1
-"""Formats before the tables of delivery to a tracker: `tracker_tables` comes last."""
+OLDER = MIGRATIONS.index(DELIVERY)
+"""Formats before the tables of delivery to a tracker."""
 
 
 def test_what_an_older_agent_fox_left_under_way_is_in_doubt(tmp_path: Path) -> None:
