@@ -87,7 +87,8 @@ def _more(spec: SpecAccount) -> str:
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
     told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
     if len(spec.known) > 1:
-        told += [f"{word}: {listed(ids)}" for word, ids in told_apart(spec.how).items()]
+        how = {part: spec.how.get(part, "") for part in spec.proven}
+        told += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
     if spec.unread and spec.unread == spec.open_ids:
         told.append("no verdict yet")
     return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])

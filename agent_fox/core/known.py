@@ -77,8 +77,19 @@ def strongest(words: Iterable[str]) -> str:
 
 
 def counts_of(words: Iterable[str]) -> dict[str, int]:
-    """How often each word stands, in the order of the list; names after the words without."""
-    found = Counter(word for word in words if word)
+    """How often each word stands, in the order of the list."""
+    return _in_order(Counter(word for word in words if word))
+
+
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Several such counts as one."""
+    found = Counter[str]()
+    for one in counts:
+        found.update(one)
+    return _in_order(found)
+
+
+def _in_order(found: Mapping[str, int]) -> dict[str, int]:
     return {word: found[word] for word in sorted(found, key=_place)}
 
 
@@ -95,3 +106,8 @@ def _place(word: str) -> tuple[int, str]:
 def told_apart(words: Mapping[str, str]) -> dict[str, list[str]]:
     """By word: the requirements that are to be named, not only counted."""
     return {how: ids for how in SAID_APART if (ids := [part for part, word in words.items() if word == how])}
+
+
+def grouped(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """The requirements of each word, in the order of the list."""
+    return {one: [part for part, word in words.items() if word == one] for one in counts_of(words.values())}

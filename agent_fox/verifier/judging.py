@@ -69,6 +69,14 @@ class Bench:
         """The tests that passed and name this id, or are named for it."""
         return tuple(case for case in self._mapped[id].cases if case.outcome in SHOWN)
 
+    def tests(self, id: str) -> tuple[Case, ...]:
+        """The tests that name this id, or are named for it, however they ended."""
+        return self._mapped[id].cases
+
+    def is_broken_about(self, id: str) -> bool:
+        """Whether a file that is about this id could not be run at all."""
+        return self._broken_about(id) is not None
+
     def run_of(self, case: Case) -> SuiteRun:
         return self._run_of[case]
 

@@ -308,7 +308,7 @@ def with_text(text: str) -> IssueFacts:
 def test_no_field_of_the_facts_is_forgotten_here() -> None:
     assert {field.name for field in fields(IssueFacts)} == {
         *("title", "spec", "node", "cause", "run", "commit", "reason", "failing", "unknown", "attempts", "blocked"),
-        *("exhibits", "ledger", "waivers", "repaired", "places"),
+        *("exhibits", "ledger", "waivers", "repaired", "places", "known"),
     }
 
 
