@@ -20,7 +20,7 @@ def test_a_proven_requirement_tells_by_what_by_whom_on_which_commit_and_how_to_c
     current = document["proofs"][-1]
     assert told.startswith("01_calc/01-REQ-2.E1  tested · proven, and it counts now · judged\n")
     for part in (
-        f"● PASS {current['id'][:12]} verdict by 01_calc:3@",
+        f"● PASS {current['id'][:12]} verdict (judged) by 01_calc:3@",
         f"on commit {current['commit'][:12]}, tree {current['tree'][:12]}, environment {current['environment']}",
         "proposed → tested by evaluator",
         "→ reviewed (reviewer): no final review is asked for",
