@@ -13,7 +13,7 @@ import click
 from agent_fox.cli.evidence_lines import SHORT, tell_chains
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
-from agent_fox.cli.opening import waivers_of
+from agent_fox.cli.opening import signed_in
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_session
@@ -23,7 +23,6 @@ from agent_fox.engine.explanation import Explanation, explain
 from agent_fox.engine.from_settings import policy_of
 from agent_fox.store.plan import load_nodes, load_parts
 from agent_fox.store.state import read_state
-from agent_fox.store.waivers import has_waivers
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
             tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
             return
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
-        signed = {(one.spec, one.address) for one in waivers_of(root, db)()} if has_waivers(db) else frozenset()
-        told = explain(db, planned, policy, lambda spec, part: (spec, part) in signed)
+        told = explain(db, planned, policy, signed_in(root, db))
     if as_json:
         print_json(asdict(told))
     else:

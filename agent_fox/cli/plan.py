@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,6 +33,7 @@ else:
     red_lines = late_module("agent_fox.cli.red_lines")
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
+Known = Mapping[str, Mapping[str, str]]
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
@@ -79,7 +80,9 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool)
     if red and form == MARKDOWN:
         raise UserError("--red is told as text or with --json; leave --format markdown away")
     found = red_specs(root, plan, settings) if red else ()
-    _print(plan, form, () if given or form == MARKDOWN else changes_of(root, plan, settings), found)
+    is_stored = not given and form != MARKDOWN
+    changes = changes_of(root, plan, settings) if is_stored else ()
+    _print(plan, form, changes, found, known_in(root) if is_stored and form == JSON else {})
     return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(found) if red else Exit.DONE
 
 
@@ -98,10 +101,10 @@ def _form(form: str | None, as_json: bool) -> str:
     return JSON if as_json else form or TEXT
 
 
-def _print(plan: Plan, form: str, changes: tuple[str, ...], red: tuple[RedSpec, ...] = ()) -> None:
+def _print(plan: Plan, form: str, changes: tuple[str, ...], red: tuple[RedSpec, ...], known: Known) -> None:
     if form == JSON:
         more = {"red": red_lines.red_document(red)} if red else {}
-        print_json({**plan_document(plan), "changes": list(changes), **more})
+        print_json({**plan_document(plan), "changes": list(changes), "known": known, **more})
     elif form == MARKDOWN:
         from agent_fox.specs.plain.normal_form import normal_form  # noqa: PLC0415 - only this form needs it
 
@@ -120,6 +123,17 @@ def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
     from agent_fox.engine import changes  # noqa: PLC0415 - heavy, and a repository that nothing was run in does without
 
     return changes.changes_of(root, plan, settings)
+
+
+def known_in(root: Path) -> Known:
+    """By spec and requirement: how it is known by the runs so far; nothing where there was none."""
+    if not (root / STATE).exists():
+        return {}
+    from agent_fox.cli import opening  # noqa: PLC0415 - the same
+    from agent_fox.store import known as words  # noqa: PLC0415 - the same
+
+    with opening.reading(root) as db:
+        return words.words_known(db, opening.signed_in(root, db))
 
 
 def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:
