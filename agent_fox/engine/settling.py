@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.filing import Says
 from agent_fox.core.known import grouped
+from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import outbox
-from agent_fox.store.known import words_known
 from agent_fox.trackers.protocol import EffectKind, StateReason
 
 if TYPE_CHECKING:
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from agent_fox.core.judgement import Judged
     from agent_fox.engine.docket import Docket
+    from agent_fox.store import known as known_store
     from agent_fox.store.plan import PlannedNode
+else:
+    known_store = late_module("agent_fox.store.known")
 
 WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400
@@ -226,7 +229,7 @@ def passed_words(spec_name: str, commit: str | None, parts: tuple[str, ...]) -> 
 def known_lines(docket: Docket, spec_name: str) -> tuple[str, ...]:
     """How the requirements of a spec are known, a line for each word: `4 red without: 01-REQ-1.1, ...`."""
     waived = docket.waived(spec_name)
-    known = words_known(docket.db, lambda _, part: part in waived, spec_name).get(spec_name, {})
+    known = known_store.words_known(docket.db, lambda _, part: part in waived, spec_name).get(spec_name, {})
     found = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in grouped(known).items())
     return tuple(f"{count} {one_line(word, 200)}: {ids}" for word, ids, count in found)
 

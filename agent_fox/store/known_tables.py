@@ -1,12 +1,10 @@
-"""How each requirement is known: the column with the word of a verdict, and the view that says it of every requirement.
+"""How each requirement is known, in SQL: the view, and the conditions that it shares with `known`. Imports nothing.
 
-The view is `core.known.how_known` in SQL, for tools that read the file by themselves; a test holds the two together.
+The view is `core.known.how_known` for tools that read the file by themselves; a test holds the two together. All of it
+is part of a migration: never edit one that was released.
 """
 
 from __future__ import annotations
-
-from agent_fox.core.proof import How
-from agent_fox.store.guards import trigger
 
 IS_BY_TESTS = "(', ' || coalesce(s.backend, '') || ', ') LIKE '%, checks, %'"
 """Whether our own judge of tests was among the judges of a session."""
@@ -28,18 +26,18 @@ def signer(when: str = "1") -> str:
 
 _NOT_EXPIRED = "julianday(w.expires_at) > julianday('now')"
 
-KNOWN = f"""
+COLUMN = """
 ALTER TABLE verification_results ADD COLUMN how TEXT CHECK (how IS NULL OR (how <> '' AND verdict = 'PASS'));
-{trigger("how", "UPDATE OF how", "verification_results", "NEW.how IS NOT OLD.how", "how it was known never changes")}
-
+"""
+VIEW = f"""
 CREATE VIEW requirements_known AS
 SELECT p.spec_name, p.id AS requirement_id, v.verdict AS verdict, CASE
-    WHEN v.verdict IS NOT 'PASS' THEN '{How.WAIVED} by ' || {signer(_NOT_EXPIRED)}
-    WHEN v.how LIKE '{How.AGREED} by %' THEN v.how
-    WHEN {IS_PROVED} THEN '{How.PROVED}'
+    WHEN v.verdict IS NOT 'PASS' THEN 'waived by ' || {signer(_NOT_EXPIRED)}
+    WHEN v.how LIKE 'agreed by %' THEN v.how
+    WHEN {IS_PROVED} THEN 'proved'
     WHEN v.how IS NOT NULL THEN v.how
-    WHEN {IS_BY_TESTS} THEN '{How.TESTS_PASSED}'
-    ELSE '{How.JUDGED}'
+    WHEN {IS_BY_TESTS} THEN 'tests passed'
+    ELSE 'judged'
     END AS how
 FROM plan_parts AS p
 LEFT JOIN verification_results AS v
