@@ -13,7 +13,7 @@ from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.best_tree import undone
-from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
+from agent_fox.engine.settling import WHOLE_SPEC, known_lines, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
@@ -105,7 +105,7 @@ def file_again(
             spec=spec_name, node=planned.node.id, cause=cause.value, run=str(docket.run_id or ""),
             unknown=tuple(members), attempts=attempt_rows(docket, planned), blocked=blocked, reason=reason,
             exhibits=exhibits(docket, spec_name, members), ledger=ledger_end(docket),
-            waivers=docket.waiver_lines(spec_name),
+            waivers=docket.waiver_lines(spec_name), known=known_lines(docket, spec_name),
         )  # fmt: skip
         filed += _file(docket, planned, decision_id, cluster, facts)
     return tuple(filed)
@@ -139,6 +139,7 @@ def facts_of(
         waivers=docket.waiver_lines(spec_name),
         places=places_in("\n".join(part.evidence for part in failing)),
         changed_tests=tuple(changed_tests(judged, (*members, *judged.unknown))),
+        known=known_lines(docket, spec_name),
     )
 
 

@@ -197,6 +197,7 @@ def _verdict(row: Row) -> Evidence:
             "failing_tests": row["failing_tests"], "disposition": row["disposition"],
             **({} if row["restores"] is None else {"restores": row["restores"]}),
             **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
+            **({"how": row["how"]} if row["how"] else {}),
         },
     )  # fmt: skip
 

@@ -54,7 +54,7 @@ SELECT t.id, t.at, l.position, l.content, t.verdict AS 'result.status',
     coalesce(t.command, '') AS 'run_context.command', t.read_as AS 'body.read_as', t.said AS 'body.said',
     t.evidence AS 'body.evidence_sha256|digest', t.disposition AS 'body.disposition',
     t.failing_tests AS 'body.failing_tests', t.restores AS 'body.restores',
-    t.expectation AS 'body.expectation|json'
+    t.expectation AS 'body.expectation|json', t.how AS 'body.how'
 FROM verification_results AS t LEFT JOIN ledger AS l ON l.identity = 'verdict:' || t.id ORDER BY t.id
 """
 GATES = """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from agent_fox.core.expectations import Expectation
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
+from agent_fox.core.proof import How
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Unproven, Word
 from agent_fox.store import evidence
@@ -153,7 +154,7 @@ def store_verdicts(
 VERDICT_COLUMNS = (
     "id, superseded_by, spec_name, requirement_id, verdict, read_as, said, evidence, note, command, first_error, "
     "failing_tests, disposition, expectation, text_version, node_uid, session_id, decision_id, attempt, reading, "
-    "commit_id, tree, at"
+    "commit_id, tree, at, how"
 )
 
 
@@ -169,7 +170,7 @@ def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[
         origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,
         verdict.note, command, first_error, verdict.failing_tests, disposition, expectation, version, origin.node_uid,
         origin.session_id, origin.decision_id, origin.ticket.attempt, origin.ticket.reading, origin.commit,
-        origin.tree, origin.at,
+        origin.tree, origin.at, (verdict.how or How.JUDGED) if counted.word is Word.PASS else None,
     )  # fmt: skip
 
 

@@ -1,10 +1,11 @@
 """The schema of the state file, as a list of migrations. What each holds is in `tables`, `guards`,
-`evidence_tables` and `tracker_tables`."""
+`evidence_tables`, `tracker_tables` and `known_tables`."""
 
 from __future__ import annotations
 
 from agent_fox.store.evidence_tables import EVIDENCE
 from agent_fox.store.guards import guards, transitions, trigger
+from agent_fox.store.known_tables import COLUMN, VIEW
 from agent_fox.store.tables import TABLES
 from agent_fox.store.tracker_tables import DELIVERY
 
@@ -31,8 +32,14 @@ ALTER TABLE verification_results ADD COLUMN expectation TEXT CHECK (expectation 
 """
 """A JSON object about the committed test that fails although the tests of the tree pass; see `core.expectations`."""
 
+KNOWN = f"""
+{COLUMN}
+{trigger("how", "UPDATE OF how", "verification_results", "NEW.how IS NOT OLD.how", "how it was known never changes")}
+{VIEW}
+"""
+
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

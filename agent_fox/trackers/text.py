@@ -131,6 +131,8 @@ class IssueFacts:
     best: str = ""
     lost: tuple[Unproven, ...] = ()
     changed_tests: tuple[ChangedTest, ...] = ()
+    known: tuple[str, ...] = ()
+    """How what does hold of the spec is known, a line for each word."""
 
 
 def places_in(text: str) -> tuple[Place, ...]:
@@ -155,6 +157,7 @@ def issue_text(facts: IssueFacts) -> tuple[str, str]:
         _unknown(facts.unknown),
         _changed_tests(facts),
         _evidence(facts),
+        _known(facts.known),
         _waivers(facts.waivers),
         _attempts(facts.attempts),
         _last_attempt(facts),
@@ -244,6 +247,11 @@ def _exhibit(one: Exhibit) -> str:
     spans = (cell(code(text, 100)) for text in short)
     cells = (cell(one.requirement), cell(one.verdict), *spans, cell(one.verifier, 100), cell(one.gate))
     return f"| {' | '.join(cells)} |"
+
+
+def _known(lines: Sequence[str]) -> str:
+    rows = [f"- {one_line(line, LONGEST_WAIVER)}" for line in lines]
+    return "\n".join(["## What holds, and how it is known\n", *rows]) if rows else ""
 
 
 def _waivers(lines: Sequence[str]) -> str:

@@ -55,6 +55,7 @@ def sections(every: All, title: str, pen: Pen) -> dict[str, str]:
         "unknown": "\n\n".join(filter(None, (_unknown(every, pen), _changed_tests(every, pen)))),
         "places": _places(every, pen),
         "evidence": _evidence(every, pen),
+        "known": _known(every, pen),
         "waivers": _waivers(every, pen),
         "attempts": "\n\n".join(filter(None, (_attempts(every, pen), _last_attempt(every, pen)))),
         "blocked": _blocked(every, pen),
@@ -188,6 +189,13 @@ def _exhibit(one: Exhibit, facts: IssueFacts, pen: Pen) -> str:
         pen.words(one.gate),
     ]
     return f"| {' | '.join(cells)} |"
+
+
+def _known(every: All, pen: Pen) -> str:
+    """How what does hold of each spec is known."""
+    lines = ((f"{facts.spec}: {line}" if len(every) > 1 else line) for facts in every for line in facts.known)
+    rows = [f"- {pen.words(line, LONGEST_WAIVER)}" for line in lines]
+    return "\n".join(["## What holds, and how it is known\n", *_list(rows)]) if rows else ""
 
 
 def _waivers(every: All, pen: Pen) -> str:

@@ -301,7 +301,7 @@ def with_text(text: str) -> IssueFacts:
         title=text, spec=text, node=text, cause=text, run=text, commit=text, reason=text,
         failing=(Unproven(text, text, text, text), Unproven("B", text, text, text)), unknown=(text, text),
         attempts=(AttemptRow(1, text, 1.0, text, text), AttemptRow(2, text, 1.0, text, text)), blocked=(text, text),
-        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1), waivers=(text, text),
+        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1), waivers=(text, text), known=(text, text),
         repaired=(text, text), places=(Place(text, 1), Place(text, 2)), best=text,
         lost=(Unproven(text, text, text, text),), changed_tests=(ChangedTest(*[text] * 5),) * 2,
     )  # fmt: skip
@@ -310,7 +310,7 @@ def with_text(text: str) -> IssueFacts:
 def test_no_field_of_the_facts_is_forgotten_here() -> None:
     assert {field.name for field in fields(IssueFacts)} == {
         *("title", "spec", "node", "cause", "run", "commit", "reason", "failing", "unknown", "attempts", "blocked"),
-        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost", "changed_tests"),
+        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost", "changed_tests", "known"),
     }
 
 
