@@ -301,7 +301,8 @@ def with_text(text: str) -> IssueFacts:
         title=text, spec=text, node=text, cause=text, run=text, commit=text, reason=text,
         failing=(Unproven(text, text, text, text), Unproven("B", text, text, text)), unknown=(text, text),
         attempts=(AttemptRow(1, text, 1.0, text, text), AttemptRow(2, text, 1.0, text, text)), blocked=(text, text),
-        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1), waivers=(text, text), known=(text, text),
+        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1),
+        waivers=(text, text), known=(text, text),
         repaired=(text, text), places=(Place(text, 1), Place(text, 2)), best=text,
         lost=(Unproven(text, text, text, text),), changed_tests=(ChangedTest(*[text] * 5),) * 2,
     )  # fmt: skip
