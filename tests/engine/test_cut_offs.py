@@ -12,13 +12,15 @@ from sqlite_utils import Database
 from agent_fox.core.cut_off import CutOff, Resume
 from agent_fox.core.ids import Ticket
 from agent_fox.engine.cut_offs import HandedOn, handed_on, keep, prune, ref_of
+from agent_fox.engine.results import lose_launch
 from agent_fox.session.order import EndKind, Kept, SessionEnd
 from agent_fox.store import sessions
 from agent_fox.store.cut_offs import cut_offs_of, last_cut_off, record_cut_off
+from agent_fox.store.plan import node_by_uid
 from agent_fox.store.sessions import LaunchRow, SessionRow
 from agent_fox.system import git
 from tests.session.world import make_repo, sh, write
-from tests.store.world import AT, CODER, VERIFIER, add_nodes, add_session, writing
+from tests.store.world import AT, CODER, VERIFIER, add_launch, add_nodes, add_session, writing
 
 UNTIL = "2026-03-15"
 
@@ -100,6 +102,15 @@ def test_the_newest_work_that_was_cut_off_counts_until_a_session_ends_by_itself(
     assert last_cut_off(db, fifth.id, fifth.ticket) is None
     assert cut_offs_of(db, CODER.uid) == [work(first.id), work(second.id)]
     assert last_cut_off(db, fifth.id, Ticket(VERIFIER.uid, 1)) is None
+
+
+def test_a_launch_that_is_repeated_since_the_runs_money_is_spent_hands_on_what_it_had_done(db: Database) -> None:
+    session = attempt(db, 1, "")
+    add_launch(db, "launch-1", session.id, 1)
+    end = SessionEnd(EndKind.CEILING, "the run's money is spent", Path("log"))
+    planned = node_by_uid(db, CODER.uid)
+    lose_launch(db, planned, launch(session, "main"), "interrupted", end, AT, work(session.id))
+    assert last_cut_off(db, session.id, session.ticket) == work(session.id)
 
 
 def given(db: Database, repo: Path, resume: Resume, pinned: str = "main") -> HandedOn:
