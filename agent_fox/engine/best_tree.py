@@ -29,6 +29,8 @@ FACT = "best"
 STAY = "Stay"
 """The kind of decision by which a way back that was recorded is not gone after all."""
 
+BESIDE_OTHERS = "; with work of others that landed since, which may have its part in it"
+
 READINGS = frozenset({"Recode", "Block"})
 
 
@@ -73,11 +75,7 @@ class WayBack:
         count = sum(counted.word is Word.PASS for counted in self.best.judged.counted.values())
         what = f"the last attempt lost {len(self.lost)} of {count}"
         if self.landing is not None:
-            beside = (
-                "; with work of others that landed since, which may have its part in it"
-                if self.is_beside_others
-                else ""
-            )
+            beside = BESIDE_OTHERS if self.is_beside_others else ""
             return f"{what}; the branch stands at attempt {self.best.attempt} (lost: {listed(self.lost)}{beside})"
         where = f"the branch stays there, not at attempt {self.best.attempt}: {self.obstacle}"
         return f"{what}; {where} (lost: {listed(self.lost)})"
