@@ -29,6 +29,8 @@ FACT = "best"
 STAY = "Stay"
 """The kind of decision by which a way back that was recorded is not gone after all."""
 
+BESIDE_OTHERS = "; with work of others that landed since, which may have its part in it"
+
 READINGS = frozenset({"Recode", "Block"})
 
 
@@ -50,15 +52,14 @@ class Behind:
     best: Best
     lost: tuple[str, ...]
     own: tuple[SessionRow, ...]
-    was_there: bool
-    """Whether the branch went back to this very tree before."""
 
 
 @dataclass(frozen=True, slots=True)
 class WayBack:
     """How the branch comes back to the best tree, or what stands in the way (`obstacle`, and then no `landing`).
 
-    `undone` are the sessions whose work the landing takes off the branch.
+    `undone` are the sessions whose work the landing takes off the branch. `is_beside_others`: work of others has landed
+    since, and stays.
     """
 
     best: Best
@@ -66,6 +67,7 @@ class WayBack:
     undone: tuple[int, ...]
     landing: Landing | None = None
     obstacle: str = ""
+    is_beside_others: bool = False
 
     @property
     def told(self) -> str:
@@ -73,7 +75,8 @@ class WayBack:
         count = sum(counted.word is Word.PASS for counted in self.best.judged.counted.values())
         what = f"the last attempt lost {len(self.lost)} of {count}"
         if self.landing is not None:
-            return f"{what}; the branch stands at attempt {self.best.attempt} (lost: {listed(self.lost)})"
+            beside = BESIDE_OTHERS if self.is_beside_others else ""
+            return f"{what}; the branch stands at attempt {self.best.attempt} (lost: {listed(self.lost)}{beside})"
         where = f"the branch stays there, not at attempt {self.best.attempt}: {self.obstacle}"
         return f"{what}; {where} (lost: {listed(self.lost)})"
 
@@ -104,7 +107,7 @@ def behind(docket: Docket, planned: PlannedNode, judged: Judged, past: list[Deci
     since = tuple(row for row in reversed(own) if row.id > found.session)
     if not since or not found.judged.failing:
         return None
-    return Behind(found, lost(now, best), since, was_there(past, found.decision))
+    return Behind(found, lost(now, best), since)
 
 
 def sized(tree: ReadTree, reading: DecisionRow, own: list[SessionRow], size: Size) -> ReadTree:
@@ -203,11 +206,6 @@ def without_undone(past: list[DecisionRow], back: WayBack | None) -> list[Decisi
     """The decisions as blame sees them on the tree that the branch is left with: what was taken off did not land."""
     gone = undone(past).union(back.undone if back is not None and back.landing is not None else ())
     return [decision for decision in past if decision.kind != "Land" or decision.session_id not in gone]
-
-
-def was_there(past: Iterable[DecisionRow], best: int) -> bool:
-    facts = (decision.facts.get(FACT) for decision in past)
-    return any(isinstance(fact, dict) and fact.get("is_back") and fact.get("decision") == best for fact in facts)
 
 
 def numbers(value: object) -> tuple[int, ...]:

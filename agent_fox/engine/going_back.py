@@ -83,10 +83,8 @@ def _built(integration: Integration, at: str, planned: PlannedNode, behind: Behi
         return WayBack(best, behind.lost, numbers, obstacle=conflict_words(landing))
     if landing.commit == landing.base:
         return None
-    if behind.was_there and git.tree_of(repo, landing.commit) != git.tree_of(repo, best.commit):
-        why = "it went back there before, and what was lost again may be due to the work of others since"
-        return WayBack(best, behind.lost, numbers, obstacle=why)
-    return WayBack(best, behind.lost, numbers, landing)
+    is_beside_others = git.tree_of(repo, landing.commit) != git.tree_of(repo, best.commit)
+    return WayBack(best, behind.lost, numbers, landing, is_beside_others=is_beside_others)
 
 
 def conflict_words(conflict: Conflict) -> str:
