@@ -96,6 +96,15 @@ def test_what_cannot_fail_or_was_bent_does_not_pass(
     verdict = judged(tmp_path / "repo", KNOWN[language, name])
     assert (verdict.word, verdict.disposition) == (word, disposition), verdict.evidence
     assert verdict.needs_person is (word is Word.UNKNOWN and disposition is not Disposition.POLICY)
+    remedy = {Unproven.WEAKENED_TEST: "Repair the code", Unproven.VACUOUS_TEST: "Change the test"}.get(disposition, "")
+    assert (remedy in verdict.evidence) is (word is Word.FAIL or not remedy)
+    assert bool(verdict.tests) is isinstance(disposition, Unproven)
+
+
+def test_a_change_that_is_only_told_takes_nothing_away(tmp_path: Path) -> None:
+    case = KNOWN["python", "golden data is changed, with a reason about time zones"]
+    told = judged(tmp_path / "told", case, Counterfactual.REPORT)
+    assert (told.word, "changed expectation: the committed test" in told.evidence) == (Word.PASS, True)
 
 
 @needs_sandbox
