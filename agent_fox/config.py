@@ -253,6 +253,10 @@ class RetrySettings(Table):
         description="A coder's first FAIL hands its work to the next rung, where that is another backend or model; or "
         "only a FAIL without progress does.",
     )
+    keep_best: Flag = Field(
+        default=True,
+        description="After a round that lost requirements, go back to the best tree that was read (docs/semantics.md).",
+    )
     review_attempts: Count = Field(default=2, description="Tries that critical findings of a reviewer may cause.")
 
 

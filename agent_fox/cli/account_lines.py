@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.issues_lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
+from agent_fox.core.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "seconds": round(account.seconds, 3),
         "tip": account.tip,
         "requirements": {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived},
+        "known": account.known,
         "specs": [spec_document(spec) for spec in account.specs],
         "nodes": account.nodes,
         "sessions": account.sessions,
@@ -61,11 +63,19 @@ def spec_document(spec: SpecAccount) -> dict[str, object]:
 
 def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
     """One line a spec: name, standing, how much is proven, on which commit, what is open."""
+    counts = [_count(spec) for spec in specs]
     names = max((len(spec.name) for spec in specs), default=0)
     standings = max((len(spec.standing) for spec in specs), default=0)
-    for spec in specs:
-        parts = f"{len(spec.proven) + len(spec.waived)} of {spec.expected if spec.is_counted else '?'} proven"
-        yield plain(f"  {spec.name:<{names}}  {spec.standing:<{standings}}  {parts:<16}  {_more(spec)}").rstrip()
+    widest = max((len(count) for count in counts), default=0)
+    for spec, count in zip(specs, counts, strict=True):
+        yield plain(f"  {spec.name:<{names}}  {spec.standing:<{standings}}  {count:<{widest}}  {_more(spec)}").rstrip()
+
+
+def _count(spec: SpecAccount) -> str:
+    """`5 of 6 proven: 4 red without, 1 waived by Ada`."""
+    known = counts_in_words(spec.known)
+    proven = f"{len(spec.proven) + len(spec.waived)} of {spec.expected if spec.is_counted else '?'} proven"
+    return f"{proven}: {known}" if known else proven
 
 
 def _more(spec: SpecAccount) -> str:
@@ -76,6 +86,9 @@ def _more(spec: SpecAccount) -> str:
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
     told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
+    if len(spec.known) > 1:
+        how = {part: spec.how.get(part, "") for part in spec.proven}
+        told += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
     if spec.unread and spec.unread == spec.open_ids:
         told.append("no verdict yet")
     return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
@@ -90,6 +103,8 @@ def asked_line(one: Asked) -> str:
 def total_lines(account: RunAccount) -> Iterator[str]:
     unknown = " + ?" if account.uncounted else ""
     yield f"{account.proven} proven, {account.not_proven}{unknown} not proven, {account.waived} waived"
+    if account.known:
+        yield plain(f"how it is known: {counts_in_words(account.known)}")
     made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
     yield f"{', '.join(made)}; {cost_words(account)}; {account.seconds:.0f} s of running"
 

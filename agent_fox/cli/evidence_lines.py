@@ -40,6 +40,7 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
     """The answers to: proven by what, by whom, on which commit, in which environment, may I check it myself?"""
     gate = chain.promotion.overall
     stands = "proven, and it counts now" if chain.is_proven_now else f"not proven now: {why_not(chain)}"
+    stands += f" · {chain.how}" if chain.how else ""
     yield f"{title(f'{chain.spec}/{chain.requirement}')}  {gate or 'not in the plan'} · {plain(stands)}"
     yield f"  {plain(chain.text)}"
     yield from _proofs(chain, is_whole=is_whole)
@@ -89,11 +90,14 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
     by = f" by {one.ticket}" if one.ticket else ""
     who = f" ({plain(judge)})" if judge else ""
     counts = "" if one.why_stale else ", counts now"
-    yield f"{mark} {one.status:<7} {one.id[:SHORT]}  {one.kind}{plain(by)}{who}, {one.at[:19]}{counts}"
+    how = f" ({plain(one.how)})" if one.how else ""
+    yield f"{mark} {one.status:<7} {one.id[:SHORT]}  {one.kind}{how}{plain(by)}{who}, {one.at[:19]}{counts}"
     on = f"commit {one.commit[:SHORT]}, tree {one.tree[:SHORT]}" if one.commit else "no commit"
     yield plain(f"          on {on}, environment {one.environment or '?'}, verifier {one.verifier or '?'}")
     if one.about and not one.is_current and one.kind == "check":
         yield plain(f"          about {one.about}")
+    if one.restores:
+        yield f"          read before (verdict {one.restores}): the branch went back to that tree"
     if one.why_stale:
         yield plain(f"          does not count: {'; '.join(one.why_stale)}")
     if one.limitation:

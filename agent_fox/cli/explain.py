@@ -13,6 +13,7 @@ import click
 from agent_fox.cli.evidence_lines import SHORT, tell_chains
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
+from agent_fox.cli.opening import signed_in
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_saved, about_session
@@ -55,7 +56,8 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
         if is_requirement(db, name):
             tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
             return
-        told = explain(db, find_node(db, name, others=[part.id for part in load_parts(db)]), policy)
+        planned = find_node(db, name, others=[part.id for part in load_parts(db)])
+        told = explain(db, planned, policy, signed_in(root, db))
     if as_json:
         print_json(asdict(told))
     else:
@@ -112,10 +114,11 @@ def _evidence(told: Explanation, *, is_whole: bool) -> Iterator[str]:
     shown = parts if is_whole else parts[:MOST_PARTS]
     cut = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
     yield title("evidence") + cut
-    names = max(len(one.requirement) for one in shown)
+    names, widest = max(len(one.requirement) for one in shown), max(len(one.how) for one in shown)
     for one in shown:
         record = f"record {one.record[:SHORT]} by {one.session} on {one.commit[:SHORT]}" if one.record else "no record"
-        yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}  {record}")
+        how = f"  {one.how:<{widest}}" if widest else ""
+        yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}{how}  {record}")
     yield f"  the whole chain: agent-fox ledger show {plain(told.spec)}/{plain(shown[0].requirement)}"
 
 

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
+from agent_fox.cli.plan import red_specs
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.version import installed
 from agent_fox.config import FILE, ConfigError, Settings, load
+from agent_fox.core.late import late_module
 from agent_fox.core.words import counted
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
@@ -32,7 +35,12 @@ from agent_fox.specs.lint.writing import write_repaired
 from agent_fox.specs.places import SpecsMissing, find_places
 
 if TYPE_CHECKING:
+    from agent_fox.cli import red_lines
+    from agent_fox.core.spec import Spec
+    from agent_fox.engine.red_tests import RedSpec
     from agent_fox.specs.dialects import Dialect
+else:
+    red_lines = late_module("agent_fox.cli.red_lines")
 
 COLOURS = {Level.ERROR: "red", Level.WARNING: "yellow", Level.NOTE: "blue"}
 Form = Literal["text", "json", "sarif"]
@@ -57,6 +65,14 @@ class Scope:
         found = lint(world)
         return below(found, self.paths, world.plan.specs) if self.paths else found
 
+    def red(self) -> tuple[RedSpec, ...]:
+        """What the tests of each spec do at HEAD, of specs that lie below `paths` alone where there are any."""
+        plan = self.world(self.root, self.places).plan
+        return red_specs(self.root, plan, self.settings, self.is_named)
+
+    def is_named(self, spec: Spec) -> bool:
+        return not self.paths or any(_is_along(self.root / spec.path, self.root / path) for path in self.paths)
+
     def repairs(self, report: Report) -> Repairs:
         """Repairs of what the report tells, and of nothing else."""
         told = {(finding.rule, finding.path) for finding in report.findings if finding.edits}
@@ -74,28 +90,37 @@ class Scope:
 )
 @click.option("--fix", is_flag=True, help="Repair what is certain; the plan stays what it is.")
 @click.option("--diff", is_flag=True, help="Print what --fix would change, and change nothing.")
+@click.option("--run", "runs", is_flag=True, help="Run each spec's tests too, as `plan --red` does.")
 @click.option("--strict", is_flag=True, help="Warnings count as errors for the exit code.")
-def command(paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff: bool, strict: bool) -> Exit:
+def command(
+    paths: tuple[Path, ...], as_json: bool, form: Form, fix: bool, diff: bool, runs: bool, strict: bool
+) -> Exit:
     """Find what could be better in the specs, and repair what is certain. docs/lint.md has all rules.
 
-    Without PATH all specs are read; a PATH inside of them narrows what is told. Exits 1 if there are errors.
+    Without PATH all specs are read; a PATH inside of them narrows what is told. Exits 1 if there are errors. With
+    `--run` it also exits 2 where a requirement has no test that was seen to fail.
     """
     form = "json" if as_json else form
+    if runs and (diff or form == "sarif"):
+        raise UserError("--run is told as text or with --json, and not beside --diff; leave the other away")
     scope = _scope(here(), paths)
     if diff:
         return _show_difference(scope, form, strict)
     made, troubles = _repaired(scope) if fix else (Repairs(), ())
-    report = scope.report()
+    report, red = scope.report(), scope.red() if runs else ()
     match form:
         case "json":
-            print_json({**report_document(report), **_fixed(made, troubles)})
+            more = {"red": red_lines.red_document(red)} if runs else {}
+            print_json({**report_document(report), **_fixed(made, troubles), **more})
         case "sarif":
             print_json(sarif_document(report, installed()))
         case "text":
-            click.echo("\n".join([*_repair_lines(made), *_lines(report), _totals(report, is_repaired=fix)]))
+            tests = red_lines.red_lines(red) if runs else ()
+            click.echo("\n".join([*_repair_lines(made), *_lines(report), _totals(report, is_repaired=fix), *tests]))
     for trouble in troubles:
         click.echo(plain(trouble), err=True)
-    return Exit.INPUT if troubles else _exit(report, strict)
+    ended = Exit.INPUT if troubles else _exit(report, strict)
+    return red_lines.red_exit(red) if runs and ended is Exit.DONE else ended
 
 
 def _scope(root: Path, given: Sequence[Path]) -> Scope:

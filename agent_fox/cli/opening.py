@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import OWN
 from agent_fox.store.state import read_state
+from agent_fox.store.waivers import has_waivers
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -29,6 +30,12 @@ def reading(root: Path) -> Iterator[Database]:
         yield db
     finally:
         db.close()
+
+
+def signed_in(root: Path, db: Database) -> Callable[[str, str], bool]:
+    """Whether a waiver of a requirement, by spec and id, counts now."""
+    signed = {(one.spec, one.address) for one in waivers_of(root, db)()} if has_waivers(db) else frozenset()
+    return lambda spec, part: (spec, part) in signed
 
 
 def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,6 +16,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.words import counted
 from agent_fox.engine.plan_reading import read_plan
@@ -24,7 +26,14 @@ from agent_fox.specs.places import SpecsMissing
 from agent_fox.specs.plan_json import plan_document
 from agent_fox.system.state_folders import STATE
 
+if TYPE_CHECKING:
+    from agent_fox.cli import red_lines
+    from agent_fox.engine.red_tests import RedSpec
+else:
+    red_lines = late_module("agent_fox.cli.red_lines")
+
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
+Known = Mapping[str, Mapping[str, str]]
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
 
@@ -43,8 +52,9 @@ COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
     type=click.Choice((TEXT, JSON, MARKDOWN)),
     help="How the plan is printed. markdown: all specs as one document, which --specs reads as the same plan.",
 )
+@click.option("--red", is_flag=True, help="Run each spec's tests on HEAD's tree, and tell which of them can fail.")
 @json_option
-def command(given: tuple[Path, ...], form: str | None, as_json: bool) -> Exit:
+def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool) -> Exit:
     """Read the specs and show what would be done, and what is wrong with them. Nothing is run or changed.
 
     Where there is a state already, what the next run would change about it comes first. Exits 1 if there are
@@ -52,6 +62,10 @@ def command(given: tuple[Path, ...], form: str | None, as_json: bool) -> Exit:
 
     With `--format markdown` every spec that could be read, of whatever dialect, is printed in one normal form
     (docs/plain.md), and what is wrong goes to standard error.
+
+    With `--red` the tests of each spec that the judge `checks` verifies are run as they are at HEAD, in a throw-away
+    checkout: red now, as it should be; green already; cannot fail; no test names it; not known. Exits 2 where a
+    requirement has no test that was seen to fail. docs/proof.md has the words.
     """
     form = _form(form, as_json)
     root = here()
@@ -63,8 +77,22 @@ def command(given: tuple[Path, ...], form: str | None, as_json: bool) -> Exit:
         if form == JSON:
             print_json(plan_document(_nothing(given, missing)))
         raise
-    _print(plan, form, () if given or form == MARKDOWN else changes_of(root, plan, settings))
-    return Exit.INPUT if _count(plan, Severity.ERROR) else Exit.DONE
+    if red and form == MARKDOWN:
+        raise UserError("--red is told as text or with --json; leave --format markdown away")
+    found = red_specs(root, plan, settings) if red else ()
+    is_stored = not given and form != MARKDOWN
+    changes = changes_of(root, plan, settings) if is_stored else ()
+    _print(plan, form, changes, found, known_in(root) if is_stored and form == JSON else {})
+    return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(found) if red else Exit.DONE
+
+
+def red_specs(
+    root: Path, plan: Plan, settings: Settings, is_in_scope: Callable[[Spec], bool] = lambda spec: True
+) -> tuple[RedSpec, ...]:
+    """What the tests of each spec do at HEAD."""
+    from agent_fox.engine import red_tests  # noqa: PLC0415 - heavy: the whole of the verifier, which --red alone needs
+
+    return tuple(red_tests.red_specs(root, plan, settings, is_in_scope))
 
 
 def _form(form: str | None, as_json: bool) -> str:
@@ -73,9 +101,10 @@ def _form(form: str | None, as_json: bool) -> str:
     return JSON if as_json else form or TEXT
 
 
-def _print(plan: Plan, form: str, changes: tuple[str, ...]) -> None:
+def _print(plan: Plan, form: str, changes: tuple[str, ...], red: tuple[RedSpec, ...], known: Known) -> None:
     if form == JSON:
-        print_json({**plan_document(plan), "changes": list(changes)})
+        more = {"red": red_lines.red_document(red)} if red else {}
+        print_json({**plan_document(plan), "changes": list(changes), "known": known, **more})
     elif form == MARKDOWN:
         from agent_fox.specs.plain.normal_form import normal_form  # noqa: PLC0415 - only this form needs it
 
@@ -83,7 +112,8 @@ def _print(plan: Plan, form: str, changes: tuple[str, ...]) -> None:
         for problem in sorted(plan.problems):
             click.echo(_problem(problem), err=True)
     else:
-        click.echo("\n".join([*_change_lines(changes), *_lines(plan)]))
+        tests = ["", *red_lines.red_lines(red)] if red else []
+        click.echo("\n".join([*_change_lines(changes), *_lines(plan), *tests]))
 
 
 def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
@@ -93,6 +123,17 @@ def changes_of(root: Path, plan: Plan, settings: Settings) -> tuple[str, ...]:
     from agent_fox.engine import changes  # noqa: PLC0415 - heavy, and a repository that nothing was run in does without
 
     return changes.changes_of(root, plan, settings)
+
+
+def known_in(root: Path) -> Known:
+    """By spec and requirement: how it is known by the runs so far; nothing where there was none."""
+    if not (root / STATE).exists():
+        return {}
+    from agent_fox.cli import opening  # noqa: PLC0415 - the same
+    from agent_fox.store import known as words  # noqa: PLC0415 - the same
+
+    with opening.reading(root) as db:
+        return words.words_known(db, opening.signed_in(root, db))
 
 
 def _change_lines(changes: tuple[str, ...]) -> Iterator[str]:

@@ -42,6 +42,7 @@ else:
 @click.option("--skip-broken", is_flag=True, help="Leave out specs that cannot be read; they count as not proven.")
 @click.option("--new-run", is_flag=True, help="Start a new account instead of continuing a paused run.")
 @click.option("--redo", is_flag=True, help="Launch groups that are ticked in the spec, too.")
+@click.option("--reprove", is_flag=True, help="Read again what is known as `tests passed` alone: can its tests fail?")
 @click.option("--dry-run", is_flag=True, help="Tell what would run, in which order, and what it may cost; do nothing.")
 @click.option(
     "--tracker", metavar="KIND", help="Where issues go, instead of [tracker] kind: local, github, a plugin's."
@@ -49,7 +50,7 @@ else:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a line; the last one is the summary.")
 def command(
     specs: tuple[str, ...], parallel: int | None, max_cost: float | None, skip_broken: bool, new_run: bool,
-    redo: bool, dry_run: bool, tracker: str | None, as_json: bool,
+    redo: bool, reprove: bool, dry_run: bool, tracker: str | None, as_json: bool,
 ) -> Exit:  # fmt: skip
     """Run the plan until everything is proven, or nothing more can be done. Work lands on the integration branch;
     your checkout stays as it is. A run that was paused, interrupted or killed goes on.
@@ -61,7 +62,7 @@ def command(
     settings = with_ceiling(config.load(root, os.environ), max_cost)
     if tracker is not None:
         settings = issues_place.with_tracker(settings, tracker, loaded)
-    options = workplace.RunOptions(specs, parallel, skip_broken, new_run, redo)
+    options = workplace.RunOptions(specs, parallel, skip_broken, new_run, redo, reprove)
     if dry_run:
         return dry_runs.show(workplace.Workplace(root, settings, loaded), options, as_json=as_json)
     return real_runs.go(root, settings, loaded, options, as_json=as_json)

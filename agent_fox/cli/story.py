@@ -89,7 +89,8 @@ class Story:
                 return self.proven if planned.node.archetype is Archetype.VERIFIER else "found nothing critical"
             case "Recode" | "SendBack":
                 fails = f"FAIL {listed(said.failing)} " if said.failing else ""
-                return f"{fails}→ {said.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}"
+                best = f"; {said.best}" if said.best else ""
+                return f"{fails}→ {said.kind}: {'; '.join(self._sent_back(handled, planned.node.uid))}{best}"
             case "Retry":
                 return f"{said.note} → Retry: {'; '.join(self._sent_back(handled, ''))}"
             case "Reread":
@@ -97,7 +98,7 @@ class Story:
                 return f"Reread: the {planned.node.archetype} gave no complete answer; {who}"
             case "Block":
                 what = f"{said.cause}; fails {listed(said.failing)}" if said.failing else said.note or said.cause
-                return f"blocked: {what}"
+                return f"blocked: {what}{f'; {said.best}' if said.best else ''}"
             case _:
                 return f"{said.kind}: {said.note}"
 
@@ -117,7 +118,8 @@ class Story:
             moved = [_moved(one) for one in event.handled.transitions] if event.handled else []
             found |= {
                 "decision": said.kind, "row": said.row, "cause": said.cause, "failing": said.failing,
-                "unknown": said.unknown, "blamed": said.blamed, "note": said.note, "moved": moved,
+                "unknown": said.unknown, "blamed": said.blamed, "note": said.note, "best": said.best,
+                "moved": moved,
             }  # fmt: skip
         return {key: value for key, value in found.items() if value not in (None, "", (), [])}
 

@@ -26,9 +26,13 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     on = f" on {session.pinned[:12]}" if session.pinned else ""
     kept = [f"  {one.told}" for one in session.cut_offs]
     return [
-        f"{ticket}{rung}{on}: {_end(session)}",
-        *_who(session), *_lost(session), *_noted(session), *kept, *_said(session),
-    ]  # fmt: skip
+        f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder)}",
+        *_who(session),
+        *_lost(session),
+        *_noted(session),
+        *kept,
+        *_said(session),
+    ]
 
 
 def _noted(session: PastSession) -> Iterator[str]:
@@ -58,11 +62,12 @@ def _turns(agent: Agent) -> str:
     return f"{agent.turns} turns{cost}" if agent.turns else ""
 
 
-def _end(session: PastSession) -> str:
+def _end(session: PastSession, *, is_coder: bool) -> str:
     if session.status in {"running", "waiting"}:
         return session.status
     took = f"{session.seconds:.1f} s, " if session.seconds is not None else ""
-    landed = f"; landed as {session.landed[:12]}" if session.landed else ""
+    verb = "landed as" if is_coder else "the branch went back to the best tree by"
+    landed = f"; {verb} {session.landed[:12]}" if session.landed else ""
     what = session.reason or session.summary or session.end
     return f"{what} ({took}{money(session.cost_usd)}){landed}"
 
@@ -91,6 +96,8 @@ def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
         yield f"unclear {listed(ruling.unknown)}"
     if ruling.kind in {"Recode", "SendBack"}:
         yield f"{', '.join(ruling.blamed)} again"
+    if ruling.best:
+        yield ruling.best
     if ruling.progress not in {"", "first"} and ruling.failing:
         yield f"compared with the last round: {ruling.progress}"
     if ruling.note and not ruling.failing and not ruling.unknown:

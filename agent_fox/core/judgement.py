@@ -140,16 +140,21 @@ def judge(
     counted = {
         part: count(part, report.verdicts.get(part), earlier.get(part, ()), attempt, since, why) for part in expected
     }
+    return amount(counted, waived)
+
+
+def amount(counted: Mapping[str, Counted], waived: frozenset[str] = frozenset()) -> Judged:
+    """What verdicts that count, one for each expected id, amount to."""
     open_parts = {part: c for part, c in counted.items() if part not in waived}
     failing = tuple(part for part, c in open_parts.items() if c.word is Word.FAIL)
     unknown = tuple(part for part, c in open_parts.items() if c.word is Word.UNKNOWN)
     used = tuple(part for part, c in counted.items() if part in waived and c.word is not Word.PASS)
-    return Judged(_judgement(expected, failing, unknown), counted, failing, unknown, used)
+    return Judged(_judgement(bool(counted), failing, unknown), counted, failing, unknown, used)
 
 
-def _judgement(expected: tuple[str, ...], failing: tuple[str, ...], unknown: tuple[str, ...]) -> Judgement:
+def _judgement(is_expecting: bool, failing: tuple[str, ...], unknown: tuple[str, ...]) -> Judgement:
     if failing:
         return Judgement.FAULTY
-    if expected and not unknown:
+    if is_expecting and not unknown:
         return Judgement.SOUND
     return Judgement.UNCLEAR

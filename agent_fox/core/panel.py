@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from agent_fox.core.known import strongest
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report, Verdict, Word
 
@@ -58,7 +59,8 @@ def _together(part: str, opinions: Sequence[Opinion]) -> Verdict:
     passes = [verdict for _, verdict in said if verdict is not None and verdict.word is Word.PASS]
     words = ", ".join(f"{name} says {verdict.said or verdict.word if verdict else 'nothing'}" for name, verdict in said)
     if len(passes) == len(said):
-        return replace(passes[0], note=_noted(passes[0], words))
+        how = strongest(verdict.how for verdict in passes)
+        return replace(passes[0], note=_noted(passes[0], words), how=how)
     unclear = [(name, verdict) for name, verdict in said if verdict is not None and verdict.word is Word.UNKNOWN]
     why = "\n".join(f"{name}: {verdict.evidence}" for name, verdict in unclear if verdict.evidence)
     persons = next((verdict for _, verdict in unclear if verdict.needs_person), None)

@@ -26,6 +26,7 @@ class Policy:
     readings: int = 2
     review_attempts: int = 2
     stop_without_progress: bool = True
+    keep_best: bool = True
     goes_on_after_escalation: bool = False
     required_state: Gate = Gate.TESTED
     top_rung: int = 0

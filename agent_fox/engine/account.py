@@ -6,17 +6,19 @@ Only plain SQL and plain values: a status screen must be there at once, so nothi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
+from agent_fox.core.known import added, counts_of
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
+from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
-from agent_fox.store.waivers import Asked, asked
+from agent_fox.store.waivers import Asked, asked, has_waivers
 from agent_fox.system import clock
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ class SpecAccount:
 
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
     on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
-    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet.
+    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet. `how`: how each one that passed or is
+    waived is known, by a word of `core.proof.How`.
     `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
     (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
     knows its ids.
@@ -55,6 +58,12 @@ class SpecAccount:
     nodes: int = 0
     problem: str = ""
     is_counted: bool = True
+    how: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How many of its proven and waived requirements are known in which way."""
+        return counts_of(self.how.get(part, "") for part in (*self.proven, *self.waived))
 
     @property
     def is_proven(self) -> bool:
@@ -184,6 +193,11 @@ class RunAccount:
         return sum(len(spec.waived) for spec in self.specs)
 
     @property
+    def known(self) -> dict[str, int]:
+        """How many requirements are known in which way, over all specs."""
+        return added(spec.known for spec in self.specs)
+
+    @property
     def not_proven(self) -> int:
         return sum(len(spec.open_ids) for spec in self.specs)
 
@@ -201,7 +215,7 @@ def read_account(
     if row is None and run_id is not None:
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
-    waivers = in_force() if db.execute("SELECT 1 FROM waivers LIMIT 1").fetchone() else ()
+    waivers = in_force() if has_waivers(db) else ()
     return RunAccount(
         run=number,
         status=status,
@@ -278,6 +292,8 @@ def _specs(
     parts = _unplanned_parts(db, only) | _parts(db, only)
     nodes, verifiers = _nodes(db, only), _verifiers(db, only)
     required, short = _short(db, only)
+    signed = {(one.spec, one.address) for one in waivers}
+    known = words_known(db, lambda spec, part: (spec, part) in signed, _one_of(only))
     for name, commit, problem, is_read in db.execute(sql, values).fetchall():
         done, count, statuses = nodes.get(name, (0, 0, frozenset()))
         verifier = verifiers.get(name)
@@ -309,7 +325,13 @@ def _specs(
             nodes=count,
             problem=problem,
             is_counted=bool(is_read or parts.get(name)),
+            how={} if problem else known.get(name, {}),
         )
+
+
+def _one_of(only: frozenset[str] | None) -> str | None:
+    """The spec in scope where it is one alone."""
+    return next(iter(only)) if only is not None and len(only) == 1 else None
 
 
 def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:

@@ -12,6 +12,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion, Group
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
+from agent_fox.engine.best_tree import FACT, STAY, undone
 from agent_fox.engine.bound import bound_facts
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.final_review import asked_in
@@ -116,7 +117,7 @@ def coder_facts(db: Database, planned: PlannedNode, session: SessionRow, file: S
         failing=tuple(failure(row, file, past, node.uid) for row in failing),
         fixed=fixed_since(past, green, node.uid),
         must_stay_green=green,
-        tried=tried(db, planned, session, frozenset(green)),
+        tried=tried(db, planned, session, frozenset(green), undone(past)),
         reason=reason_of(past, node.uid),
         documents=documents(file),
         commands=commands(file),
@@ -197,10 +198,26 @@ def fixed_since(past: list[DecisionRow], green: tuple[str, ...], uid: str) -> tu
     return tuple(part for part in green if part in failed)
 
 
-def tried(db: Database, planned: PlannedNode, session: SessionRow, green: frozenset[str]) -> tuple[Tried, ...]:
-    """Earlier sessions of this node, oldest first. What passes now is not told as failing."""
+def tried(
+    db: Database, planned: PlannedNode, session: SessionRow, green: frozenset[str], gone: frozenset[int]
+) -> tuple[Tried, ...]:
+    """Earlier sessions of this node, oldest first. What passes now is not told as failing, but of work that was taken
+    off the branch again (`gone`) all that failed is told.
+    """
     rows = earlier(db, planned, session)
-    return tuple(Tried(row.ticket.attempt, row.summary or "no summary", outcome(db, row, green)) for row in rows)
+    return tuple(
+        Tried(
+            row.ticket.attempt,
+            row.summary or "no summary",
+            taken_off(db, row) if row.id in gone else outcome(db, row, green),
+        )
+        for row in rows
+    )
+
+
+def taken_off(db: Database, row: SessionRow) -> str:
+    failed = ", ".join(failing_after(db, row.spec_name, row.id))
+    return f"landed; then failing: {failed}; taken off the branch again, do not repeat it"
 
 
 def earlier(db: Database, planned: PlannedNode, session: SessionRow) -> list[SessionRow]:
@@ -219,8 +236,10 @@ def outcome(db: Database, row: SessionRow, green: frozenset[str]) -> str:
 
 
 def changed_files(db: Database, planned: PlannedNode, session: SessionRow, repo: Path) -> tuple[str, ...]:
-    """The files that the last attempt that landed something changed; none where its commits are gone."""
-    last = next((row for row in reversed(earlier(db, planned, session)) if row.base and row.landed), None)
+    """The files that the last attempt whose work is on the branch changed; none where its commits are gone."""
+    gone = undone(decisions_of_spec(db, planned.node.spec_name))
+    landed = (row for row in reversed(earlier(db, planned, session)) if row.base and row.landed)
+    last = next((row for row in landed if row.id not in gone), None)
     if last is None or last.base is None or last.landed is None:
         return ()
     return tuple(sorted(touched_by(repo, last.base, last.landed)))
@@ -233,9 +252,20 @@ def reason_of(past: list[DecisionRow], uid: str) -> str:
         return ""
     if last.kind == "SendBack":
         return "\n".join(findings(last))
+    if last.kind == "Recode":
+        return best_words(last, past)
     if last.kind not in {"Retry", "Reread"}:
         return ""
     return str(last.facts.get("failure", "")) or "; ".join(strings(last, "notes"))
+
+
+def best_words(decision: DecisionRow, past: list[DecisionRow]) -> str:
+    """Where the branch stands, and so the session starts, when the last attempt was worse than an earlier one."""
+    stayed = next((d.note for d in past if d.kind == STAY and d.session_id == decision.session_id), "")
+    if stayed:
+        return stayed
+    fact = decision.facts.get(FACT)
+    return str(fact.get("told", "")) if isinstance(fact, dict) else ""
 
 
 def findings(decision: DecisionRow) -> Iterable[str]:

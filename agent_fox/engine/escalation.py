@@ -12,11 +12,12 @@ from agent_fox.core.hidden import COMMAND as HIDDEN
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.standing import Status
 from agent_fox.core.words import counted, listed
-from agent_fox.engine.settling import WHOLE_SPEC, named, repair, settle_repaired, slot_of
+from agent_fox.engine.best_tree import undone
+from agent_fox.engine.settling import WHOLE_SPEC, known_lines, named, repair, settle_repaired, slot_of
 from agent_fox.evidence.about import read
 from agent_fox.store import ledger, outbox, sessions
 from agent_fox.store.gates import gates_of
-from agent_fox.store.records import current_verdicts, failing_after
+from agent_fox.store.records import current_verdicts, decisions_of_spec, failing_after
 from agent_fox.trackers.protocol import EffectKind
 from agent_fox.trackers.text import (
     AttemptRow,
@@ -34,11 +35,14 @@ if TYPE_CHECKING:
     from agent_fox.core.expectations import Expectation
     from agent_fox.core.judgement import Judged
     from agent_fox.core.verdict import Word
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.engine.docket import Docket, Transition
     from agent_fox.store.plan import PlannedNode
 
 LONGEST_TOLD = 40_000
 """Characters of evidence about one requirement that go to a tracker; all of it is in the state."""
+
+TAKEN_BACK = " (taken off the branch again)"
 
 LONGEST_LINE = 400
 """Characters about one requirement where many stand together."""
@@ -46,9 +50,13 @@ LONGEST_LINE = 400
 
 def file_issues(
     docket: Docket, planned: PlannedNode, decision_id: int, cause: Cause, judged: Judged, commit: str | None,
-    moved: Iterable[Transition],
+    moved: Iterable[Transition], back: WayBack | None = None, said: Judged | None = None,
 ) -> tuple[str, ...]:  # fmt: skip
-    """One issue per cause of an escalated verifier; an issue that is open already is commented, not doubled."""
+    """One issue per cause of an escalated verifier; an issue that is open already is commented, not doubled.
+
+    `judged` is what holds of the branch; with a way `back`, the first issue also has what the last attempt, which
+    `said` judges, has lost.
+    """
     spec_name = planned.node.spec_name
     failing = [judged.counted[part].verdict for part in judged.failing]
     found = clusters(failing, spec_name) or (Cluster(fingerprint_of(None, spec_name), None, judged.unknown),)
@@ -57,7 +65,9 @@ def file_issues(
     filed: list[str] = []
     for cluster in found:
         facts = facts_of(docket, planned, cause, judged, cluster, commit, blocked)
-        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()))
+        facts = replace(facts, repaired=repaired.pop(cluster.fingerprint, ()), best=back.told if back else "")
+        if back and back.landing and said and not filed:
+            facts = replace(facts, lost=tuple(unproven(docket, spec_name, said, part) for part in back.lost))
         filed += _file(docket, planned, decision_id, cluster, facts)
     return (*filed, *settle_repaired(docket, planned, decision_id, commit, repaired))
 
@@ -95,7 +105,7 @@ def file_again(
             spec=spec_name, node=planned.node.id, cause=cause.value, run=str(docket.run_id or ""),
             unknown=tuple(members), attempts=attempt_rows(docket, planned), blocked=blocked, reason=reason,
             exhibits=exhibits(docket, spec_name, members), ledger=ledger_end(docket),
-            waivers=docket.waiver_lines(spec_name),
+            waivers=docket.waiver_lines(spec_name), known=known_lines(docket, spec_name),
         )  # fmt: skip
         filed += _file(docket, planned, decision_id, cluster, facts)
     return tuple(filed)
@@ -129,6 +139,7 @@ def facts_of(
         waivers=docket.waiver_lines(spec_name),
         places=places_in("\n".join(part.evidence for part in failing)),
         changed_tests=tuple(changed_tests(judged, (*members, *judged.unknown))),
+        known=known_lines(docket, spec_name),
     )
 
 
@@ -202,11 +213,12 @@ def attempt_rows(docket: Docket, planned: PlannedNode) -> tuple[AttemptRow, ...]
     rows = sessions.sessions_where(
         docket.db, "spec_name = ? AND archetype = 'coder' AND status <> 'running'", [spec_name]
     )
+    gone = undone(decisions_of_spec(docket.db, spec_name))
     return tuple(
         AttemptRow(
             row.ticket.attempt, row.landed or row.pinned or "", row.cost_usd,
             row.reason or ", ".join(failing_after(docket.db, spec_name, row.id)),
-            f"{row.node_id}: {row.summary or 'no summary'}",
+            f"{row.node_id}: {row.summary or 'no summary'}{TAKEN_BACK if row.id in gone else ''}",
         )
         for row in rows
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import ownership
@@ -13,6 +13,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
 from agent_fox.engine import history, stopping
 from agent_fox.store.gates import gates_of
+from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
 from agent_fox.store.records import read_expectations
 
@@ -51,7 +52,10 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class PartEvidence:
-    """One requirement in short: its gate, and the record of the verdict that holds. Empty: there is none."""
+    """One requirement in short: its gate, and the record of the verdict that holds. Empty: there is none.
+
+    `how` it is known: a word of `core.proof.How`, empty where it is not.
+    """
 
     requirement: str
     gate: str
@@ -60,6 +64,7 @@ class PartEvidence:
     commit: str
     session: str
     at: str
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +93,10 @@ class Explanation:
     remedies: tuple[str, ...]
 
 
-def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
-    """Everything recorded about one node. `policy` gives the limits that hold now."""
+def explain(
+    db: Database, planned: PlannedNode, policy: Policy, waived: Callable[[str, str], bool] = none_waived
+) -> Explanation:
+    """Everything recorded about one node. `policy` gives the limits that hold now; `waived` as in `words_known`."""
     node, at = planned.node, planned.standing
     rulings = history.rulings_about(db, node.uid)
     is_verifier = node.archetype is Archetype.VERIFIER
@@ -112,7 +119,7 @@ def explain(db: Database, planned: PlannedNode, policy: Policy) -> Explanation:
         sessions=tuple(history.sessions_of(db, node.uid)),
         rulings=tuple(rulings),
         open_parts=parts,
-        evidence=tuple(evidence_of(db, planned)),
+        evidence=tuple(evidence_of(db, planned, waived)),
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
         saved=saved(db, planned, held),
@@ -127,13 +134,17 @@ def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None
     return stopping.saved_by_stopping(db, planned.node.uid, planned.node.spec_name) if is_stopped else None
 
 
-def evidence_of(db: Database, planned: PlannedNode) -> Iterator[PartEvidence]:
+def evidence_of(
+    db: Database, planned: PlannedNode, waived: Callable[[str, str], bool] = none_waived
+) -> Iterator[PartEvidence]:
     """Of the requirements that the node judges, or that it is to make true."""
     wanted = requirements_of(db, planned)
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
+    known = words_known(db, waived, planned.node.spec_name).get(planned.node.spec_name, {})
     none = ("", "", "", "", "")
-    yield from (PartEvidence(part, gates.get(part, ""), *records.get(part, none)) for part in wanted)
+    for part in wanted:
+        yield PartEvidence(part, gates.get(part, ""), *records.get(part, none), known.get(part, ""))
 
 
 def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:

@@ -4,13 +4,14 @@ ago and drawn by chance. Each is a recorded decision. What the run may claim the
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.chance import drawn
 from agent_fox.core.evidence import Freshness, why_stale
 from agent_fox.core.gates import Gate, is_enough
+from agent_fox.core.proof import How
 from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.engine.docket import Docket, Handled, Move
@@ -18,6 +19,7 @@ from agent_fox.engine.final_review import review_again, verified_commit
 from agent_fox.engine.finish import verifiers
 from agent_fox.store import outbox
 from agent_fox.store.gates import gates_of
+from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.plan import PlannedNode
 from agent_fox.system import git
 
@@ -32,6 +34,7 @@ AGAIN = "since this spec was verified; it is read again on the final tip"
 OLD = "no record shows what its verdict counts for"
 TWICE = "an issue about it has flapped, and is closed by two proving reports: it is read once more"
 CHANCE = "drawn by chance: its old evidence is made again"
+REPROVE = "its tests passed, and nothing shows that they can fail: a person asked for it to be read again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +142,17 @@ def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
     moves = [Move(planned, Step.REOPEN), *review_again(docket, planned.node.spec_name)]
     number, moved = docket.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
     return Handled(None, number, moved)
+
+
+def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:
+    """Reopen every proven verifier in scope of whose requirements some are known as *tests passed*, and no more."""
+    known = words_known(docket.db, none_waived)
+    found = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
+    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in found if ids]
+
+
+def tests_passed(words: Mapping[str, str]) -> list[str]:
+    return [part for part, word in words.items() if word == How.TESTS_PASSED]
 
 
 def shown(docket: Docket, board: Board, present: Present) -> list[str]:

@@ -42,6 +42,7 @@ def policy_of(settings: Settings) -> Policy:
         readings=settings.retry.readings,
         review_attempts=settings.retry.review_attempts,
         stop_without_progress=settings.retry.stop_without_progress,
+        keep_best=settings.retry.keep_best,
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),

@@ -11,6 +11,7 @@ from agent_fox.core.values import dataclass
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Ticket
     from agent_fox.core.verdict import Report
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.engine.docket import Docket, Handled
     from agent_fox.engine.review_persistence import Judge
 
@@ -20,7 +21,7 @@ class EndedSession:
     """A session's end as a handler sees it. `failure` is empty where it ended well; `landed` is a coder's commit.
 
     `report` is what a verifier's `judges` said, where it was read before the transaction. `facts` belong to the
-    failure, and are recorded where the session is tried again.
+    failure, and are recorded where the session is tried again. `way_back` leads from a verifier's tree to a better one.
     """
 
     ticket: Ticket
@@ -32,6 +33,7 @@ class EndedSession:
     session_id: int | None = None
     report: Report | None = None
     facts: Mapping[str, object] = field(default_factory=dict)
+    way_back: WayBack | None = None
 
     @property
     def output(self) -> str:

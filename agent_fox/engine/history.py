@@ -45,6 +45,14 @@ def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | N
     return _KIND_ROWS.get(kind)
 
 
+class BestFacts(BaseModel, defer_build=True):
+    """What a decision says of the best tree, in a sentence."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    told: str = ""
+
+
 class Facts(BaseModel, defer_build=True):
     """As much as screens need of what a decision was made from."""
 
@@ -59,6 +67,7 @@ class Facts(BaseModel, defer_build=True):
     failure: str = ""
     ceiling: str | None = None
     findings: tuple[tuple[str, str, str | None], ...] = ()
+    best: BestFacts = BestFacts()
 
 
 class StepTaken(BaseModel, defer_build=True):
@@ -71,7 +80,10 @@ class StepTaken(BaseModel, defer_build=True):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids."""
+    """One recorded decision. `about` is the node whose session's end it answers; `blamed` are node ids.
+
+    `best` says where the branch stands, where the last attempt was worse than an earlier one.
+    """
 
     id: int
     at: str
@@ -89,6 +101,7 @@ class Ruling:
     progress: str
     step: str
     note: str
+    best: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +198,7 @@ def _ruling(db: Database, uid: str, row: tuple[object, ...]) -> Ruling:
         None if cause is None else str(cause), int(str(attempt)), int(str(reading)),
         None if session is None else int(str(session)), None if commit is None else str(commit),
         known.failing, known.unknown, tuple(names_of(db, known.blamed)), known.progress, step, text,
+        known.best.told,
     )  # fmt: skip
 
 
@@ -237,7 +251,7 @@ def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:
         "SELECT v.session_id, v.requirement_id, v.verdict, coalesce((SELECT p.verdict FROM verification_results AS p "
         "WHERE p.spec_name = v.spec_name AND p.requirement_id = v.requirement_id AND p.id < v.id "
         "ORDER BY p.id DESC LIMIT 1), ''), v.evidence, v.note FROM verification_results AS v "
-        "WHERE v.node_uid = ? AND v.session_id IS NOT NULL ORDER BY v.id"
+        "WHERE v.node_uid = ? AND v.session_id IS NOT NULL AND v.restores IS NULL ORDER BY v.id"
     )
     found: dict[int, list[VerdictRow]] = {}
     for session, *rest in db.execute(sql, [uid]):

@@ -28,7 +28,7 @@ from agent_fox.engine.lateness import awaited_of
 from agent_fox.engine.launching import running
 from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.result_handler import VerifierHandler
-from agent_fox.engine.review_persistence import Judge, VerifierResult
+from agent_fox.engine.review_persistence import Judge, VerifierResult, known_by
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.scope import Scope, told
 from agent_fox.engine.watch import unwatched
@@ -147,8 +147,9 @@ def hand_in(
     `commit` and `tree` name what was judged; `failure` says why there is no report: a crash, a time-out. A report that
     is late, doubled, or about another commit than the launch was pinned at is ignored, and changes nothing.
     """
-    report = said if isinstance(said, Report) else None
-    judges = () if isinstance(said, Report) else (Judge(HOST, said),)
+    host = Judge(HOST, said if isinstance(said, str) else "")
+    report = known_by(host, said) if isinstance(said, Report) else None
+    judges = () if isinstance(said, Report) else (host,)
     with writing(connection) as db:
         session = end_session(db, ticket, Archetype.VERIFIER, commit, at, {"tree": tree, "reason": failure})
         result = VerifierResult(ticket, commit, tree, judges, report, failure, session.id)

@@ -38,14 +38,14 @@ from agent_fox.system import clock
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.system.state_folders import artifacts_in, file_name
-from agent_fox.verifier.order import Counterfactual, Untested, write_order
+from agent_fox.verifier.order import CheckOrder, Counterfactual, Untested, write_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from sqlite_utils import Database
 
-    from agent_fox.config import AgentSettings, Settings
+    from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
     from agent_fox.engine.docket import SpecShelf
 
@@ -200,11 +200,7 @@ class Workshop:
         file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
         grounds = grounds_of(self.repo, self.settings, os.environ)
         order = replace(
-            order_among(db, file.spec),
-            configured=tuple(verify.commands),
-            reports=tuple(verify.reports),
-            untested=Untested(verify.untested),
-            counterfactual=Counterfactual(verify.counterfactual),
+            as_set(order_among(db, file.spec), verify),
             stated=sessions.stated(db, planned.node.spec_name),
             sealed=Sealed(verify.sealed),
             is_reviewed=review_of(db, planned.node.spec_name) is not None,
@@ -212,11 +208,6 @@ class Workshop:
             reveal=Reveal(verify.reveal),
             agreed=agreements(db, grounds, clock.now(), planned.node.spec_name),
             spec_files={part.id: file.spec.place(part.id).rpartition(":")[0] for part in file.parts},
-            timeout=verify.timeout,
-            sandbox=SandboxMode(verify.sandbox),
-            network=verify.network,
-            memory=verify.memory_mib * 1024**2,
-            processes=verify.processes,
             artifacts=str(self.artifacts),
             flaky_file=str(self.launches.parent / "flaky.json"),
             proofs_folder=str(self.launches.parent / "proofs"),
@@ -224,6 +215,22 @@ class Workshop:
         document: dict[str, object] = json.loads(write_order(order))
         bound = self.bound(db, planned)
         return document | ({LIBRARY: order_for(db, planned.node.spec_name, bound, self.repo)} if bound else {})
+
+
+def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:
+    """The order as the settings want it: what runs, within which limits, and what follows."""
+    return replace(
+        order,
+        configured=tuple(verify.commands),
+        reports=tuple(verify.reports),
+        untested=Untested(verify.untested),
+        counterfactual=Counterfactual(verify.counterfactual),
+        timeout=verify.timeout,
+        sandbox=SandboxMode(verify.sandbox),
+        network=verify.network,
+        memory=verify.memory_mib * 1024**2,
+        processes=verify.processes,
+    )
 
 
 def commit_message(planned: PlannedNode, session: SessionRow) -> str:

@@ -26,7 +26,7 @@ def rung_of(db: Database, spec_name: str) -> int:
     """Of the last session that ended with a verdict."""
     sql = (
         "SELECT s.rung FROM verification_results AS v JOIN sessions AS s ON s.id = v.session_id "
-        "WHERE v.spec_name = ? ORDER BY v.id DESC LIMIT 1"
+        "WHERE v.spec_name = ? AND v.restores IS NULL ORDER BY v.id DESC LIMIT 1"
     )
     row = db.execute(sql, [spec_name]).fetchone()
     return int(row[0]) if row else 0

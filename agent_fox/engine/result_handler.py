@@ -31,6 +31,7 @@ from agent_fox.core.standing import Step
 from agent_fox.core.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine import blocking_history, final_review, promotion, waiving
+from agent_fox.engine.best_tree import WayBack, fact_of, go_back, left_with, without_undone
 from agent_fox.engine.board import round_edges
 from agent_fox.engine.changed_tests import changers
 from agent_fox.engine.convergence import rounds_since_reset, suspects_since_pass
@@ -67,6 +68,7 @@ class VerifierHandler:
         facts, round_ = gather(docket, planned, judged, result, past)
         decision = decide(judged, awaited_of(planned, pinned), budget_of(docket, planned), facts)
         record = facts_record(docket, planned, report, judged, facts, round_)
+        record |= after_going_back(judged, result.way_back)
         return carry(docket, planned, result, judged, decision, record)
 
 
@@ -77,8 +79,11 @@ def budget_of(docket: Docket, planned: PlannedNode) -> Budget:
 def gather(
     docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, past: list[DecisionRow]
 ) -> tuple[Facts, Round]:
-    """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded."""
-    suspects = blamed_coders(docket, planned, judged, past)
+    """Who is to blame, whether the work converges, which ceiling is reached: all from what is recorded.
+
+    Blamed is who owns what fails on the tree that the branch is left with; the report itself tells the progress.
+    """
+    suspects = blamed_coders(docket, planned, left_with(judged, result.way_back), without_undone(past, result.way_back))
     uids = frozenset(suspect.uid for suspect in suspects)
     failures = frozenset(failure_of(judged.counted[part].verdict) for part in judged.failing)
     round_ = Round(failures, uids)
@@ -142,6 +147,14 @@ def facts_record(
     }
 
 
+def after_going_back(judged: Judged, back: WayBack | None) -> dict[str, object]:
+    """What is recorded besides where the report's tree is worse than the best one, and what fails on the latter."""
+    if back is None:
+        return {}
+    left = left_with(judged, back)
+    return {"failing": list(left.failing), "unknown": list(left.unknown), **fact_of(back, judged)}
+
+
 def carry(
     docket: Docket,
     planned: PlannedNode,
@@ -197,11 +210,19 @@ def recode(
     number, moved = docket.record(
         planned, "Recode", moves, session_id=result.session_id, commit=result.commit, facts=record
     )
-    persist(docket, planned, judged, result, number)
-    promotion.faulty(docket, planned.node.spec_name, judged, number, result.commit or "", result.tree or "")
+    leave(docket, planned, result, judged, number)
     waits = round_edges(decision.blamed, planned.node.uid)
     add_retry_edges(docket.db, waits, number)
     return Handled(decision, number, moved, waits=waits)
+
+
+def leave(docket: Docket, planned: PlannedNode, result: VerifierResult, judged: Judged, number: int) -> Judged:
+    """Write what was read, and what the branch is left with, where it goes back. Gives what holds then."""
+    persist(docket, planned, judged, result, number)
+    go_back(docket, planned, result.way_back, number, result.session_id)
+    left = left_with(judged, result.way_back)
+    promotion.faulty(docket, planned.node.spec_name, left, number, result.commit or "", result.tree or "")
+    return left
 
 
 def reread(
@@ -220,14 +241,16 @@ def escalate(
     record: dict[str, object],
 ) -> Handled:  # fmt: skip
     """History, one issue per cause, and only then completed, as escalated and not as verified."""
-    open_ids = judged.failing or judged.unknown
+    back = result.way_back
+    left = left_with(judged, back)
+    open_ids = left.failing or left.unknown
     number, moved = blocking_history.block(
-        docket, planned, Step.ESCALATE, decision.cause, reason_of(decision.cause, judged, record),
+        docket, planned, Step.ESCALATE, decision.cause, reason_of(decision.cause, left, record, back),
         session_id=result.session_id, commit=result.commit, facts=record, requirements=open_ids,
     )  # fmt: skip
-    persist(docket, planned, judged, result, number)
-    promotion.faulty(docket, planned.node.spec_name, judged, number, result.commit or "", result.tree or "")
-    effects = file_issues(docket, planned, number, decision.cause, judged, result.commit, moved)
+    leave(docket, planned, result, judged, number)
+    commit = result.commit if left is judged or back is None else back.best.commit
+    effects = file_issues(docket, planned, number, decision.cause, left, commit, moved, back, judged)
     return Handled(decision, number, moved, effects)
 
 
@@ -240,12 +263,13 @@ def tests_at_fault(judged: Judged) -> Iterator[str]:
             yield f"{kind}: {', '.join(found)}"
 
 
-def reason_of(cause: Cause, judged: Judged, record: dict[str, object]) -> str:
-    """One sentence for the history: the whole reason, not cut."""
+def reason_of(cause: Cause, judged: Judged, record: dict[str, object], back: WayBack | None = None) -> str:
+    """One sentence for the history: the whole reason, not cut. `judged` is what the branch is left with."""
     verb = "fails" if len(judged.failing) == 1 else "fail"
     failing = f"{counted(len(judged.failing), 'requirement')} {verb}: {', '.join(judged.failing)}"
     unclear = f"{len(judged.unknown)} have no clear verdict: {', '.join(judged.unknown)}" if judged.unknown else ""
     notes = record["notes"]
     said = "; ".join([*tests_at_fault(judged), *(notes if isinstance(notes, list) else [])])
     ceiling = f"ceiling: {record['ceiling']}" if cause is Cause.CEILING else ""
-    return "; ".join(part for part in (cause.value, ceiling, failing if judged.failing else "", unclear, said) if part)
+    whole = (cause.value, ceiling, failing if judged.failing else "", unclear, back.told if back else "", said)
+    return "; ".join(part for part in whole if part)

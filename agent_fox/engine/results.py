@@ -14,7 +14,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
-from agent_fox.engine import closing, conflicts, launching, tip
+from agent_fox.engine import closing, conflicts, going_back, launching, tip
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.handling import EndedSession as EndedSession  # plugins import both from here
@@ -35,6 +35,7 @@ from agent_fox.system import clock, git
 
 if TYPE_CHECKING:
     from agent_fox.core.cut_off import CutOff
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.store.sessions import LaunchRow, SessionRow
 
 LANDING_TRIES = 5
@@ -45,8 +46,9 @@ class Verifiers(VerifierHandler):
 
     def handle_session(self, docket: Docket, ended: EndedSession) -> Handled:
         result = VerifierResult(
-            ended.ticket, ended.pinned, ended.tree, ended.judges, ended.report, ended.failure, ended.session_id
-        )
+            ended.ticket, ended.pinned, ended.tree, ended.judges, ended.report, ended.failure, ended.session_id,
+            ended.way_back,
+        )  # fmt: skip
         return self.handle(docket, result, ended.pinned)
 
 
@@ -89,6 +91,7 @@ class Ended:
     judges: tuple[Judge, ...] = ()
     report: Report | None = None
     cut_off: CutOff | None = None
+    way_back: WayBack | None = None
 
 
 DocketOf = Callable[[Database, str], Docket]
@@ -129,7 +132,8 @@ def take_result(registry: Registry, docket: DocketOf, db: Database, integration:
     """Everything that this end means, in one transaction. The branch is not moved yet."""
     landing = prepare_landing(db, integration, ended)
     tree = git.tree_of(integration.repo, ended.launch.pinned)
-    ended = with_report(docket(db, clock.now()), ended)
+    before = docket(db, clock.now())
+    ended = with_way_back(before, integration, with_report(before, ended), tree)
     with transaction(db):
         desk = docket(db, clock.now())
         record_cut_off(db, desk.at, ended.session, ended.cut_off)
@@ -144,6 +148,11 @@ def with_report(docket: Docket, ended: Ended) -> Ended:
     if node.archetype is not Archetype.VERIFIER or ended.end.kind is not EndKind.ENDED:
         return ended
     return replace(ended, report=read_judges(ended.judges, docket.file_of(node.spec_name)))
+
+
+def with_way_back(docket: Docket, integration: Integration, ended: Ended, tree: str) -> Ended:
+    """The end of a verifier's session with the commit that the branch goes back by, where its report calls for it."""
+    return replace(ended, way_back=going_back.way_back(docket, integration, ended.planned, ended.report, tree))
 
 
 def record_result(
@@ -222,6 +231,7 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         landed=landing.commit if isinstance(landing, Landing) else None,
         session_id=session.id,
         report=ended.report,
+        way_back=ended.way_back,
         facts=conflict_of(db, ended, landing),
     )
 
@@ -268,19 +278,16 @@ def build_again(
     docket: DocketOf, db: Database, integration: Integration, ended: Ended, session: SessionRow
 ) -> Handled | None:
     """The landing once more where the tip is another one now; taken back where it conflicts."""
+    if session.archetype is Archetype.VERIFIER:
+        return going_back.build_again(docket, db, integration, session)
     if tip.expected(db, integration) == session.base:
         return None
     again = prepare_landing(db, integration, ended)
     if not isinstance(again, Landing):
         return take_back(docket, db, ended, again)
-    record_landing(db, session.id, again)
-    return None
-
-
-def record_landing(db: Database, session_id: int, landing: Landing) -> None:
     with transaction(db):
-        sessions.set_session(db, session_id, {"base_commit": landing.base, "landed_commit": landing.commit})
-        evidence.record_session(db, session_id, clock.now())
+        sessions.record_landing(db, session.id, again.base, again.commit, clock.now())
+    return None
 
 
 def take_back(docket: DocketOf, db: Database, ended: Ended, landing: Conflict | None) -> Handled:

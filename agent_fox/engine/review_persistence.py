@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.answer import read_report
 from agent_fox.core.judgement import Judged, judge
+from agent_fox.core.known import word_of_pass
 from agent_fox.core.panel import Opinion, confer
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Report
-from agent_fox.session.built_in import LIBRARY
+from agent_fox.core.verdict import Report, Verdict
+from agent_fox.session.built_in import CHECKS, LIBRARY
 from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Ticket
+    from agent_fox.engine.best_tree import WayBack
     from agent_fox.engine.docket import Docket, SpecFile
     from agent_fox.store.plan import PlannedNode
 
@@ -34,7 +37,8 @@ class VerifierResult:
     """The end of one verifier session, as the engine or a host hands it in.
 
     `report` is given where the caller has read it already; else what the `judges` printed is read. `failure` says why
-    there is no report at all: a crash, a time-out, changed sources; it is a spent reading.
+    there is no report at all: a crash, a time-out, changed sources; it is a spent reading. `way_back` is there where
+    the best tree that was read is better, and whoever has the branch can go back to it.
     """
 
     ticket: Ticket
@@ -44,6 +48,7 @@ class VerifierResult:
     report: Report | None = None
     failure: str = ""
     session_id: int | None = None
+    way_back: WayBack | None = None
 
 
 def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) -> Report:
@@ -64,7 +69,17 @@ def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
 def heard(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
     if judge.failure:
         return Report(notes=(judge.failure,), is_readable=False)
-    return read_report(judge.output, index, trusted=judge.is_trusted)
+    return known_by(judge, read_report(judge.output, index, trusted=judge.is_trusted))
+
+
+def known_by(judge: Judge, report: Report) -> Report:
+    """The report in which each verdict has the word that a PASS of this judge counts under."""
+    is_by_tests = judge.is_trusted and judge.name == CHECKS
+
+    def known(verdict: Verdict) -> Verdict:
+        return replace(verdict, how=word_of_pass(verdict.how, is_by_tests=is_by_tests, is_ours=judge.is_trusted))
+
+    return replace(report, verdicts={part: known(verdict) for part, verdict in report.verdicts.items()})
 
 
 def judge_result(docket: Docket, planned: PlannedNode, report: Report, result: VerifierResult) -> Judged:

@@ -107,6 +107,7 @@ class Engine(Workplace):
             orders=orders,
             watch=self.watch,
             is_final_check=self.settings.policy.final_check,
+            is_reproving=options.reprove,
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),

@@ -102,6 +102,7 @@ class Run:
     orders: Orders
     watch: Watch
     is_final_check: bool = True
+    is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
@@ -116,6 +117,8 @@ class Run:
 
     def go(self) -> Stop:
         """Work until nothing is left to do, or nothing more may be launched. Gives the reason and exit code."""
+        if self.is_reproving:
+            self.reopen(final_check.reprove)
         with self.pool() as submit:
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
@@ -361,11 +364,13 @@ class Run:
     def check_the_tip(self) -> bool:
         """Read again what was proven on another tree than the final tip's, elsewhere, or long ago. True if there is
         something to do."""
-        if not self.is_final_check:
-            return False
+        return self.is_final_check and self.reopen(final_check.reopen_stale)
+
+    def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
+        """Reopen the verifiers that this finds on the tip. True if there are any."""
         present = self.present(self.lookout.tip())
         with transaction(self.db):
-            handled = final_check.reopen_stale(self.docket(self.db, clock.now()), self.board, present)
+            handled = stale(self.docket(self.db, clock.now()), self.board, present)
         for one in handled:
             self.board.apply(one)
             self.watch(RunEvent("reopened", handled=one))

@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.filing import Says
+from agent_fox.core.known import grouped
+from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.verdict import Word
 from agent_fox.core.words import counted
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
     from agent_fox.core.judgement import Judged
     from agent_fox.engine.docket import Docket
+    from agent_fox.store import known as known_store
     from agent_fox.store.plan import PlannedNode
+else:
+    known_store = late_module("agent_fox.store.known")
 
 WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400
@@ -67,7 +72,7 @@ def settle_issues(
     """
     spec_name = planned.node.spec_name
     waived = docket.waiver_lines(spec_name)
-    words = closing_words(spec_name, commit, len(proven), waived)
+    words = closing_words(spec_name, commit, len(proven), waived, known_lines(docket, spec_name))
     return tuple(
         _settled(docket, planned, decision_id, fingerprint, words, proven, len(waived), is_whole=True)
         for fingerprint in outbox.issues_of_spec(docket.db, spec_name)
@@ -221,11 +226,23 @@ def passed_words(spec_name: str, commit: str | None, parts: tuple[str, ...]) -> 
     return f"Repaired: {listed} of {spec_name} {verb} on commit `{commit}`. The spec as a whole is not proven yet."
 
 
-def closing_words(spec_name: str, commit: str | None, count: int, waived: tuple[str, ...]) -> str:
-    """What passes on which commit; and what only a person's signature stands for, with all that was signed."""
+def known_lines(docket: Docket, spec_name: str) -> tuple[str, ...]:
+    """How the requirements of a spec are known, a line for each word: `4 red without: 01-REQ-1.1, ...`."""
+    waived = docket.waived(spec_name)
+    known = known_store.words_known(docket.db, lambda _, part: part in waived, spec_name).get(spec_name, {})
+    found = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in grouped(known).items())
+    return tuple(f"{count} {one_line(word, 200)}: {ids}" for word, ids, count in found)
+
+
+def closing_words(
+    spec_name: str, commit: str | None, count: int, waived: tuple[str, ...], known: tuple[str, ...] = ()
+) -> str:
+    """What passes on which commit, and how each of it is known; and what only a person's signature stands for, with
+    all that was signed."""
+    how = "\n".join(["\n\nHow each is known:\n", *(f"- {line}" for line in known)]) if known else ""
     if not waived:
         one, several = f"the only requirement of {spec_name} passes", f"all {count} requirements of {spec_name} pass"
-        return f"Proven: {one if count == 1 else several} on commit `{commit}`."
+        return f"Proven: {one if count == 1 else several} on commit `{commit}`.{how}"
     listed = "\n".join(f"- {one_line(line, LONGEST_WAIVER)}" for line in waived)
     passed = f"{count - len(waived)} of {counted(count, 'requirement')} of {spec_name} pass on commit `{commit}`"
-    return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}"
+    return f"Waived: {passed}; no evidence, but a person's signature, stands for the rest:\n\n{listed}{how}"

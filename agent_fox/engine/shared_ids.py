@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,11 @@ _NAMES_ITS_SPEC = regex(r"\d+-REQ-", re.IGNORECASE)
 
 def order_among(db: Database, spec: Spec) -> CheckOrder:
     """What a spec asks to be checked, with what the state knows of the other specs."""
-    others = stored.ids_of_others(db, spec.name)
+    return order_beside(spec, stored.ids_of_others(db, spec.name))
+
+
+def order_beside(spec: Spec, others: Mapping[str, Collection[str]]) -> CheckOrder:
+    """The same, where other specs, by name, have these ids; one without any has had ids that nobody knows."""
     entries = {entry for trace in spec.traceability for entry in trace.tests_specified}
     ids = {*spec.expected, *(one.id for one in spec.requirements)}
     ids = {id for id in ids | {id.rpartition(".")[0] for id in ids} if id and not _NAMES_ITS_SPEC.match(id)}

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from agent_fox.core.filing import Says
+from agent_fox.core.known import grouped
 from agent_fox.core.markdown import code, one_line
 from agent_fox.engine.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
@@ -93,8 +94,12 @@ def slot_of(docket: Docket, spec_name: str) -> str:
 def text_of(findings: SpecFindings) -> str:
     """What is proven in one line; then, where that is not all, what is not, and who decides what comes next."""
     if findings.is_proven:
-        return f"{proven_line(findings)}\n\nThis issue is left as it is: closing it is a person's decision.\n"
-    listed = "\n".join(f"- {line}" for line in (*open_lines(findings), *waiver_lines(findings)))
+        known = "\n".join(f"- {line}" for line in known_lines(findings))
+        return (
+            f"{proven_line(findings)}\n\n{known}\n\nThis issue is left as it is: closing it is a person's decision.\n"
+        )
+    every = (*open_lines(findings), *waiver_lines(findings), *known_lines(findings))
+    listed = "\n".join(f"- {line}" for line in every)
     name = findings.account.name
     story = f"`agent-fox explain {findings.verifier.node.id}` tells the whole story."
     return f"{summary_line(findings)}\n\n{listed}\n\nVerification of {code(name)}: {standing(findings)}. {story}\n"
@@ -129,6 +134,12 @@ def open_lines(findings: SpecFindings) -> Iterator[str]:
     for ids, one, several in kinds:
         if ids:
             yield f"{len(ids)} {one if len(ids) == 1 else several}: {named(ids)}"
+
+
+def known_lines(findings: SpecFindings) -> Iterator[str]:
+    """How what is proven is known, a line for each word."""
+    how = {part: findings.account.how.get(part, "") for part in findings.account.proven}
+    yield from (f"{len(ids)} known as {word}: {named(ids)}" for word, ids in grouped(how).items())
 
 
 def waiver_lines(findings: SpecFindings) -> Iterator[str]:

@@ -4,12 +4,13 @@ overall one. Made from the state alone, whole each time: a lost file is written 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.known import counts_in_words
 from agent_fox.core.markdown import cell, code, cut, fenced, one_line, printable, quoted
 from agent_fox.core.values import dataclass
 from agent_fox.engine import history
@@ -101,7 +102,7 @@ def report_of(db: Database, findings: SpecFindings) -> str:
     sections = (
         f"# Verification of {one_line(findings.account.name, LONGEST_LINE)}",
         head(db, findings),
-        table(parts, kinds),
+        table(parts, kinds, findings.account.how),
         not_proven(parts, kinds, said),
         passing(parts, kinds, said),
         waivers(findings),
@@ -149,7 +150,8 @@ def head(db: Database, findings: SpecFindings) -> str:
     why = f": {one_line(held.reason, LONGEST_LINE)}" if held else ""
     issue = history.open_issue_of(db, found.name)
     lines = [
-        f"**Overall: {overall(findings)}**, {len(found.proven)} of {found.expected} requirements pass.",
+        f"**Overall: {overall(findings)}**, {len(found.proven)} of {found.expected} requirements pass"
+        + (f": {one_line(counts_in_words(found.known), LONGEST_LINE)}." if found.known else "."),
         "",
         f"- verifier {code(node.id)}: {found.standing}{why}",
         f"- commit {code(findings.commit)}" if findings.commit else "- no commit was read",
@@ -158,16 +160,18 @@ def head(db: Database, findings: SpecFindings) -> str:
     return "\n".join(lines)
 
 
-def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str]) -> str:
-    header = ["| requirement | verdict | gate | commit | session | record | at |", "|---|---|---|---|---|---|---|"]
-    return "\n".join([*header, *(row(part, kinds.get(part.requirement, "not read")) for part in parts)])
+def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str], how: Mapping[str, str]) -> str:
+    columns = ("requirement", "verdict", "how it is known", "gate", "commit", "session", "record", "at")
+    header = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    rows = (row(part, kinds.get(part.requirement, "not read"), how.get(part.requirement, "")) for part in parts)
+    return "\n".join([*header, *rows])
 
 
-def row(part: PartEvidence, kind: str) -> str:
+def row(part: PartEvidence, kind: str, how: str) -> str:
     about = (
         cell(code(one[:length])) for one, length in ((part.commit, SHORT), (part.session, 200), (part.record, SHORT))
     )
-    return f"| {cell(part.requirement)} | {kind} | {part.gate} | {' | '.join(about)} | {part.at} |"
+    return f"| {cell(part.requirement)} | {kind} | {cell(how)} | {part.gate} | {' | '.join(about)} | {part.at} |"
 
 
 def not_proven(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:

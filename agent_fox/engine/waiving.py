@@ -267,16 +267,17 @@ def waivable(docket: Docket, grounds: Grounds, part: StoredPart) -> AboutRequire
 
 def refuse_proven(docket: Docket, part: StoredPart) -> None:
     """Raises WaiverRefused for a requirement that needs no waiver."""
-    required = docket.policy.required_state
+    required, passed = docket.policy.required_state, look(docket.db, part.spec_name, frozenset()).passed
     gate = next((row for row in gates_of(docket.db, part.spec_name) if row.requirement_id == part.id), None)
     is_reached = gate is not None and gate.version == part.version and gate.state is not Gate.WAIVED
+    is_reached = is_reached and part.id in passed  # a later reading that gave no clear verdict leaves the gate
     if gate is not None and is_reached and is_enough(required, gate.state, was_proved=gate.was_proved):
         raise WaiverRefused(f"{part.id} is {gate.state}, on {gate.commit[:12] or 'record'}: there is nothing to waive")
     if gate is not None and (gate.state, Gate.WAIVED) not in {*TRANSITIONS, (Gate.WAIVED, Gate.WAIVED)}:
         raise WaiverRefused(
             f"{part.id}: a gate that is {gate.state} cannot be waived; have it read again first (reset)"
         )
-    if required is Gate.TESTED and part.id in look(docket.db, part.spec_name, frozenset()).passed:
+    if required is Gate.TESTED and part.id in passed:
         raise WaiverRefused(f"{part.id} has passed: there is nothing to waive; `agent-fox explain {part.spec_name}`")
 
 

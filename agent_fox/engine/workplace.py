@@ -39,6 +39,7 @@ class RunOptions:
     skip_broken: bool = False
     new_run: bool = False
     redo: bool = False
+    reprove: bool = False
 
 
 @dataclass
@@ -60,6 +61,11 @@ class Workplace:
         if unknown:
             known = ", ".join(spec.name for spec in scope.plan.specs)
             raise RunRefused(f"--spec {', '.join(sorted(unknown))}: no such spec; there are: {known}")
+        if options.reprove and self.settings.verify.counterfactual == "off":
+            raise RunRefused(
+                '--reprove: [verify] counterfactual is "off", so that a reading would show no more than before; '
+                'set it to "require" or "report"'
+            )
         preflight.check_settings(self.settings, scope.plan, backends_of(self.plugins), self.root)
         self.tracker()
         self.handlers()

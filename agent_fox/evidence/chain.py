@@ -5,7 +5,7 @@ Read from the ledger and the tables beside it; nothing is judged anew, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
@@ -16,6 +16,7 @@ from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.evidence.waivers import Grounds, held, waived_now
 from agent_fox.store import ledger
 from agent_fox.store.evidence import address
+from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
@@ -47,7 +48,9 @@ class Now:
 class Proof:
     """One record of the chain. `why_stale` says why it does not count now; empty where it does.
 
-    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen.
+    `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen; `how` a PASS was known, by
+    the word that it was recorded with. `restores` is the number of the verdict whose reading counts again by this one,
+    empty for a reading of its own.
     """
 
     id: str
@@ -71,6 +74,8 @@ class Proof:
     log: str
     is_current: bool
     why_stale: tuple[str, ...]
+    restores: str = ""
+    how: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +137,7 @@ class ReviewLine:
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Everything. `is_proven_now`: the current verdict is PASS, its record counts as things stand, and its
-    spec is not escalated.
+    spec is not escalated. `how` it is known: a word of `core.proof.How`, empty where it is not.
 
     `proofs` are oldest first, the newest `MOST_RECORDS` of them (`left_out` counts the others). `check` are commands
     that show it again, on any machine with the repository; `head` is the ledger's.
@@ -153,6 +158,7 @@ class Chain:
     bound: tuple[Bound, ...]
     check: tuple[str, ...]
     head: Tip
+    how: str = ""
 
     @property
     def current(self) -> Proof | None:
@@ -191,7 +197,13 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
         bound=bound[:MOST_STEPS],
         check=tuple(how_to_check(last)),
         head=tip_of(db),
+        how=how_of(db, part, waived or frozenset()),
     )
+
+
+def how_of(db: Database, part: StoredPart, waived: Collection[str]) -> str:
+    known = words_known(db, lambda _, name: name in waived, part.spec_name)
+    return known.get(part.spec_name, {}).get(part.id, "")
 
 
 def is_escalated(db: Database, spec_name: str) -> bool:
@@ -219,6 +231,8 @@ def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[s
         commit=record.artifact.commit, tree=record.artifact.tree, environment=context.environment,
         verifier=context.verifier, log=outcome.log_ref, is_current=record.identity in current,
         why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
+        restores=str(record.body.get("restores", "")),
+        how=str(record.body.get("how", "")),
     )  # fmt: skip
 
 

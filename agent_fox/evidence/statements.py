@@ -84,10 +84,11 @@ def _configuration(record: Evidence) -> Iterator[Json]:
 
 
 def _verdict(record: Evidence) -> dict[str, Json]:
-    about, context = record.about, record.context
+    about, context, how = record.about, record.context, record.body.get("how")
     return {
         "requirement": {"address": about.address, "version": about.version},
         "verdict": record.outcome.status,
+        **({"how": how} if how else {}),
         "verifier": context.verifier,
         "environment": context.environment,
         "judgedAt": record.timestamp,

@@ -6,6 +6,7 @@ When each may happen, and what is written down between the two, is the engine's 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict
 
-__all__ = ["Conflict", "Integration", "Landing", "Style", "build_landing", "move"]
+__all__ = ["Conflict", "Integration", "Landing", "Style", "build_landing", "build_reversal", "move"]
 
 
 class Style(StrEnum):
@@ -67,6 +68,25 @@ def build_landing(
         return Landing(tip, tip)
     parents = [tip] if style is Style.SQUASH else [tip, work_commit]
     return Landing(tip, git_objects.commit_tree(repo, merged.tree, parents, message, git.identity(repo)))
+
+
+def build_reversal(repo: Path, tip: str, landings: Sequence[Landing], message: str) -> Landing | Conflict:
+    """What landed as `landings`, the newest first, taken off `tip`: one commit on it. Raises GitError; moves nothing.
+
+    Each is a three-way merge, from what it landed as to what stood there before, so that later work of others stays.
+    A landing whose commit is its base: nothing of it was left to take off.
+    """
+    who, at = git.identity(repo), tip
+    for landing in landings:
+        before = git_objects.commit_tree(repo, git.tree_of(repo, landing.base), [landing.commit], message, who)
+        merged = git_objects.merge(repo, at, before)
+        if isinstance(merged, Conflict):
+            return merged
+        at = git_objects.commit_tree(repo, merged.tree, [at], message, who)
+    tree = git.tree_of(repo, at)
+    if tree == git.tree_of(repo, tip):
+        return Landing(tip, tip)
+    return Landing(tip, git_objects.commit_tree(repo, tree, [tip], message, who))
 
 
 def is_in(style: Style, repo: Path, commit: str, tip: str) -> bool:

@@ -195,7 +195,9 @@ def _verdict(row: Row) -> Evidence:
             "read_as": row["read_as"], "said": row["said"], "note": quoted(row["note"]),
             "evidence": quoted(row["evidence"]), "evidence_sha256": digest(row["evidence"]),
             "failing_tests": row["failing_tests"], "disposition": row["disposition"],
+            **({} if row["restores"] is None else {"restores": row["restores"]}),
             **({"expectation": json.loads(row["expectation"])} if row["expectation"] else {}),
+            **({"how": row["how"]} if row["how"] else {}),
         },
     )  # fmt: skip
 

@@ -53,7 +53,8 @@ SELECT t.id, t.at, l.position, l.content, t.verdict AS 'result.status',
     t.session_id AS 'run_context.session', t.decision_id AS 'run_context.decision',
     coalesce(t.command, '') AS 'run_context.command', t.read_as AS 'body.read_as', t.said AS 'body.said',
     t.evidence AS 'body.evidence_sha256|digest', t.disposition AS 'body.disposition',
-    t.failing_tests AS 'body.failing_tests', t.expectation AS 'body.expectation|json'
+    t.failing_tests AS 'body.failing_tests', t.restores AS 'body.restores',
+    t.expectation AS 'body.expectation|json', t.how AS 'body.how'
 FROM verification_results AS t LEFT JOIN ledger AS l ON l.identity = 'verdict:' || t.id ORDER BY t.id
 """
 GATES = """

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+FORMATS = 7
+"""How many migrations there are (`schema.MIGRATIONS`), for who only reads and needs none of them."""
+
 
 def light_database(connection: sqlite3.Connection) -> Database:
     """Like `Database(connection)`, where nothing is written but in an open transaction: no statement commits."""

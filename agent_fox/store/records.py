@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from agent_fox.core.expectations import Expectation
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
+from agent_fox.core.proof import How
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Unproven, Word
 from agent_fox.store import evidence
@@ -153,7 +154,7 @@ def store_verdicts(
 VERDICT_COLUMNS = (
     "id, superseded_by, spec_name, requirement_id, verdict, read_as, said, evidence, note, command, first_error, "
     "failing_tests, disposition, expectation, text_version, node_uid, session_id, decision_id, attempt, reading, "
-    "commit_id, tree, at"
+    "commit_id, tree, at, how"
 )
 
 
@@ -169,7 +170,7 @@ def verdict_row(origin: VerdictOrigin, counted: Counted, version: str) -> tuple[
         origin.spec_name, verdict.requirement_id, counted.word, counted.read, verdict.said, verdict.evidence,
         verdict.note, command, first_error, verdict.failing_tests, disposition, expectation, version, origin.node_uid,
         origin.session_id, origin.decision_id, origin.ticket.attempt, origin.ticket.reading, origin.commit,
-        origin.tree, origin.at,
+        origin.tree, origin.at, (verdict.how or How.JUDGED) if counted.word is Word.PASS else None,
     )  # fmt: skip
 
 
@@ -234,7 +235,7 @@ def past_readings(
     found: dict[str, tuple[PastReading, ...]] = {}
     sql = (
         "SELECT requirement_id, read_as, attempt, reading, text_version FROM verification_results "
-        "WHERE spec_name = ? AND tree = ? AND session_id IS NOT NULL ORDER BY id"
+        "WHERE spec_name = ? AND tree = ? AND session_id IS NOT NULL AND restores IS NULL ORDER BY id"
     )
     for part, word, attempt, reading, version in db.execute(sql, [spec_name, tree]):
         if versions.get(part) == version:
@@ -243,11 +244,13 @@ def past_readings(
 
 
 def last_passes(db: Database, spec_name: str, parts: Sequence[str]) -> dict[str, int]:
-    """The decision under which each requirement last counted as PASS."""
+    """The decision under which each requirement last counted as PASS, on a tree that the branch did not leave."""
     marks = ", ".join("?" * len(parts))
     sql = (
-        "SELECT requirement_id, max(decision_id) FROM verification_results "
-        f"WHERE spec_name = ? AND verdict = 'PASS' AND requirement_id IN ({marks}) GROUP BY requirement_id"
+        "SELECT requirement_id, max(decision_id) FROM verification_results AS v "
+        f"WHERE spec_name = ? AND verdict = 'PASS' AND requirement_id IN ({marks}) AND NOT EXISTS "
+        "(SELECT 1 FROM verification_results AS r WHERE r.id = v.superseded_by AND r.restores IS NOT NULL) "
+        "GROUP BY requirement_id"
     )
     return {part: decision for part, decision in db.execute(sql, [spec_name, *parts]) if decision is not None}
 
@@ -256,7 +259,8 @@ def failing_after(db: Database, spec_name: str, session_id: int) -> list[str]:
     """The ids that failed in the first report on the spec after a session."""
     sql = (
         "SELECT requirement_id FROM verification_results WHERE verdict = 'FAIL' AND session_id = ("
-        "SELECT min(session_id) FROM verification_results WHERE spec_name = ? AND session_id > ?) ORDER BY id"
+        "SELECT min(session_id) FROM verification_results WHERE spec_name = ? AND session_id > ?) "
+        "AND restores IS NULL ORDER BY id"
     )
     return [str(row[0]) for row in db.execute(sql, [spec_name, session_id])]
 

@@ -152,6 +152,12 @@ def set_session(db: Database, session_id: int, changes: Mapping[str, object]) ->
     change(db, "sessions", session_id, changes)
 
 
+def record_landing(db: Database, session_id: int, base: str, commit: str, at: str) -> None:
+    """The commit that the branch is to be moved to for this session, and the tip that it was built on."""
+    set_session(db, session_id, {"base_commit": base, "landed_commit": commit})
+    evidence.record_session(db, session_id, at)
+
+
 def set_landed(db: Database, session_id: int) -> None:
     """The branch has what the session recorded as landed; committed at once where no transaction is open."""
     db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session_id])

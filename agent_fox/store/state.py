@@ -10,12 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
-from agent_fox.store.light import light_database, whole_database
-from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.light import FORMATS, light_database, whole_database
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.store import schema
+else:
+    schema = late_module("agent_fox.store.schema")
 
 BUSY_SECONDS = 10.0
 CHECKPOINT_PAGES = 1000
@@ -138,7 +142,7 @@ def prepare(db: Database, path: Path) -> None:
 
 
 def check_readable(db: Database, path: Path) -> None:
-    if check_begun(db, path) < len(MIGRATIONS):
+    if check_begun(db, path) < FORMATS:
         raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
 
 
@@ -161,9 +165,9 @@ def check_version(db: Database, path: Path) -> int:
     found, has_tables = db.execute(FORMAT).fetchone()
     if found == 0 and has_tables:
         raise not_ours(path, "it has tables of another program")
-    if found > len(MIGRATIONS):
+    if found > FORMATS:
         raise StateError(
-            f"{path}: written by a newer agent-fox (format {found}, this one knows {len(MIGRATIONS)}); "
+            f"{path}: written by a newer agent-fox (format {found}, this one knows {FORMATS}); "
             "install that version or a later one"
         )
     return int(found)
@@ -171,8 +175,8 @@ def check_version(db: Database, path: Path) -> int:
 
 def migrate(db: Database, path: Path) -> None:
     """Apply what is missing, each migration in one transaction; another process may be doing the same."""
-    while (number := check_version(db, path)) < len(MIGRATIONS):
-        script = f"BEGIN IMMEDIATE;\n{MIGRATIONS[number]}\nPRAGMA user_version = {number + 1};\nCOMMIT;"
+    while (number := check_version(db, path)) < FORMATS:
+        script = f"BEGIN IMMEDIATE;\n{schema.MIGRATIONS[number]}\nPRAGMA user_version = {number + 1};\nCOMMIT;"
         try:
             db.executescript(script)
         except sqlite3.DatabaseError:

@@ -73,6 +73,11 @@ def waivers_of(db: Database, kind: str | None = None, spec_name: str | None = No
     return [WaiverRow(number, Columns(*columns), envelope) for *columns, number, envelope in rows]
 
 
+def has_waivers(db: Database) -> bool:
+    """Whether any was ever granted: looking up which count costs time."""
+    return db.execute("SELECT 1 FROM waivers LIMIT 1").fetchone() is not None
+
+
 def waiver_by_prefix(db: Database, prefix: str) -> list[WaiverRow]:
     """The waivers whose id begins so."""
     return [row for row in waivers_of(db) if row.id.startswith(prefix)]

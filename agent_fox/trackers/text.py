@@ -17,6 +17,8 @@ LONGEST_TITLE = 200
 LONGEST_BODY = 60_000
 LONGEST_UNPROVEN = 30_000
 LONGEST_TABLE = 8_000
+LONGEST_BEST = 1_000
+LONGEST_LOST = 8_000
 LONGEST_CHANGED = 12_000
 LONGEST_WAIVERS = 4_000
 LONGEST_WAIVER = 1_000
@@ -105,8 +107,9 @@ class IssueFacts:
 
     `blocked` names the nodes that wait for it, `reason` says more than the cause where there is more to say. `exhibits`
     are the records behind what is not proven, `waivers` those in force, in words. `repaired` failed when the issue was
-    last spoken of and pass now; `places` are lines of code that the evidence names. `changed_tests`: what a person
-    could agree to.
+    last spoken of and pass now; `places` are lines of code that the evidence names. `best` says where the branch stands
+    when the last attempt was worse than an earlier one, `lost` what it lost. `changed_tests`: what a person could agree
+    to.
     """
 
     title: str
@@ -125,7 +128,11 @@ class IssueFacts:
     waivers: tuple[str, ...] = ()
     repaired: tuple[str, ...] = ()
     places: tuple[Place, ...] = ()
+    best: str = ""
+    lost: tuple[Unproven, ...] = ()
     changed_tests: tuple[ChangedTest, ...] = ()
+    known: tuple[str, ...] = ()
+    """How what does hold of the spec is known, a line for each word."""
 
 
 def places_in(text: str) -> tuple[Place, ...]:
@@ -150,8 +157,10 @@ def issue_text(facts: IssueFacts) -> tuple[str, str]:
         _unknown(facts.unknown),
         _changed_tests(facts),
         _evidence(facts),
+        _known(facts.known),
         _waivers(facts.waivers),
         _attempts(facts.attempts),
+        _last_attempt(facts),
         _blocked(facts.blocked),
         _next_step(facts),
     )
@@ -240,6 +249,11 @@ def _exhibit(one: Exhibit) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _known(lines: Sequence[str]) -> str:
+    rows = [f"- {one_line(line, LONGEST_WAIVER)}" for line in lines]
+    return "\n".join(["## What holds, and how it is known\n", *rows]) if rows else ""
+
+
 def _waivers(lines: Sequence[str]) -> str:
     if not lines:
         return ""
@@ -263,6 +277,17 @@ def _attempt(row: AttemptRow) -> str:
     cost = "unknown" if row.cost_usd is None else f"${row.cost_usd:.2f}"
     commit = cell(code(row.commit[:12]))
     return f"| {row.attempt} | {commit} | {cost} | {cell(row.failed, 400)} | {cell(row.summary, 400)} |"
+
+
+def _last_attempt(facts: IssueFacts) -> str:
+    """Where the branch stands instead of the last attempt, and what was seen of that."""
+    if not facts.best:
+        return ""
+    blocks = [_unproven(part) for part in facts.lost]
+    shown = how_many_fit(blocks, LONGEST_LOST)
+    more = [f"And {len(blocks) - shown} more: {_ids([part.id for part in facts.lost[shown:]])}"]
+    told = f"## The last attempt\n\n{quoted(cut(facts.best, LONGEST_BEST))}"
+    return "\n\n".join([told, *blocks[:shown], *(more if shown < len(blocks) else [])])
 
 
 def _blocked(nodes: Sequence[str]) -> str:

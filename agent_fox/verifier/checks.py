@@ -83,6 +83,12 @@ def run_checks(order: CheckOrder) -> CheckReport:
     return CheckReport(findings, runs)
 
 
+def bench_on(ground: Ground) -> Bench:
+    """What the order's tests show on a ground, of which those that failed were run once more. Nothing is weighed."""
+    order = ground.order
+    return _bench(order, _rerun(order, _runs(order, ground), ground))
+
+
 def _proven(ground: Ground, bench: Bench) -> tuple[Finding, ...]:
     """The findings, of which those that pass by tests count only as far as these tests can fail."""
     findings = bench.findings()

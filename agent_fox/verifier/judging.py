@@ -73,6 +73,14 @@ class Bench:
         """Whether no test that ran is about this id, nor any test is claimed to be."""
         return not (self._mapped[id].cases or self._mapped[id].claims)
 
+    def tests(self, id: str) -> tuple[Case, ...]:
+        """The tests that name this id, or are named for it, however they ended."""
+        return self._mapped[id].cases
+
+    def is_broken_about(self, id: str) -> bool:
+        """Whether a file that is about this id could not be run at all."""
+        return self._broken_about(id) is not None
+
     def run_of(self, case: Case) -> SuiteRun:
         return self._run_of[case]
 

@@ -18,9 +18,9 @@ def test_a_proven_requirement_tells_by_what_by_whom_on_which_commit_and_how_to_c
     told = finished.tell("ledger", "show", "01-REQ-2.E1")
     document = json.loads(finished.tell("ledger", "show", "01-REQ-2.E1", "--json"))
     current = document["proofs"][-1]
-    assert told.startswith("01_calc/01-REQ-2.E1  tested · proven, and it counts now\n")
+    assert told.startswith("01_calc/01-REQ-2.E1  tested · proven, and it counts now · judged\n")
     for part in (
-        f"● PASS {current['id'][:12]} verdict by 01_calc:3@",
+        f"● PASS {current['id'][:12]} verdict (judged) by 01_calc:3@",
         f"on commit {current['commit'][:12]}, tree {current['tree'][:12]}, environment {current['environment']}",
         "proposed → tested by evaluator",
         "→ reviewed (reviewer): no final review is asked for",
@@ -81,8 +81,8 @@ def test_explain_of_a_node_tells_the_evidence_for_its_requirements_in_short(fini
     told = finished.tell("explain", "01_calc:2")
     lines = [words(line) for line in told.splitlines()]
     evidence = lines[lines.index("evidence") + 1 :]
-    assert evidence[0].startswith("01-REQ-2.1 tested PASS record ")
-    assert evidence[1].startswith("01-REQ-2.E1 tested PASS record ")
+    assert evidence[0].startswith("01-REQ-2.1 tested PASS judged record ")
+    assert evidence[1].startswith("01-REQ-2.E1 tested PASS judged record ")
     assert evidence[2] == "the whole chain: agent-fox ledger show 01_calc/01-REQ-2.1"
     document = json.loads(finished.tell("explain", "01_calc", "--json"))
     assert [(one["requirement"], one["gate"], one["word"]) for one in document["evidence"]] == [

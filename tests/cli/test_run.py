@@ -44,9 +44,9 @@ def test_plain_lines_read_as_a_story(finished: Finished) -> None:
 def test_the_end_tells_what_is_proven_and_what_to_do_next(finished: Finished) -> None:
     end = finished.done.stdout.split("\n\n", 1)[1]
     commit = rows(finished.root, "SELECT verified_commit FROM plan_specs WHERE name = '01_calc'")[0][0]
-    assert f"3 of 3 proven     on {str(commit)[:12]}" in end
-    assert "02_top   escalated  0 of 2 proven     fails 02-REQ-1.1; passed on an older tree: 02-REQ-1.2" in end
-    assert "3 proven, 3 not proven, 0 waived" in end
+    assert f"3 of 3 proven: 3 judged  on {str(commit)[:12]}" in end
+    assert "02_top   escalated  0 of 2 proven            fails 02-REQ-1.1; passed on an older tree: 02-REQ-1.2" in end
+    assert "3 proven, 3 not proven, 0 waived\nhow it is known: 3 judged\n" in end
     assert "blocked: 02_top:2: no progress" in end
     assert "03_dep:1, 03_dep:2 wait for it" in end
     assert "take it over: git merge agent-fox/integration" in end

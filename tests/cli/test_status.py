@@ -15,8 +15,9 @@ from tests.cli.program import start
 def test_a_person_sees_specs_counts_cost_blocks_and_issues(finished: Finished) -> None:
     told = finished.tell("status")
     assert told.splitlines()[0] == "run 1: ended: not proven: 02_top, 03_dep"
-    assert "  01_calc  verified   3 of 3 proven" in told
-    assert "  03_dep   blocked    0 of 1 proven     no verdict yet" in told
+    assert "  01_calc  verified   3 of 3 proven: 3 judged  on " in told
+    assert "  03_dep   blocked    0 of 1 proven            no verdict yet" in told
+    assert "how it is known: 3 judged" in told
     assert "nodes: 2 blocked, 5 completed" in told
     assert "3 proven, 3 not proven, 0 waived" in told
     assert "blocked: 02_top:2: no progress" in told

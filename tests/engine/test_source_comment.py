@@ -40,6 +40,7 @@ def test_what_is_all_proven_is_told_in_one_sentence_and_nothing_is_closed(desk: 
     desk.read(ALL_PASS)
     assert told(desk) == [
         "All 3 requirements of `01_calc` are proven on commit `c1`.\n\n"
+        "- 3 known as judged: `01-REQ-1.1`, `01-REQ-1.2`, `01-REQ-1.3`\n\n"
         "This issue is left as it is: closing it is a person's decision.\n"
     ]
 

@@ -29,10 +29,10 @@ def test_each_requirement_stands_in_it_with_its_verdict_its_commit_and_its_sessi
     desk.read(MIXED)
     lines = report(desk, tmp_path).splitlines()
     assert lines[0] == "# Verification of 01_calc"
-    assert lines[2] == "**Overall: FAIL**, 1 of 3 requirements pass."
+    assert lines[2] == "**Overall: FAIL**, 1 of 3 requirements pass: 1 judged."
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| 01-REQ")][:3]
-    assert [row[:2] for row in rows] == [[A, "FAIL"], [B, "PASS"], [C, "UNKNOWN"]]
-    assert {(row[3], row[4]) for row in rows} == {("`c1`", "`01_calc:2@1.1`")}
+    assert [row[:3] for row in rows] == [[A, "FAIL", ""], [B, "PASS", "judged"], [C, "UNKNOWN", ""]]
+    assert {(row[4], row[5]) for row in rows} == {("`c1`", "`01_calc:2@1.1`")}
 
 
 def test_what_fails_stands_there_in_its_own_words_with_what_was_seen(desk: ReadingDesk, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_waiver_is_named_and_is_no_pass(desk: ReadingDesk, tmp_path: Path) -> 
     desk.waived = frozenset({C})
     desk.read({A: "PASS", B: "PASS", C: "FAIL"})
     text = report(desk, tmp_path)
-    assert "**Overall: WAIVED**, 2 of 3 requirements pass." in text
+    assert "**Overall: WAIVED**, 2 of 3 requirements pass: 2 judged." in text
     assert "## Waivers in force\n\n- 01-REQ-1.3 waived by alice" in text
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.landing import Conflict, Landing, Style, build_landing, move
+from agent_fox.session.landing import Conflict, Landing, Style, build_landing, build_reversal, move
 from agent_fox.system import git
 from tests.session.world import sh, write
 
@@ -119,3 +119,31 @@ def test_a_lock_that_stays_is_an_error(repo: Path, base: str) -> None:
     (repo / ".git/refs/heads/integration.lock").touch()
     with pytest.raises(git.GitError):
         move(repo, "integration", work, base)
+
+
+def test_what_landed_is_taken_off_by_one_commit_and_what_others_landed_stays(repo: Path, base: str) -> None:
+    first = commit(repo, base, a__txt="a1")
+    other = commit(repo, first, b__txt="b")
+    second = commit(repo, other, a__txt="a2", c__txt="c")
+    back = build_reversal(repo, second, [Landing(other, second), Landing(base, first)], "back")
+    assert isinstance(back, Landing)
+    assert (back.base, git.parents(repo, back.commit)) == (second, (second,))
+    assert git.tree_of(repo, back.commit) == git.tree_of(repo, commit(repo, base, b__txt="b"))
+    again = build_reversal(repo, back.commit, [Landing(base, first)], "once more")
+    assert again == Landing(back.commit, back.commit)
+
+
+def test_work_that_began_before_something_was_taken_off_does_not_bring_it_back(repo: Path, base: str) -> None:
+    first = commit(repo, base, a__txt="a")
+    under_way = commit(repo, first, b__txt="b")
+    back = build_reversal(repo, first, [Landing(base, first)], "back")
+    assert isinstance(back, Landing)
+    landing = build_landing(repo, back.commit, under_way, "land b")
+    assert isinstance(landing, Landing)
+    assert git.tree_of(repo, landing.commit) == git.tree_of(repo, commit(repo, base, b__txt="b"))
+
+
+def test_what_others_built_on_cannot_be_taken_off(repo: Path, base: str) -> None:
+    first = commit(repo, base, a__txt="a1")
+    tip = commit(repo, first, a__txt="a1 and more")
+    assert build_reversal(repo, tip, [Landing(base, first)], "back") == Conflict(("a.txt",))

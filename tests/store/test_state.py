@@ -15,6 +15,7 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.store import sessions
+from agent_fox.store.light import FORMATS
 from agent_fox.store.records import record_event
 from agent_fox.store.schema import MIGRATIONS
 from agent_fox.store.state import (
@@ -355,3 +356,7 @@ def test_the_log_stays_small_when_it_is_moved_into_the_file_between_sessions(tmp
             checkpoint(db)
         assert (tmp_path / "state.db-wal").stat().st_size < 1_000_000
     assert not (tmp_path / "state.db-wal").exists()
+
+
+def test_who_only_reads_knows_how_many_formats_there_are() -> None:
+    assert len(MIGRATIONS) == FORMATS

@@ -18,10 +18,10 @@ t=$(printf '100644 blob %s\\t{path}\\n' $e | cat - <("$GIT" ls-tree {branch}) | 
 """
 
 
-def meddling_git(folder: Path, deed: str) -> str:
-    """A PATH on which the first landing's move of the branch comes a moment after `deed` (shell; GIT is the real one).
+def meddling_git(folder: Path, deed: str, turn: int = 2) -> str:
+    """A PATH on which one move of the branch comes a moment after `deed` (shell; GIT is the real one).
 
-    The branch is made by the first such call, so that the second one lands.
+    The branch is made by the first such call, so that the second one lands the first work.
     """
     folder.mkdir()
     real = shutil.which("git")
@@ -29,7 +29,7 @@ def meddling_git(folder: Path, deed: str) -> str:
         f"#!/bin/bash\nGIT={real}\n"
         f'case "$*" in *update-ref*{BRANCH}*)\n'
         f"  echo x >> {folder}/calls\n"
-        f"  if [ $(wc -l < {folder}/calls) -eq 2 ]; then\n{deed}\n  fi;;\n"
+        f"  if [ $(wc -l < {folder}/calls) -eq {turn} ]; then\n{deed}\n  fi;;\n"
         'esac\nexec "$GIT" "$@"\n'
     )
     (folder / "git").write_text(script)

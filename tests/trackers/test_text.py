@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -151,6 +152,8 @@ def test_an_issue_stays_within_its_bounds_and_names_what_it_leaves_out() -> None
             exhibits=tuple(Exhibit(*[f"{n} {long}"] * 8) for n in range(500)),
             ledger=LedgerEnd(long, 10**9),
             waivers=(long,) * 500,
+            best=long,
+            lost=tuple(Unproven(f"04-REQ-{n}", long, long, long) for n in range(500)),
         )
     )
     assert len(title) <= LONGEST_TITLE
@@ -237,3 +240,13 @@ def open_blocks(body: str) -> list[str]:
         elif found and not found[2] and len(found[1]) >= len(fence):
             fence = ""
     return [fence] if fence else []
+
+
+def test_an_issue_says_where_the_branch_stands_and_what_the_last_attempt_lost() -> None:
+    lost = (Unproven("04-REQ-7", "Rain is reported.", "no rain"),)
+    facts = replace(FACTS, best="the last attempt lost 1 of 3; the branch stands at attempt 2", lost=lost)
+    _, body = issue_text(facts)
+    said = body[body.index("## The last attempt") :]
+    assert "> the last attempt lost 1 of 3; the branch stands at attempt 2" in said
+    assert "### 04-REQ-7" in said
+    assert "no rain" in said

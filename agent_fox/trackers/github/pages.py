@@ -13,7 +13,7 @@ from agent_fox.core.filing import Says
 from agent_fox.core.markdown import how_many_fit
 from agent_fox.core.values import dataclass
 from agent_fox.trackers.github.pen import Pen, Style
-from agent_fox.trackers.github.sections import Block, blocks, reason, repaired, sections, where
+from agent_fox.trackers.github.sections import LONGEST_REASON, Block, blocks, reason, repaired, sections, where
 from agent_fox.trackers.github.template import PARTS, fence_after, filled, uses
 from agent_fox.trackers.protocol import Effect, EffectKind
 
@@ -74,7 +74,8 @@ def _again(effect: Effect, pen: Pen) -> str:
     what = f"{count} not met, {pen.words(first.cause)}" if count else pen.words(first.cause)
     others = f" and {len(effect.facts) - 1} more specs" if len(effect.facts) > 1 else ""
     line = f"**Failing again**: {what} ({where(first, pen)}{others})."
-    return "\n\n".join(piece for piece in (line, repaired(effect.facts, pen), reason(first, pen)) if piece)
+    best = pen.lines(first.best, LONGEST_REASON) if first.best else ""
+    return "\n\n".join(piece for piece in (line, repaired(effect.facts, pen), best, reason(first, pen)) if piece)
 
 
 def _fitted(template: str, effect: Effect, pen: Pen, above: str = "") -> tuple[str, tuple[str, ...]]:

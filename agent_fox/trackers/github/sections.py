@@ -55,8 +55,9 @@ def sections(every: All, title: str, pen: Pen) -> dict[str, str]:
         "unknown": "\n\n".join(filter(None, (_unknown(every, pen), _changed_tests(every, pen)))),
         "places": _places(every, pen),
         "evidence": _evidence(every, pen),
+        "known": _known(every, pen),
         "waivers": _waivers(every, pen),
-        "attempts": _attempts(every, pen),
+        "attempts": "\n\n".join(filter(None, (_attempts(every, pen), _last_attempt(every, pen)))),
         "blocked": _blocked(every, pen),
         "next_step": _next_step(every, pen),
     }
@@ -190,6 +191,13 @@ def _exhibit(one: Exhibit, facts: IssueFacts, pen: Pen) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def _known(every: All, pen: Pen) -> str:
+    """How what does hold of each spec is known."""
+    lines = ((f"{facts.spec}: {line}" if len(every) > 1 else line) for facts in every for line in facts.known)
+    rows = [f"- {pen.words(line, LONGEST_WAIVER)}" for line in lines]
+    return "\n".join(["## What holds, and how it is known\n", *_list(rows)]) if rows else ""
+
+
 def _waivers(every: All, pen: Pen) -> str:
     lines = dict.fromkeys(line for facts in every for line in facts.waivers)
     rows = [f"- {pen.words(line, LONGEST_WAIVER)}" for line in lines]
@@ -206,6 +214,21 @@ def _attempts(every: All, pen: Pen) -> str:
     header = "spec | attempt | commit | cost | what failed | what was done"
     last = _table(header, rows[len(rows) - shown :])
     return f"## What was tried\n\n{last}{left_out}\n\n{_spent(every)}\n\n{_logs(every, pen)}"
+
+
+def _last_attempt(every: All, pen: Pen) -> str:
+    """Where the branch stands instead of the last attempt, and what was seen of that."""
+    parts = [
+        (facts, [_unproven(part, facts, pen, LEAST_EVIDENCE, is_alone=len(every) == 1) for part in facts.lost])
+        for facts in every
+        if facts.best
+    ]
+    if not parts:
+        return ""
+    told = [piece for facts, lost in parts for piece in (pen.lines(facts.best, LONGEST_REASON), *lost)]
+    shown = max(1, how_many_fit(told, LONGEST_TABLE))
+    more = [f"And {len(told) - shown} more."] if shown < len(told) else []
+    return "\n\n".join(["## The last attempt", *told[:shown], *more])
 
 
 def _spent(every: All) -> str:

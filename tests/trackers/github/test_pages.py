@@ -273,7 +273,8 @@ def test_a_file_of_nothing_but_the_longest_stays_within_every_limit() -> None:
         failing=tuple(Unproven(f"{n} {long}", long, long, long) for n in range(40)),
         unknown=(long,) * 50, attempts=tuple(AttemptRow(n, long, 1.0, long, long) for n in range(50)),
         blocked=(long,) * 50, exhibits=tuple(Exhibit(*[long] * 8) for _ in range(50)), ledger=LedgerEnd(long, 10**9),
-        waivers=(long,) * 50, repaired=(long,) * 50, places=(Place(long, 10**9),) * 50,
+        waivers=(long,) * 50, repaired=(long,) * 50, places=(Place(long, 10**9),) * 50, best=long,
+        lost=(Unproven(*[long] * 4),) * 50,
     )  # fmt: skip
     for kind in (EffectKind.FILE, EffectKind.COMMENT):
         page = written(effect(facts, facts, kind=kind), STYLE)
@@ -300,15 +301,17 @@ def with_text(text: str) -> IssueFacts:
         title=text, spec=text, node=text, cause=text, run=text, commit=text, reason=text,
         failing=(Unproven(text, text, text, text), Unproven("B", text, text, text)), unknown=(text, text),
         attempts=(AttemptRow(1, text, 1.0, text, text), AttemptRow(2, text, 1.0, text, text)), blocked=(text, text),
-        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1), waivers=(text, text),
-        repaired=(text, text), places=(Place(text, 1), Place(text, 2)), changed_tests=(ChangedTest(*[text] * 5),) * 2,
+        exhibits=(Exhibit(*[text] * 8), Exhibit(*[text] * 8)), ledger=LedgerEnd(text, 1),
+        waivers=(text, text), known=(text, text),
+        repaired=(text, text), places=(Place(text, 1), Place(text, 2)), best=text,
+        lost=(Unproven(text, text, text, text),), changed_tests=(ChangedTest(*[text] * 5),) * 2,
     )  # fmt: skip
 
 
 def test_no_field_of_the_facts_is_forgotten_here() -> None:
     assert {field.name for field in fields(IssueFacts)} == {
         *("title", "spec", "node", "cause", "run", "commit", "reason", "failing", "unknown", "attempts", "blocked"),
-        *("exhibits", "ledger", "waivers", "repaired", "places", "changed_tests"),
+        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost", "changed_tests", "known"),
     }
 
 

@@ -1,0 +1,113 @@
+"""Which word of `core.proof.How` stands beside a requirement: decided here alone, from what is recorded.
+
+A word of the proof is believed of our own judge of tests only; whatever another judge claims, it is *judged*. Source
+of the list: `docs/proof.md`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from agent_fox.core.proof import How
+from agent_fox.core.values import dataclass
+
+TOLD_BY_TESTS = (How.RED_WITHOUT, How.ALREADY_TRUE, How.NOT_SHOWN, How.PRESENCE_ONLY, How.TAKEN_BACK, How.HIDDEN)
+"""What only the judge of tests may say of a PASS of its own, besides *agreed by NAME*."""
+
+SAID_APART = (How.ALREADY_TRUE, How.NOT_SHOWN, How.PRESENCE_ONLY, How.TESTS_PASSED, How.JUDGED)
+"""Words that show less than that the work is needed: the requirements are named wherever others are only counted."""
+
+_ORDER: tuple[str, ...] = (*How,)
+_WEAKEST: tuple[str, ...] = (How.JUDGED, How.TESTS_PASSED)
+_BY = " by "
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is recorded about one requirement: its current verdict, its gate, and what a person signed.
+
+    `told`: the word that its PASS was stored with, empty where it has none; `is_by_tests`: our own judge was among
+    those who gave it. `waived_by`: the name behind a waiver that counts now.
+    """
+
+    is_passing: bool
+    told: str = ""
+    is_by_tests: bool = False
+    is_proved: bool = False
+    waived_by: str = ""
+
+
+def how_known(facts: Facts) -> str:
+    """How a requirement is known; empty for one that is not. What passes needs no waiver."""
+    if not facts.is_passing:
+        return signed(How.WAIVED, facts.waived_by) if facts.waived_by else ""
+    if facts.told.startswith(f"{How.AGREED}{_BY}"):
+        return facts.told
+    if facts.is_proved:
+        return How.PROVED
+    return facts.told or (How.TESTS_PASSED if facts.is_by_tests else How.JUDGED)
+
+
+def word_of_pass(said: str, *, is_by_tests: bool, is_ours: bool) -> str:
+    """The word that a PASS of one judge is stored with. `said`: what the judge itself says.
+
+    `is_by_tests`: it is the judge of tests; `is_ours`: it ran something of its own, as the specification library does.
+    """
+    if is_by_tests and (said in TOLD_BY_TESTS or is_agreed(said)):
+        return said
+    return How.TESTS_PASSED if is_ours else How.JUDGED
+
+
+def is_agreed(word: str) -> bool:
+    """Whether it is *agreed by NAME*, with a name."""
+    kind, _, name = word.partition(_BY)
+    return kind == How.AGREED and bool(name.strip())
+
+
+def signed(how: How, name: str) -> str:
+    """`waived by NAME`, `agreed by NAME`."""
+    return f"{how}{_BY}{name}"
+
+
+def strongest(words: Iterable[str]) -> str:
+    """Of several judges of one PASS, the word that shows most: tests before a model, a proof before tests alone."""
+    ranked = sorted((word for word in words if word), key=lambda word: _WEAKEST.index(word) if word in _WEAKEST else 2)
+    return ranked[-1] if ranked else ""
+
+
+def counts_of(words: Iterable[str]) -> dict[str, int]:
+    """How often each word stands, in the order of the list."""
+    return _in_order(Counter(word for word in words if word))
+
+
+def added(counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """Several such counts as one."""
+    found = Counter[str]()
+    for one in counts:
+        found.update(one)
+    return _in_order(found)
+
+
+def _in_order(found: Mapping[str, int]) -> dict[str, int]:
+    return {word: found[word] for word in sorted(found, key=_place)}
+
+
+def counts_in_words(counts: Mapping[str, int]) -> str:
+    """`4 red without, 1 waived by Ada`."""
+    return ", ".join(f"{count} {word}" for word, count in counts.items())
+
+
+def _place(word: str) -> tuple[int, str]:
+    kind = word if word in _ORDER else word.partition(_BY)[0]
+    return (_ORDER.index(How(kind)) if kind in _ORDER else len(_ORDER), word)
+
+
+def told_apart(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """By word: the requirements that are to be named, not only counted."""
+    return {how: ids for how in SAID_APART if (ids := [part for part, word in words.items() if word == how])}
+
+
+def grouped(words: Mapping[str, str]) -> dict[str, list[str]]:
+    """The requirements of each word, in the order of the list."""
+    return {one: [part for part, word in words.items() if word == one] for one in counts_of(words.values())}
