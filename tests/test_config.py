@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.config import AgentSettings, ConfigError, Settings, load, parse
+from agent_fox.config import AgentSettings, ConfigError, Settings, hidden_folder, load, parse
 
 
 def settings(root: Path, text: str = "", **variables: str) -> Settings:
@@ -23,6 +23,20 @@ def complaint(root: Path, text: str = "", **variables: str) -> str:
         settings(root, text, **variables)
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+@pytest.mark.parametrize("folder", ["hidden", "./a/../hidden", "..", "{root}/deep/er", "/"])
+def test_hidden_checks_lie_outside_of_the_repository(tmp_path: Path, folder: str) -> None:
+    said = complaint(tmp_path, f'[verify]\nhidden = "{folder.format(root=tmp_path)}"\n')
+    assert "[verify] hidden" in said
+    assert "name a folder outside of it" in said
+
+
+def test_a_folder_of_hidden_checks_may_be_named_from_the_root(tmp_path: Path) -> None:
+    root = tmp_path / "repo"
+    root.mkdir()
+    assert hidden_folder(settings(root, '[verify]\nhidden = "../hidden"\n'), root) == tmp_path / "hidden"
+    assert hidden_folder(settings(root), root) is None
 
 
 def test_without_a_file_every_default_holds(tmp_path: Path) -> None:

@@ -15,6 +15,8 @@ from agent_fox.session.built_in import CHECKS, OUR_OWN
 from agent_fox.system.sandbox import REMEDY, why_missing
 from agent_fox.verifier.hidden_files import hidden_files
 
+COMMAND = "command"
+
 
 def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
     """What is said of agents beside whether they are there. Nothing where no agent's program is configured."""
@@ -66,7 +68,8 @@ def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
     """The agents of an archetype that can read what you can read."""
     agent = settings.agents.of(archetype)
     is_open = agent.sandbox == "off" or bool(why_missing())
-    rungs = (settings.agent_for(archetype, "", rung) for rung in _rungs(agent))
+    rungs = [settings.agent_for(archetype, "", rung) for rung in _rungs(agent)]
+    rungs = [one for one in rungs if one.command or one.backends != [COMMAND]]  # the default, which nobody has set up
     for backend in dict.fromkeys(name for one in rungs for name in one.backends):
         if backend not in OUR_OWN and (is_open or backend not in NAMES):
             yield f"[agents.{archetype}] {backend}"

@@ -22,7 +22,7 @@ from agent_fox.system import clock, git
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.checks import run_checks
-from agent_fox.verifier.hidden_checks import claiming, laid_over
+from agent_fox.verifier.hidden_checks import by_their_own_words, claiming, laid_over
 from agent_fox.verifier.hidden_files import PROPOSED, hidden_files
 from agent_fox.verifier.order import CheckOrder, order_of
 
@@ -134,7 +134,9 @@ def not_red(root: Path, settings: Settings, specs: Sequence[Spec], folder: Path)
         tree = made / "tree"
         laid_over(base.folder, files, names, tree)
         for spec in specs:
-            order = replace(order_of(spec), workspace=str(tree), configured=tuple(settings.verify.commands))
+            order = replace(
+                by_their_own_words(order_of(spec)), workspace=str(tree), configured=tuple(settings.verify.commands)
+            )
             claimed = {id: text for id, text in order.expected.items() if claiming(order, files, names, id)}
             if claimed:
                 found = run_checks(_asked(replace(order, expected=claimed), settings, names)).verdicts

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.cli.health import Check, State, surroundings
+from agent_fox.system.sandbox import why_missing
 from tests.cli.program import repository, start
 from tests.cli.test_plan import write_spec
 
@@ -245,6 +246,20 @@ def test_who_only_asks_a_model_is_warned(root: Path) -> None:
     path = with_agent(root, verifier='"claude"', more='model = "another"')
     found = json.loads(start(root, "doctor", "--json", PATH=path, ANTHROPIC_API_KEY="k").stdout)["checks"]
     assert [check["what"] for check in found if check["state"] == "warning" and "model judges" in check["what"]]
+
+
+def test_hidden_checks_that_an_agent_could_read_are_warned_of(root: Path) -> None:
+    folder = root.parent / f"{root.name}-hidden"
+    named = f'\n[verify]\nhidden = "{folder}"\n'
+    path = with_agent(root, more=named)
+    assert doctor(root, PATH=path)["hidden checks"]["state"] == "missing"
+    folder.mkdir()
+    (folder / "test_sum.py").write_text("")
+    is_enclosed = doctor(root, PATH=path)["hidden checks"]["state"] == "ok"
+    assert is_enclosed is not bool(why_missing())
+    with_agent(root, more=named + '[agents.reviewer]\ncommand = ["sh"]\n')
+    check = doctor(root, PATH=path)["hidden checks"]
+    assert (check["state"], "[agents.reviewer] command" in check["what"]) == ("warning", True)
 
 
 def test_prompts_and_prices_of_ones_own_must_be_usable(root: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from agent_fox.core.answer import BARE_ROW, CUT_OFF, MOST_NOTES, NO_ANSWER, OVERALL_FAILS, read_report
 from agent_fox.core.answer_rows import LONGEST_TEXT
 from agent_fox.core.answer_scan import DEEPEST, WRAPPER_KEYS
+from agent_fox.core.expectations import Expectation
 from agent_fox.core.verdict import Disposition, Report, Signal, Verdict, Word
 
 EXPECTED: dict[str, tuple[str, ...]] = {
@@ -369,6 +370,17 @@ def test_what_our_own_checks_found_is_taken_over_only_when_trusted() -> None:
         needs_person=True,
         command="pytest -q",
     )
+
+
+def test_a_changed_expectation_is_taken_over_whole_and_only_when_trusted() -> None:
+    found = Expectation(
+        "t.py::test_a", ("t.py", "conftest.py"), "0" * 64, "1" * 64, "a reason", "assert 3", "assert 4", is_asked=True
+    )
+    text = answer(row("05-REQ-2", "UNKNOWN", expectation=asdict(found), test_files=["t.py"], note="told"))
+    said = read_report(text, EXPECTED, trusted=True).verdicts["05-REQ-2"]
+    assert (said.expectation, said.tests, said.note) == (found, ("t.py",), "told")
+    claimed = read_report(text, EXPECTED).verdicts["05-REQ-2"]
+    assert (claimed.expectation, claimed.tests) == (None, ())
 
 
 def trusted(**more: object) -> Verdict:

@@ -8,6 +8,8 @@ import pytest
 
 from agent_fox.core.evidence import SpecRef
 from agent_fox.core.waivers import (
+    NEVER,
+    AboutExpectation,
     AboutFinding,
     AboutRequirement,
     Columns,
@@ -89,6 +91,23 @@ def test_a_finding_is_bound_to_its_detail_and_not_to_a_text() -> None:
     assert why_not(Waiver(said.id, columns_of(said), said), replace(NOW, versions={}, dependencies={})) == ""
     assert columns_of(said).spec_name == ""
     assert reference(FINDING) == SpecRef("task", "04_gateway:2", "0123456789abcdef")
+
+
+CHANGED = AboutExpectation("04_gateway", "04-REQ-1.2", "v1", "tests/test_a.py::test_a", "0" * 64, "1" * 64)
+
+
+def test_an_agreement_ends_with_the_text_that_it_is_about_and_waives_nothing() -> None:
+    said = replace(SAID, subject=CHANGED, dependencies=(), expires_at=NEVER)
+    held = Waiver(said.id, columns_of(said), said)
+    later = replace(NOW, at="2300-01-01T00:00:00.000Z")
+    assert why_not(held, later) == ""
+    assert why_not(held, replace(later, versions={CHANGED.address: "v2"})) == "the text of the requirement has changed"
+    assert columns_of(said).kind == "finding"  # so that nothing takes it for a waived requirement
+    assert reference(CHANGED).kind == "expectation"
+    assert told(said).endswith("the change of tests/test_a.py::test_a is agreed to by alice: the vendor mends it")
+    for field in ("version", "test", "committed", "changed"):
+        other = replace(said, subject=replace(CHANGED, **{field: "2" * 64}))
+        assert "something else than what was signed" in why_not(replace(held, columns=columns_of(other)), NOW)
 
 
 @pytest.mark.parametrize(

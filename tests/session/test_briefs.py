@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -18,8 +18,10 @@ from agent_fox.core.spec import Criterion
 from agent_fox.session.briefs import (
     FEWEST_TOKENS,
     LONGEST_BRIEF,
+    AskedExpectation,
     Bound,
     BriefFacts,
+    Change,
     Conflict,
     Failure,
     Since,
@@ -421,3 +423,18 @@ def test_nothing_untrusted_makes_a_heading_of_its_own(said: str) -> None:
              "## Forbidden", "## Tasks", "## Test commands", "## To read", "## What else",
              "### 04_gate/it (theorem)")  # fmt: skip
     assert [line for line in headings if not line.startswith(known)] == []
+
+
+def test_a_final_review_is_asked_about_each_changed_expectation_by_itself() -> None:
+    asked = AskedExpectation("01-REQ-1.1", "`total` SHALL add the bag.", "t.py::test_a", "a bag", "== 3", "== 4")
+    facts = BriefFacts(
+        "01_cart:2", "01_cart", Archetype.REVIEWER, 1, mode=Mode.FINAL_REVIEW,
+        change=Change("a", "b", expectations=(asked,)),
+    )  # fmt: skip
+    text = brief_markdown(facts)
+    section = text.split("## Changed expectations: say of each whether you agree")[1].split("\n## ")[0]
+    for words in ("SHALL add the bag", "t.py::test_a", "== 3", "== 4", "a bag", '"agree": true'):
+        assert words in section
+    change = brief_json(facts)["change"]
+    assert isinstance(change, dict)
+    assert change["expectations"] == [asdict(asked)]

@@ -56,8 +56,9 @@ def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Findin
 def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     is_required = order.counterfactual is Counterfactual.REQUIRE
     said = f"{proof.word}: {proof.why}" if proof.why else str(proof.word)
-    if not proof.seal.is_open and is_required:
-        return _unsealed(order, verdict, proof)
+    if not proof.seal.is_open:
+        told = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
+        return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=told)
     if proof.word.how is not None or not is_required:
         how = verdict.how or proof.word.how or ""
         return replace(verdict, how=how, evidence=capped(f"{verdict.evidence}\n{said}"))

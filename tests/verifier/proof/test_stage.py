@@ -96,6 +96,16 @@ def test_what_cannot_fail_or_was_bent_does_not_pass(
     verdict = judged(tmp_path / "repo", KNOWN[language, name])
     assert (verdict.word, verdict.disposition) == (word, disposition), verdict.evidence
     assert verdict.needs_person is (word is Word.UNKNOWN and disposition is not Disposition.POLICY)
+    remedies = {"weakened test": "Repair the code", "vacuous test": "Change the test"}
+    remedy = remedies.get(disposition, "")
+    assert (remedy in verdict.evidence) is (word is Word.FAIL or not remedy)
+    assert bool(verdict.tests) is isinstance(disposition, Unproven)
+
+
+def test_a_change_that_is_only_told_takes_nothing_away(tmp_path: Path) -> None:
+    case = KNOWN["python", "golden data is changed, with a reason about time zones"]
+    told = judged(tmp_path / "told", case, Counterfactual.REPORT)
+    assert (told.word, "changed expectation: the committed test" in told.evidence) == (Word.PASS, True)
 
 
 @needs_sandbox
