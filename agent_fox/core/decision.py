@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.judgement import Judged, Judgement
+from agent_fox.core.policy import Switch as Switch
 from agent_fox.core.progress import Progress
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Word
@@ -30,17 +31,6 @@ class Cause(StrEnum):
     NOTHING_TO_PROVE = "nothing to prove"
     NO_CLEAR_VERDICT = "no clear verdict"
     CASCADE = "depends on a blocked node"
-
-
-class Switch(StrEnum):
-    """When a coder that is sent back gives way to the next rung (`[retry] switch`).
-
-    SECOND: at its first Recode already, where that rung is another agent; else, and after that, as REPEAT: where the
-    last round did not help.
-    """
-
-    SECOND = "second"
-    REPEAT = "repeat"
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from enum import StrEnum
 
-from agent_fox.core.decision import Switch
 from agent_fox.core.gates import Gate
 from agent_fox.core.values import dataclass
 
 EVERY_SPEC = ""
+
+
+class Switch(StrEnum):
+    """When a coder that is sent back gives way to the next rung (`[retry] switch`).
+
+    SECOND: at its first Recode already, where that rung is another agent; else, and after that, as REPEAT: where the
+    last round did not help.
+    """
+
+    SECOND = "second"
+    REPEAT = "repeat"
 
 
 @dataclass(frozen=True, slots=True)

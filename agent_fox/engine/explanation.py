@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core.blame import ownership
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Outcome, Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
-from agent_fox.engine import history, stopping
+from agent_fox.engine import history
 from agent_fox.store.gates import gates_of
 from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.plan import PlannedNode, load_parts, load_spec, nodes_of_spec
@@ -21,8 +22,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.policy import Policy
+    from agent_fox.engine import stopping
     from agent_fox.engine.history import Held, OpenPart, PastSession, Ruling
     from agent_fox.engine.stopping import Saved
+else:
+    stopping = late_module("agent_fox.engine.stopping")
 
 REMEDIES = {
     Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.decision import Switch
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
-from agent_fox.core.policy import EVERY_SPEC, Policy
+from agent_fox.core.policy import EVERY_SPEC, Policy, Switch
 from agent_fox.engine.refused import RunRefused
 from agent_fox.system.state_folders import default_state
 

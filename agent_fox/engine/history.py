@@ -13,8 +13,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.decision import Cause
 from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.cut_offs import cut_offs_of
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
     from agent_fox.core.cut_off import CutOff
     from agent_fox.core.verdict import Word
+    from agent_fox.store import cut_offs as cut_off_rows
+else:
+    cut_off_rows = late_module("agent_fox.store.cut_offs")
 
 _CAUSE_ROWS = {
     Cause.NEEDS_PERSON: 2,
@@ -218,7 +221,7 @@ def names_of(db: Database, uids: Iterable[str]) -> list[str]:
 
 def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
-    said, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), cut_offs_of(db, uid)
+    said, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
@@ -233,6 +236,12 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
         )
         for row in db.execute(sql, [uid])
     ]
+
+
+def _cut_offs(db: Database, uid: str) -> list[CutOff]:
+    """Of a node's sessions. Most plans have none, and then the module that reads them is not loaded."""
+    has_any = db.execute("SELECT EXISTS (SELECT 1 FROM events WHERE kind = 'cut off')").fetchone()[0]
+    return cut_off_rows.cut_offs_of(db, uid) if has_any else []
 
 
 def _lost(db: Database, uid: str) -> dict[int, list[str]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.core.decision import Switch
-from agent_fox.core.policy import Policy
+from agent_fox.core.policy import Policy, Switch
 
 
 def test_the_defaults_are_three_attempts_two_readings_and_a_stop_without_progress() -> None:

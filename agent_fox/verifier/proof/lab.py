@@ -41,6 +41,11 @@ MEASURED = ("pytest", "unittest", *_NODE)
 Executed = tuple[str, int]
 """A function: its file, and its first line; of JavaScript where it starts, in UTF-16 code units."""
 
+WHOLE = -1
+"""In the place of where a function starts: some of the file, by a runner that executes another text than it has."""
+
+_TRANSFORMING = ("jest", "vitest")
+
 
 @dataclass(frozen=True, slots=True)
 class End:
@@ -104,11 +109,11 @@ def _put(place: Path, content: bytes | str | None) -> None:
 
 
 def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name: str) -> Seen:
+    if run.command is None:
+        return Seen(why_not="the command could not be started")
     selected = (with_tests(run.call, tests) if run.call and tests is not None else None) or run.call
-    if run.command is None or selected is None:
-        return Seen(why_not="the tests of this command are not told one by one")
     folder = ground.folder(name) / "seen"
-    asked = probed(selected, folder, ground.workspace)
+    asked = probed(selected, folder, ground.workspace) if selected else None
     timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds))
     attempt = attempt_of(run.command, asked, ground, name, timeout)
     suite = read_attempt(attempt)
@@ -143,8 +148,8 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
         for test, seen in _read(path).items():
             executed.setdefault(test, set()).update((file, line) for file, line in seen["executed"])
             opened.setdefault(test, set()).update(seen["opened"])
-    for test, place in v8_executed(folder / "v8", root, suite.cases):
-        executed.setdefault(test, set()).add(place)
+    for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
+        executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     broken = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
     done = {test: frozenset(found) for test, found in executed.items()}
     return Seen(ends, done, {test: frozenset(found) for test, found in opened.items()}, broken, suite.cases)

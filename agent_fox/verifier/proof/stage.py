@@ -37,7 +37,7 @@ from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import effect_of, is_own_assertion, of_several
 from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
-from agent_fox.verifier.proof.lab import MEASURED, Executed, Lab, Seen
+from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Executed, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sides import NOT_COPIED, differing, is_test_side
 from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
@@ -295,7 +295,8 @@ class Stage:
         what the change wrote, or else everything.
         """
         said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
-        code = {path for path in self._files() if language_of(path) and not is_test_side(path)}
+        commanded = set(one.claim.run.line.split())
+        code = {path for path in self._files() - commanded if language_of(path) and not is_test_side(path)}
         named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", said)}
         tool = one.claim.run.call.tool if one.claim.run.call else ""
         return named if tool in MEASURED else named or (code & self._changed) or code
@@ -337,6 +338,8 @@ class Stage:
             one.word, one.why = Shown.VACUOUS, f"nothing that they execute in {code[0]} could change what they see"
             return
         if not files and not self._is_measurable(run):
+            if run.call is not None and one.places:
+                return
             one.word = shown_untried(one.before)
             one.why = "nothing that it rests on can be broken here: no language of its files has mutants"
             return
@@ -428,7 +431,7 @@ def _before(seen: Seen, tests: Sequence[Case]) -> Before:
 def _is_executed(site: Site, executed: set[int]) -> bool:
     """What stands in no function is, with its file; and where nothing was measured, everything is taken to be."""
     start = site.owner_range[0] if site.owner_range else site.owner_line
-    return not executed or not site.owner or start in executed
+    return not executed or not site.owner or WHOLE in executed or start in executed
 
 
 def _is_measured(one: Standing) -> bool:
