@@ -333,6 +333,11 @@ class VerifySettings(Table):
         description="Tests of `checks` that pass are seen to fail when the work is broken, and to be the committed "
         "ones: required, told, or not asked (docs/proof.md).",
     )
+    undecided: Literal["count", "unknown"] = Field(
+        default="count",
+        description="Tests that passed before the work too, in a language whose code cannot be broken here: they count "
+        "as `already true, not shown`, or leave the verdict unknown.",
+    )
     sealed: Literal["review", "refuse", "report"] = Field(
         default="review",
         description="A committed test that fails although the tests of the tree pass: a person or the requirement's "

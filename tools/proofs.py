@@ -32,8 +32,8 @@ REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
 ENDED = (0, 2)
 """Exit codes of a run that came to its end."""
 
-UNSEEN = "NOT SEEN BY THE RULE"
-"""How the reason of a case begins that the rule cannot see; what becomes of it is shown and fails nothing."""
+UNSEEN = ("NOT SEEN BY THE RULE", "NOT DECIDED HERE")
+"""How the reason of a case begins that the rule cannot see, or cannot decide yet: it is shown and fails nothing."""
 
 AGENT = """
 import json, os, pathlib

@@ -225,6 +225,7 @@ def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:
         reports=tuple(verify.reports),
         untested=Untested(verify.untested),
         counterfactual=Counterfactual(verify.counterfactual),
+        counts_not_shown=verify.undecided == "count",
         timeout=verify.timeout,
         sandbox=SandboxMode(verify.sandbox),
         network=verify.network,

@@ -76,6 +76,7 @@ class CheckOrder:
     is_reviewed: a final review is asked about changed expectations when the spec is verified.
     hidden: the folder of checks that no coder sees, empty for none; reveal: what a failing one tells.
     only: files of tests that alone count, if it names any.
+    counts_not_shown: whether tests count that passed before the work too, where nothing can be broken to see them fail.
     proofs_folder: where results of trials are kept, so that the same contents are not tried again; empty for nowhere.
     artifacts: the folder where full logs are kept, empty for none; `run` and `attempt` name them there.
     """
@@ -117,6 +118,7 @@ class CheckOrder:
     hidden: str = ""
     reveal: Reveal = Reveal.CRITERION
     only: tuple[str, ...] = ()
+    counts_not_shown: bool = True
     proofs_folder: str = ""
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")

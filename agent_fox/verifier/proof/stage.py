@@ -130,6 +130,8 @@ class Stage:
             mine = [one for one in standings if one.claim.run is run and not one.is_kept]
             self._sealed(run, mine)
             mine = [one for one in mine if one.seal.is_open]
+            if not mine:
+                continue
             self._twins(run, mine)
             self._before(run, [one for one in mine if one.word is None])
             self._without(run, [one for one in mine if one.word is None])
@@ -172,7 +174,7 @@ class Stage:
 
     def _sealed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Lay the base's test side over the tree; where that lacks something, leave what was added."""
-        if self._base is None or not self._tests_changed:
+        if self._base is None or not self._tests_changed or not mine or not _has_tests(self._base):
             return
         over = {path: _bytes_of(self._base / path) for path in self._tests_changed}
         broken = self._broken_seals(run, mine, over)
@@ -398,6 +400,12 @@ def _twin(language: Mutants, text: str, classes: tuple[str, ...], function: str,
         return language.twin(text, classes, function, mark)
     except ImportError:
         return None
+
+
+def _has_tests(base: Path) -> bool:
+    """Whether anything was committed that could be a test; files that only make folders packages are none."""
+    found = (path for path in base.rglob("*") if path.is_file() and path.name not in ("__init__.py", "conftest.py"))
+    return any(is_test_side(path.relative_to(base).as_posix()) and path.stat().st_size for path in found)
 
 
 def _why_unread(file: str, error: Exception) -> str:

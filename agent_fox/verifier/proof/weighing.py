@@ -59,7 +59,8 @@ def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     if not proof.seal.is_open:
         told = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
         return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=told)
-    if proof.word.how is not None or not is_required:
+    counts = proof.word.how is not None and (proof.word is not Shown.NOT_SHOWN or order.counts_not_shown)
+    if counts or not is_required:
         how = verdict.how or proof.word.how or ""
         return replace(verdict, how=how, evidence=capped(f"{verdict.evidence}\n{said}"))
     return _taken_away(verdict, proof, said)
@@ -98,7 +99,7 @@ def _unsealed(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
 
 
 def _taken_away(verdict: Verdict, proof: Proof, said: str) -> Verdict:
-    if proof.word is Shown.UNDECIDED:
+    if proof.word in (Shown.UNDECIDED, Shown.NOT_SHOWN):
         evidence = capped(f"{said}\n{verdict.evidence}")
         return replace(verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence, how="")
     word = Word.FAIL if proof.is_written_here else Word.UNKNOWN

@@ -60,7 +60,7 @@ class Recorder:
         return {
             test: {
                 "executed": sorted(
-                    {(place, code.co_firstlineno) for code in tuple(codes) if (place := self.place(code.co_filename))}
+                    {(place, first_line(code)) for code in tuple(codes) if (place := self.place(code.co_filename))}
                 ),
                 "opened": sorted({place for file in tuple(files) if (place := self.place(file))}),
             }
@@ -80,6 +80,11 @@ class Recorder:
         with open(part, "w", encoding="utf-8") as file:
             json.dump(self.document(), file)
         os.replace(part, os.path.join(FOLDER, f"seen-{os.getpid()}.json"))
+
+
+def first_line(code: CodeType) -> int:
+    """0 for a module, which begins where its first function may."""
+    return 0 if code.co_name == "<module>" else code.co_firstlineno
 
 
 def start() -> Recorder | None:

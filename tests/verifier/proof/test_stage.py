@@ -167,3 +167,18 @@ def test_where_a_grammar_is_missing_it_is_undecided_and_said(tmp_path: Path, mon
     monkeypatch.setitem(sys.modules, "agent_fox.verifier.proof.script_sites", None)
     verdict = judged(tmp_path / "repo", KNOWN["javascript", "honest: a function for a committed test"])
     assert (verdict.word, "pip install 'agent-fox[policy]'" in verdict.evidence) == (Word.UNKNOWN, True)
+
+
+def test_what_passed_before_and_cannot_be_broken_counts_or_not_as_it_is_set(tmp_path: Path) -> None:
+    """A command that only writes a report, of which nothing is known but that it passes."""
+    suite = (
+        "import pathlib, unittest\n"
+        "pathlib.Path('report.xml').write_text('<testsuite><testcase name=\"01-REQ-1.1\" file=\"a.c\"/></testsuite>')\n"
+    )
+    case = replace(SCRIPT, command=f"{sys.executable} suite.py", committed={"suite.py": suite}, written={"n.txt": "x"})
+    order = replace(ordered(tmp_path / "repo", case), reports=("report.xml",))
+    found = {counts: run_checks(replace(order, counts_not_shown=counts)).verdicts[0] for counts in (True, False)}
+    assert {counts: (verdict.word, verdict.how) for counts, verdict in found.items()} == {
+        True: (Word.PASS, How.NOT_SHOWN),
+        False: (Word.UNKNOWN, ""),
+    }
