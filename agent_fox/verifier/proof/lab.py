@@ -41,6 +41,9 @@ MEASURED = ("pytest", "unittest", *_NODE)
 Executed = tuple[str, int]
 """A function: its file, and its first line; of JavaScript where it starts, in UTF-16 code units."""
 
+Opened = tuple[str, str]
+"""A file, and the project's file whose code opened it; empty where that is not known."""
+
 WHOLE = -1
 """In the place of where a function starts: some of the file, by a runner that executes another text than it has."""
 
@@ -63,7 +66,7 @@ class Seen:
 
     ends: Mapping[str, End] = field(default_factory=dict)
     executed: Mapping[str, frozenset[Executed]] = field(default_factory=dict)
-    opened: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    opened: Mapping[str, frozenset[Opened]] = field(default_factory=dict)
     why_not: str = ""
     cases: tuple[Case, ...] = ()
 
@@ -71,7 +74,7 @@ class Seen:
         """By these tests, and outside of any (imports, for all of them)."""
         return frozenset().union(*(self.executed.get(id, frozenset()) for id in ["", *(test.id for test in tests)]))
 
-    def opened_by(self, tests: Iterable[Case]) -> frozenset[str]:
+    def opened_by(self, tests: Iterable[Case]) -> frozenset[Opened]:
         return frozenset().union(*(self.opened.get(id, frozenset()) for id in ["", *(test.id for test in tests)]))
 
 
@@ -143,11 +146,11 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     told, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
     ends = {case.id: _end(case, told.get(case.id, {}), root, tool) for case in suite.cases}
     executed: dict[str, set[Executed]] = {}
-    opened: dict[str, set[str]] = {}
+    opened: dict[str, set[Opened]] = {}
     for path in sorted(folder.glob("seen-*.json")):
         for test, seen in _read(path).items():
             executed.setdefault(test, set()).update((file, line) for file, line in seen["executed"])
-            opened.setdefault(test, set()).update(seen["opened"])
+            opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     broken = "; ".join(one.what for one in suite.broken) if not suite.cases else ""

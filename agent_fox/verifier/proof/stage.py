@@ -68,6 +68,7 @@ class Standing:
     claim: Claim
     executed: frozenset[Executed] = frozenset()
     opened: frozenset[str] = frozenset()
+    data: frozenset[str] = frozenset()
     before: Before = Before.UNKNOWN
     places: tuple[Place, ...] = ()
     trials: list[Trial] = field(default_factory=list)
@@ -133,8 +134,10 @@ class Stage:
             if not mine:
                 continue
             self._twins(run, mine)
-            self._before(run, [one for one in mine if one.word is None])
-            self._without(run, [one for one in mine if one.word is None])
+            self._golden(run, [one for one in mine if one.word is None])
+            mine = [one for one in mine if one.word is None and one.seal.is_open]
+            self._before(run, mine)
+            self._without(run, mine)
         for one in standings:
             self._keep(one)
         return tuple(self._proof(one) for one in standings)
@@ -185,12 +188,27 @@ class Stage:
             broken = {id: one for id, one in broken.items() if one.is_own} | again
         for one in mine:
             if one.claim.id in broken:
-                case, order = broken[one.claim.id].test, self._ground.order
-                found = expectation_of(
-                    case, self._tests_changed, {test.file for test in run.cases}, self._base, self._root, order.stated
-                )
-                one.expectation, one.seal = found, sealed(order, one.claim.id, found)
-                one.sealed_why = told(one.seal, found, case.message or case.text[:200])
+                self._unseal(run, one, broken[one.claim.id].test, self._tests_changed)
+
+    def _unseal(self, run: SuiteRun, one: Standing, case: Case, changed: Iterable[str]) -> None:
+        """Note that this committed test fails where what was `changed` about it is put back."""
+        order, files = self._ground.order, {test.file for test in run.cases}
+        found = expectation_of(case, changed, files, self._base or self._root, self._root, order.stated)
+        one.expectation, one.seal = found, sealed(order, one.claim.id, found)
+        one.sealed_why = told(one.seal, found, case.message or case.text[:200])
+
+    def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
+        for one in mine:
+            found = one.data or (self._mentioned(one) if _is_measured(one) and not one.opened else frozenset())
+            data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
+            over = {
+                path: content for path in data if self._base and (content := _bytes_of(self._base / path)) is not None
+            }
+            if over and _is_measured(one):
+                broken = self._broken_seals(run, [one], over).get(one.claim.id)
+                if broken is not None and broken.is_own:
+                    self._unseal(run, one, broken.test, (*self._tests_changed, *over))
 
     def _broken_seals(
         self, run: SuiteRun, mine: Sequence[Standing], over: Mapping[str, bytes | None]
@@ -213,7 +231,9 @@ class Stage:
         texts = self._twinned(tests, mark)
         seen = self._seen(self._lab, run, tests, texts)
         for one in mine:
-            one.executed, one.opened = seen.executed_by(one.claim.tests), seen.opened_by(one.claim.tests)
+            opened = seen.opened_by(one.claim.tests)
+            one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
+            one.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
             missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
             passed = [
                 id

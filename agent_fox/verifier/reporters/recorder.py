@@ -27,13 +27,13 @@ OUTSIDE = ""
 
 
 class Recorder:
-    """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [file]}}."""
+    """What was seen of each test: {test: {"executed": [[file, first line]], "opened": [[file, file that asked]]}}."""
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip(os.sep) + os.sep
         self.cwd = os.getcwd()
         self.test = OUTSIDE
-        self.seen: dict[str, tuple[set[CodeType], set[str]]] = {}
+        self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]]]] = {}
         self.begin(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
 
     def begin(self, test: str) -> None:
@@ -53,8 +53,18 @@ class Recorder:
             self.codes.add(frame.f_code)
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
-        if event == "open" and isinstance(given[0], str):
-            self.files.add(given[0])
+        if event == "open" and isinstance(given[0], str) and self.place(given[0]):
+            self.files.add((given[0], self.opener()))
+
+    def opener(self) -> str:
+        """The file of the project whose code asked for it; empty where none did."""
+        frame: FrameType | None = sys._getframe(2)
+        while frame is not None:
+            file = frame.f_code.co_filename
+            if file.startswith(self.root):
+                return file
+            frame = frame.f_back
+        return ""
 
     def document(self) -> dict[str, dict[str, list[Any]]]:
         return {
@@ -62,7 +72,7 @@ class Recorder:
                 "executed": sorted(
                     {(place, first_line(code)) for code in tuple(codes) if (place := self.place(code.co_filename))}
                 ),
-                "opened": sorted({place for file in tuple(files) if (place := self.place(file))}),
+                "opened": sorted({(self.place(file), self.place(opener)) for file, opener in tuple(files)}),
             }
             for test, (codes, files) in tuple(self.seen.items())
         }
