@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import field
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from agent_fox.core.proof import (
@@ -50,6 +51,8 @@ if TYPE_CHECKING:
     from agent_fox.verifier.suite import SuiteRun
 
 MOST_RUNS = 200
+MOST_SECONDS = 900.0
+"""Half of what a verifier's session may take: what is not decided by then is undecided, and the session still ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ class Stage:
         self._unread: dict[str, str] = {}
         self._contents = Contents(ground.workspace, base, self._files)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
+        self._begun = monotonic()
         self.runs = 0
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
@@ -276,7 +280,7 @@ class Stage:
             if not one.places:
                 self._without_places(run, one)
         open_ = [one for one in mine if one.word is None]
-        while open_ and self.runs < MOST_RUNS:
+        while open_ and self.runs < MOST_RUNS and monotonic() - self._begun < MOST_SECONDS:
             asked = [(one, next_trial(one.places, one.trials)) for one in open_]
             for one, places in asked:
                 if not places:
@@ -287,7 +291,8 @@ class Stage:
             for group in _compatible([(one, places) for one, places in asked if places]):
                 self._try(run, group)
         for one in open_:
-            one.word, one.why = Shown.UNDECIDED, f"it was not decided within {MOST_RUNS} runs"
+            why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
+            one.word, one.why = Shown.UNDECIDED, why
 
     def _try(self, run: SuiteRun, group: Sequence[tuple[Standing, tuple[Place, ...]]]) -> None:
         texts: dict[str, str | None] = {}
