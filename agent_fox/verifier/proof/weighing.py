@@ -55,7 +55,8 @@ def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Findin
 
 def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     is_required = order.counterfactual is Counterfactual.REQUIRE
-    said = f"{proof.word}: {proof.why}" if proof.why else str(proof.word)
+    word = proof.word.how or proof.word
+    said = f"{word}: {proof.why}" if proof.why else str(word)
     if not proof.seal.is_open:
         told = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
         return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=told)
