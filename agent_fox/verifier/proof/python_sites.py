@@ -101,6 +101,11 @@ class _Reader(Expressions):
                 pass
             case ast.Expr(value) if _is_logging(value) or is_docstring(node):
                 pass
+            case ast.Raise(exc=ast.Call() as raised):
+                what = f"what `{self.said(node)}` tells is changed"
+                yield self.site(Kind.VALUE, node, scope, self.perturbing(raised), what)
+                yield from self._left_out(node, scope)
+                yield from self._blocks(node, scope, bound)
             case ast.Expr(ast.Call() | ast.Await()) | ast.Raise() | ast.Delete():
                 yield from self._left_out(node, scope)
                 yield from self._blocks(node, scope, bound)
