@@ -143,7 +143,7 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
         root = built(case, top)
         out = run(root, "agent-fox", "run")
     except subprocess.TimeoutExpired:
-        return Ended(case, NOT_PROVEN, "it did not end")
+        return Ended(case, BROKEN, "it did not end")
     if out.returncode not in ENDED:
         return Ended(case, BROKEN, f"exit {out.returncode}: {(out.stderr or out.stdout)[-600:]} {top if keep else ''}")
     said = PROVEN if out.returncode == 0 else NOT_PROVEN

@@ -193,7 +193,7 @@ def shown_by_data(before: Before, without: Effect | None, emptied: Effect | None
     `without`: what they did where the file was taken away; `emptied`: where nothing stood in it. None: not tried.
     """
     if before is not Before.RED and without is not Effect.KILLED:
-        return Shown.VACUOUS
+        return Shown.UNDECIDED if without is Effect.VOID else Shown.VACUOUS
     if emptied is Effect.UNNOTICED and without is Effect.KILLED:
         return Shown.PRESENCE_ONLY
     return Shown.TAKEN_BACK if before is Before.RED else Shown.ALREADY_TRUE

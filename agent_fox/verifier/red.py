@@ -15,7 +15,8 @@ from agent_fox.core.red import Seen, Told, now_of
 from agent_fox.core.verdict import Word
 from agent_fox.verifier.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.checks import bench_on
-from agent_fox.verifier.proof.stage import Claim, Proof, stage
+from agent_fox.verifier.proof.stage import stage
+from agent_fox.verifier.proof.standing import Proof, best_of, claims_of
 from agent_fox.verifier.running_suites import Ground
 
 if TYPE_CHECKING:
@@ -31,9 +32,7 @@ def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[Told, ...]:
     Nothing is compared with a base commit: the tree is the base. Raises nothing for what the commands do.
     """
     with tempfile.TemporaryDirectory(prefix="agent-fox-red-", ignore_cleanup_errors=True) as private:
-        shared = Path(private) / "shared"
-        # What is noted of each test lies below the shared folder: a command in the sandbox may write nowhere else.
-        ground = Ground(order, Path(order.workspace), shared / "runs", shared, also=tuple(lent))
+        ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared", also=tuple(lent))
         bench = bench_on(ground)
         findings = bench.findings()
         proofs = _proofs(ground, bench, findings)
@@ -43,17 +42,11 @@ def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[Told, ...]:
 def _proofs(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> Mapping[str, Proof]:
     """What breaking the product comes to, for requirements whose tests are green."""
     ids = [finding.verdict.requirement_id for finding in findings]
-    claims = [_claim(bench, id) for id in ids if _is_green(bench.tests(id))]
+    claims = [claim for id in ids if _is_green(bench.tests(id)) for claim in claims_of(bench, id)]
     if not claims:
         return {}
     with stage(ground) as trials:
-        return {proof.id: proof for proof in trials.proofs(claims)}
-
-
-def _claim(bench: Bench, id: str) -> Claim:
-    tests = bench.shown(id)
-    run = bench.run_of(tests[0])
-    return Claim(id, run, tuple(test for test in tests if bench.run_of(test) is run))
+        return best_of(trials.proofs(claims))
 
 
 def _is_green(tests: Sequence[Case]) -> bool:

@@ -124,7 +124,8 @@ def test_a_word_before_the_last_trial_is_a_mistake_of_the_caller() -> None:
         (Before.GREEN, K, U, Shown.PRESENCE_ONLY),
         (Before.GREEN, U, U, Shown.VACUOUS),
         (Before.GREEN, None, None, Shown.VACUOUS),
-        (Before.UNKNOWN, V, V, Shown.VACUOUS),
+        (Before.UNKNOWN, V, V, Shown.UNDECIDED),
+        (Before.GREEN, V, V, Shown.UNDECIDED),
         (Before.UNKNOWN, K, K, Shown.ALREADY_TRUE),
     ],
 )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.proof.kept import digest
-from agent_fox.verifier.proof.sides import is_test_side
+from agent_fox.verifier.proof.sides import files_of, is_test_side
 
 NAMES = ""
 """In the place of a path: which files there are that tests are made from."""
@@ -21,16 +20,16 @@ _SHARED = regex(
 
 
 class Contents:
-    """Contents of a tree and its base, each read once. `files`: asks for all paths of the tree."""
+    """Contents of a tree and its base, each read once."""
 
-    def __init__(self, root: Path, base: Path | None, files: Callable[[], frozenset[str]]) -> None:
-        self._root, self._base, self._list = root, base, files
+    def __init__(self, root: Path, base: Path | None) -> None:
+        self._root, self._base = root, base
         self._files: frozenset[str] | None = None
         self._known: dict[str, str] = {}
 
     def all(self) -> frozenset[str]:
         if self._files is None:
-            self._files = self._list()
+            self._files = files_of(self._root)
         return self._files
 
     def tests(self) -> frozenset[str]:

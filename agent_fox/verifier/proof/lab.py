@@ -62,13 +62,17 @@ class End:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run."""
+    """What a run showed. `why_not`: why it showed nothing. A test that is missing in `ends` did not run.
+
+    `broken_files`: those that could not be collected, and why.
+    """
 
     ends: Mapping[str, End] = field(default_factory=dict)
     executed: Mapping[str, frozenset[Executed]] = field(default_factory=dict)
     opened: Mapping[str, frozenset[Opened]] = field(default_factory=dict)
     why_not: str = ""
     cases: tuple[Case, ...] = ()
+    broken_files: Mapping[str, str] = field(default_factory=dict)
 
     def executed_by(self, tests: Iterable[Case]) -> frozenset[Executed]:
         """By these tests, and outside of any (imports, for all of them)."""
@@ -153,9 +157,11 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
             opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
-    broken = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
+    why_not = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
+    broken = {one.file: one.error or one.what for one in suite.broken if one.file}
     done = {test: frozenset(found) for test, found in executed.items()}
-    return Seen(ends, done, {test: frozenset(found) for test, found in opened.items()}, broken, suite.cases)
+    seen = {test: frozenset(found) for test, found in opened.items()}
+    return Seen(ends, done, seen, why_not, suite.cases, broken)
 
 
 def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:

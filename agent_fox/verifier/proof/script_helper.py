@@ -9,7 +9,7 @@ function NAME<T>(v: T, d = 0): T {
   if (t === "boolean") return !v;
   if (t === "number") return v + 1 > v && v + 1 < Infinity ? v + 1 : 0;
   if (t === "bigint") return v + BigInt(1);
-  if (t === "string") return v + "x";
+  if (t === "string") return v.includes("/") ? v + "x" : "x" + [...v].reverse().join("");
   if (!v || t === "symbol" || d > 4) return v;
   const keep = (make) => seen.get(v) || (seen.set(v, make()), seen.get(v));
   const last = (all) => all.slice(0, all.every((x) => typeof x === typeof all[0]) ? -1 : undefined);

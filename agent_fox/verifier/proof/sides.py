@@ -5,6 +5,7 @@ Source of the rule: `docs/proof.md`, "Words".
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -27,6 +28,15 @@ _MIXED = {
 """Files of which only some settings are test side."""
 
 NOT_COPIED = frozenset({"__pycache__", ".pytest_cache", ".hypothesis", ".mypy_cache", ".ruff_cache", *BORROWED})
+
+
+def files_of(root: Path) -> frozenset[str]:
+    """All files of a tree, installed packages and what builds leave set apart."""
+    found = set()
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in NOT_COPIED and name not in ("target", ".git")]
+        found |= {Path(folder, name).relative_to(root).as_posix() for name in files}
+    return frozenset(found)
 
 
 def is_test_side(path: str) -> bool:

@@ -5,12 +5,11 @@ Each requirement that would pass by tests is tried. What came of it stands besid
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import field
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -28,24 +27,20 @@ from agent_fox.core.proof import (
     shown_by_data,
     shown_untried,
 )
-from agent_fox.core.values import dataclass
-from agent_fox.system.git import GitError
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
-from agent_fox.verifier.mapping import Ownership
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, is_own_assertion, of_several
-from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
-from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Executed, Lab, Seen
+from agent_fox.verifier.proof.effects import effect_of, of_several
+from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
-from agent_fox.verifier.proof.sides import NOT_COPIED, differing, is_test_side
+from agent_fox.verifier.proof.sealing import Seals
+from agent_fox.verifier.proof.sides import differing, is_test_side
 from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
-from agent_fox.verifier.sources import read_source
+from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 
 if TYPE_CHECKING:
-    from agent_fox.core.expectations import Expectation
     from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
@@ -53,62 +48,6 @@ if TYPE_CHECKING:
 MOST_RUNS = 200
 MOST_SECONDS = 900.0
 """Half of what a verifier's session may take: what is not decided by then is undecided, and the session still ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A requirement that would pass, and the tests of one run that show it."""
-
-    id: str
-    run: SuiteRun
-    tests: tuple[Case, ...]
-
-
-@dataclass(slots=True)
-class Standing:
-    """What is known of one requirement's tests so far."""
-
-    claim: Claim
-    executed: frozenset[Executed] = frozenset()
-    opened: frozenset[str] = frozenset()
-    data: frozenset[str] = frozenset()
-    before: Before = Before.UNKNOWN
-    places: tuple[Place, ...] = ()
-    trials: list[Trial] = field(default_factory=list)
-    word: Shown | None = None
-    why: str = ""
-    seal: Seal = Seal.HOLDS
-    expectation: Expectation | None = None
-    sealed_why: str = ""
-    is_kept: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What the trials of one requirement came to. `why`: in words, with the place and test that decided it.
-
-    `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
-    spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
-    """
-
-    id: str
-    word: Shown
-    why: str
-    is_written_here: bool
-    runs: int
-    before: Before = Before.UNKNOWN
-    seal: Seal = Seal.HOLDS
-    expectation: Expectation | None = None
-    sealed_why: str = ""
-    tests: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class BrokenSeal:
-    """A committed test that fails. `is_own`: by an assertion of its own, and not for want of something."""
-
-    test: Case
-    is_own: bool
 
 
 class Stage:
@@ -121,7 +60,8 @@ class Stage:
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
         self._unread: dict[str, str] = {}
-        self._contents = Contents(ground.workspace, base, self._files)
+        self._contents = Contents(ground.workspace, base)
+        self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._begun = monotonic()
         self.runs = 0
@@ -133,15 +73,10 @@ class Stage:
             self._recall(one)
         for run in {id(claim.run): claim.run for claim in claims}.values():
             mine = [one for one in standings if one.claim.run is run and not one.is_kept]
-            self._sealed(run, mine)
-            mine = [one for one in mine if one.seal.is_open]
-            if not mine:
-                continue
-            self._twins(run, mine)
-            self._golden(run, [one for one in mine if one.word is None])
-            mine = [one for one in mine if one.word is None and one.seal.is_open]
-            self._before(run, mine)
-            self._without(run, mine)
+            for step in (self._committed, self._twins, self._golden, self._before, self._without):
+                mine = [one for one in mine if one.word is None and one.seal.is_open]
+                if mine:
+                    step(run, mine)
         for one in standings:
             self._keep(one)
         return tuple(self._proof(one) for one in standings)
@@ -159,106 +94,72 @@ class Stage:
         if one.is_kept or one.word in (None, Shown.UNDECIDED) or one.seal is not Seal.HOLDS:
             return
         files = self._contents.tests() | {file for file, _ in one.executed} | one.opened
-        if not _is_measured(one):
-            files |= self._contents.all()
+        if not one.is_measured or (self._seals is not None and self._seals.is_needed):
+            files |= self._contents.all()  # it is not known what they, or the committed tests, rest on
         rests_on = {path: self._contents.digest(path) for path in sorted({NAMES, *files})}
         self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on))
 
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
         tests = sorted(test.id for test in claim.tests)
-        return kept.digest([claim.run.line, *tests, *sorted(order.environment.items()), order.sandbox, order.network])
+        around = (*sorted(order.environment.items()), order.sandbox, order.network, _stamp(claim.run))
+        return kept.digest([claim.run.line, *tests, *around])
 
     def _proof(self, one: Standing) -> Proof:
         files = {test.file for test in one.claim.tests}
         is_here = self._base is None or bool(files & self._changed)
+        lacking = f"no false twin could be made of {one.untwinned[0]}" if one.untwinned else ""
+        why = "; ".join(filter(None, (one.why, lacking)))
         return Proof(
-            one.claim.id, one.word or Shown.UNDECIDED, one.why, is_here, self.runs, one.before, one.seal,
+            one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self.runs, one.before, one.seal,
             one.expectation, one.sealed_why, tuple(sorted(files)),
         )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.
 
-    def _sealed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        """Lay the base's test side over the tree; where that lacks something, leave what was added."""
-        if self._base is None or not self._tests_changed or not mine or not _has_tests(self._base):
-            return
-        over = {path: _bytes_of(self._base / path) for path in self._tests_changed}
-        broken = self._broken_seals(run, mine, over)
-        if broken and None in over.values():
-            kept = {path: content for path, content in over.items() if content is not None}
-            lacking = [one for one in mine if one.claim.id in broken and not broken[one.claim.id].is_own]
-            again = self._broken_seals(run, lacking, kept) if lacking else {}
-            broken = {id: one for id, one in broken.items() if one.is_own} | again
-        for one in mine:
-            if one.claim.id in broken:
-                self._unseal(run, one, broken[one.claim.id].test, self._tests_changed)
-
-    def _unseal(self, run: SuiteRun, one: Standing, case: Case, changed: Iterable[str]) -> None:
-        """Note that this committed test fails where what was `changed` about it is put back."""
-        order, files = self._ground.order, {test.file for test in run.cases}
-        found = expectation_of(case, changed, files, self._base or self._root, self._root, order.stated)
-        one.expectation, one.seal = found, sealed(order, one.claim.id, found)
-        one.sealed_why = told(one.seal, found, case.message or case.text[:200])
+    def _committed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        if self._seals is not None:
+            self._seals.read(run, mine)
 
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
+        """Data that tests themselves open; where a runner does not tell what they open, what they name."""
         for one in mine:
-            found = one.data or (self._mentioned(one) if _is_measured(one) and not one.opened else frozenset())
-            data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
-            over = {
-                path: content for path in data if self._base and (content := _bytes_of(self._base / path)) is not None
-            }
-            if over and _is_measured(one):
-                broken = self._broken_seals(run, [one], over).get(one.claim.id)
-                if broken is not None and broken.is_own:
-                    self._unseal(run, one, broken.test, (*self._tests_changed, *over))
+            if self._seals is not None and one.is_measured:
+                found = one.data if one.opened else self._mentioned(one)
+                data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
+                self._seals.read_data(run, one, sorted(data))
 
-    def _broken_seals(
-        self, run: SuiteRun, mine: Sequence[Standing], over: Mapping[str, bytes | None]
-    ) -> dict[str, BrokenSeal]:
-        """A committed test of each requirement that fails where these files are as they were committed."""
-        seen = self._seen(self._lab, run, None, over)
-        files = sorted({case.file for case in seen.cases} - {""})
-        found = {path: source for path in files if (source := read_source(self._base or self._root, path))}
-        mapped = Ownership(self._ground.order).map(seen.cases, found)
-        failed = {id: [case for case in one.cases if case.outcome is Outcome.FAILED] for id, one in mapped.items()}
-        own = {case: is_own_assertion(seen.ends[case.id]) for cases in failed.values() for case in cases}
-        first = {id: max(cases, key=own.__getitem__) for id, cases in failed.items() if cases}
-        return {one.claim.id: BrokenSeal(case, own[case]) for one in mine if (case := first.get(one.claim.id))}
+    def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
+        return self._seen(self._lab, run, None, over)
 
     # The false twins, in a run that is measured too.
 
     def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        mark = f"twin {secrets.token_hex(6)}"
         tests = _together(mine)
-        texts = self._twinned(tests, mark)
+        texts, twinned = self._twinned(tests, f"twin {secrets.token_hex(6)}")
         seen = self._seen(self._lab, run, tests, texts)
         for one in mine:
             opened = seen.opened_by(one.claim.tests)
             one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
             one.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
+            one.untwinned = tuple(test.id for test in one.claim.tests if test not in twinned)
             missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
-            passed = [
-                id
-                for test in one.claim.tests
-                if test.file in texts and (id := test.id) in seen.ends and _passes(seen, id)
-            ]
+            passed = [test.id for test in one.claim.tests if test in twinned and _passes(seen, test.id)]
             if seen.why_not or missing:
-                one.word, one.why = Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree"
+                one.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
-                one.word, one.why = Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too"
+                one.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
 
-    def _twinned(self, tests: Iterable[Case], mark: str) -> dict[str, str | None]:
-        """Each file of tests with a false assertion at the end of each of these tests, as far as that can be made."""
+    def _twinned(self, tests: Iterable[Case], mark: str) -> tuple[dict[str, str | None], frozenset[Case]]:
+        """Each file of tests with a false assertion at the end of each of these tests; and which have one."""
         texts: dict[str, str | None] = {}
-        for file, classes, function in dict.fromkeys((test.file, test.classes, test.function) for test in tests):
-            language = language_of(file)
-            text = texts.get(file) or self._text(file)
-            made = _twin(language, text, classes, function, mark) if language and text else None
-            if made is not None:
-                texts[file] = made
-        return texts
+        made: dict[tuple[str, tuple[str, ...], str], bool] = {}
+        for file, classes, function in dict.fromkeys(map(_place_of, tests)):
+            language, text = language_of(file), texts.get(file) or self._text(file)
+            twin = _twin(language, text, classes, function, mark) if language and text else None
+            made[file, classes, function] = twin is not None
+            texts |= {} if twin is None else {file: twin}
+        return texts, frozenset(test for test in tests if made[_place_of(test)])
 
     # Red before.
 
@@ -285,7 +186,7 @@ class Stage:
             for one, places in asked:
                 if not places:
                     one.word, one.why = shown(one.before, one.places, one.trials), self._told(one)
-                    if one.word is Shown.VACUOUS and not self._is_undecided(one) and not _is_measured(one):
+                    if one.word is Shown.VACUOUS and not self._is_undecided(one) and not one.is_measured:
                         self._without_places(run, one)
             open_ = [one for one in open_ if one.word is None]
             for group in _compatible([(one, places) for one, places in asked if places]):
@@ -323,7 +224,7 @@ class Stage:
         """
         said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         commanded = set(one.claim.run.line.split())
-        code = {path for path in self._files() - commanded if language_of(path) and not is_test_side(path)}
+        code = {path for path in self._contents.all() - commanded if language_of(path) and not is_test_side(path)}
         named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", said)}
         tool = one.claim.run.call.tool if one.claim.run.call else ""
         return named if tool in MEASURED else named or (code & self._changed) or code
@@ -331,16 +232,8 @@ class Stage:
     def _mentioned(self, one: Standing) -> set[str]:
         """Files without mutants that the tests name in full, such as scripts that they start."""
         said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
-        data = {path for path in self._files() if _is_data(path) and not is_test_side(path)}
+        data = {path for path in self._contents.all() if _is_data(path) and not is_test_side(path)}
         return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", said)}
-
-    def _files(self) -> frozenset[str]:
-        """All files of the tree, installed packages and what builds leave set apart."""
-        found = set()
-        for folder, folders, files in os.walk(self._root):
-            folders[:] = [name for name in folders if name not in NOT_COPIED and name not in ("target", ".git")]
-            found |= {Path(folder, name).relative_to(self._root).as_posix() for name in files}
-        return frozenset(found)
 
     def _all_sites(self, file: str) -> tuple[Site, ...]:
         if file not in self._sites:
@@ -375,6 +268,9 @@ class Stage:
             gone: dict[str, str | None] = dict.fromkeys(files)
             without = self._effect(run, one, gone)
             emptied = self._effect(run, one, dict.fromkeys(files, ""))
+        if self._base is not None and one.before is Before.UNKNOWN and without is not Effect.KILLED:
+            one.decide(Shown.UNDECIDED, "what its tests did before the work could not be seen")
+            return
         one.word = shown_by_data(one.before, without, emptied)
         named = ", ".join(files[:3]) or "what was changed"
         one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
@@ -419,18 +315,25 @@ def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
 
 
+def _stamp(run: SuiteRun) -> str:
+    """Which program runs the tests; another version of it may see other things."""
+    found = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
+    if found is None:
+        return ""
+    program = Path(found).resolve()
+    return f"{program} {program.stat().st_size} {program.stat().st_mtime_ns}"
+
+
+def _place_of(test: Case) -> tuple[str, tuple[str, ...], str]:
+    return test.file, test.classes, test.function
+
+
 def _twin(language: Mutants, text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
     """None where the grammar is missing, too: what that means is said where something is to be broken."""
     try:
         return language.twin(text, classes, function, mark)
     except ImportError:
         return None
-
-
-def _has_tests(base: Path) -> bool:
-    """Whether anything was committed that could be a test; files that only make folders packages are none."""
-    found = (path for path in base.rglob("*") if path.is_file() and path.name not in ("__init__.py", "conftest.py"))
-    return any(is_test_side(path.relative_to(base).as_posix()) and path.stat().st_size for path in found)
 
 
 def _why_unread(file: str, error: Exception) -> str:
@@ -449,7 +352,7 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
 
 
 def _passes(seen: Seen, id: str) -> bool:
-    return seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
+    return id in seen.ends and seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
 
 
 def _before(seen: Seen, tests: Sequence[Case]) -> Before:
@@ -465,10 +368,6 @@ def _is_executed(site: Site, executed: set[int]) -> bool:
     """What stands in no function is, with its file; and where nothing was measured, everything is taken to be."""
     start = site.owner_range[0] if site.owner_range else site.owner_line
     return not executed or not site.owner or WHOLE in executed or start in executed
-
-
-def _is_measured(one: Standing) -> bool:
-    return any(not is_test_side(file) for file, _ in one.executed)
 
 
 def _is_data(path: str) -> bool:
@@ -515,13 +414,15 @@ def _bytes_of(path: Path) -> bytes | None:
 
 @contextmanager
 def stage(ground: Ground) -> Iterator[Stage]:
-    """The stage of a verification: with its base tree, and what changed since, where they can be had."""
+    """The stage of a verification: with its base tree, and what changed since, where there is a base commit.
+
+    Raises GitError where the base commit cannot be laid out.
+    """
     order = ground.order
     with ExitStack() as stack:
         base, changed = None, frozenset[str]()
         if order.base_commit:
-            with suppress(GitError):
-                made = base_tree(Path(order.repository), order.base_commit, ground.workspace, order.brought)
-                base = stack.enter_context(made).folder
-                changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
+            made = base_tree(Path(order.repository), order.base_commit, ground.workspace, order.brought)
+            base = stack.enter_context(made).folder
+            changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
         yield Stage(ground, base, changed)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from agent_fox.core.expectations import Sealed, agreed_by
 from agent_fox.core.proof import How, Seal, Shown
 from agent_fox.core.verdict import Unproven, Verdict, Word
+from agent_fox.system.git import GitError
 from agent_fox.verifier.evidence_text import capped
 from agent_fox.verifier.order import Counterfactual
-from agent_fox.verifier.proof.stage import Claim, Proof, stage
+from agent_fox.verifier.proof.stage import stage
+from agent_fox.verifier.proof.standing import Claim, Proof, best_of, claims_of
 
 if TYPE_CHECKING:
     from agent_fox.verifier.judging import Bench, Finding
@@ -26,25 +28,26 @@ REPAIR = (
     "your summary, in a sentence that names the test or its file: a person then decides."
 )
 NO_CHANGE = 'Repair the code so that the committed test passes: [verify] sealed = "refuse" allows no other expectation.'
+NO_BASE = "no base commit is known, so no committed test was held against it"
 MEND_TEST = "Change the test so that it fails when this is broken, or when what it is about is not there."
 
 
 def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away."""
-    claims = [claim for finding in findings if (claim := _claim(bench, finding)) is not None]
-    if not claims:
-        return tuple(findings)
-    with stage(ground) as trials:
-        proofs = {proof.id: proof for proof in trials.proofs(claims)}
+    passed = [one.verdict.requirement_id for one in findings if one.verdict.word is Word.PASS]
+    claims = [claim for id in passed for claim in claims_of(bench, id)]
+    proofs = best_of(_proofs(ground, claims)) if claims else {}
     return tuple(_weighed(ground.order, one, proofs.get(one.verdict.requirement_id)) for one in findings)
 
 
-def _claim(bench: Bench, finding: Finding) -> Claim | None:
-    if finding.verdict.word is not Word.PASS:
-        return None
-    tests = bench.shown(finding.verdict.requirement_id)
-    run = bench.run_of(tests[0])
-    return Claim(finding.verdict.requirement_id, run, tuple(test for test in tests if bench.run_of(test) is run))
+def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
+    """Undecided, all of them, where the base commit cannot be looked at."""
+    try:
+        with stage(ground) as trials:
+            return trials.proofs(claims)
+    except GitError as error:
+        why = f"the base commit {ground.order.base_commit[:12]} cannot be looked at: {error}"
+        return tuple(Proof(claim.id, Shown.UNDECIDED, why, is_written_here=False, runs=0) for claim in claims)
 
 
 def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Finding:
@@ -56,7 +59,8 @@ def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Findin
 def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     is_required = order.counterfactual is Counterfactual.REQUIRE
     word = proof.word.how or proof.word
-    said = f"{word}: {proof.why}" if proof.why else str(word)
+    why = proof.why if order.base_commit else f"{proof.why}; {NO_BASE}".removeprefix("; ")
+    said = f"{word}: {why}" if why else str(word)
     if not proof.seal.is_open:
         told = capped(f"{verdict.evidence}\n{proof.seal}: {proof.sealed_why}")
         return _unsealed(order, verdict, proof) if is_required else replace(verdict, evidence=told)

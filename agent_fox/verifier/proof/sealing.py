@@ -1,0 +1,161 @@
+"""The sealed reading: tests that stand in the base, in the words in which they were committed, run on the tree.
+
+Source of the rule: `docs/proof.md`, "The committed tests". What follows where one fails is in `core.expectations`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+from agent_fox.core.proof import Shown
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.cases import Case, Outcome
+from agent_fox.verifier.mapping import Ownership
+from agent_fox.verifier.proof.effects import is_own_assertion
+from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
+from agent_fox.verifier.proof.languages import language_of
+from agent_fox.verifier.proof.sides import files_of, is_test_side
+from agent_fox.verifier.sources import read_source
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.order import CheckOrder
+    from agent_fox.verifier.proof.lab import Seen
+    from agent_fox.verifier.proof.standing import Standing
+    from agent_fox.verifier.suite import SuiteRun
+
+Contents = Mapping[str, bytes | None]
+Run = Callable[["SuiteRun", Contents], "Seen"]
+"""Runs all tests of a command in a copy of the tree in which files have these contents (None: are gone)."""
+
+_IMPORTS = regex(
+    r"^[ \t]*(?:from\s+\S+\s+import\s+(?:\([^)]*\)|.*)|import\s.*|sys\.path\..*|.*\brequire\(.*)$", re.MULTILINE
+)
+"""`from a import (b,\nc)`, `import a`, `const a = require("b");`; not `important = 1`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A committed test that fails. `is_own`: by an assertion of its own, and not for want of something.
+
+    `is_unread`: it is not known, since nothing could be run.
+    """
+
+    test: Case
+    is_own: bool = False
+    is_unread: bool = False
+
+
+class Seals:
+    """The sealed readings of one verification. `changed`: what of the test side differs between base and tree."""
+
+    def __init__(self, order: CheckOrder, base: Path, tree: Path, changed: Sequence[str], run: Run) -> None:
+        self._order, self._base, self._tree, self._changed, self._run = order, base, tree, changed, run
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether a test was committed, and something of the test side was changed since."""
+        return bool(self._changed and self._tests)
+
+    def read(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Lay the base's test side over the tree; where that lacks something, leave what was added."""
+        if not (mine and self.is_needed):
+            return
+        over = {path: _content(self._base / path) for path in self._changed}
+        failed = self._failed(run, mine, over)
+        if failed and None in over.values():
+            lacking = [one for one in mine if one.claim.id in failed and not failed[one.claim.id].is_own]
+            kept = {path: content for path, content in over.items() if content is not None}
+            again = self._failed(run, lacking, kept) if lacking else {}
+            failed = {id: one for id, one in failed.items() if one.is_own} | again
+        for one in mine:
+            found = failed.get(one.claim.id)
+            if found is not None and found.is_unread:
+                one.decide(Shown.UNDECIDED, f"the committed tests could not be run: {found.test.message}")
+            elif found is not None:
+                self._unseal(run, one, found.test, self._changed)
+
+    def read_data(self, run: SuiteRun, one: Standing, data: Iterable[str]) -> None:
+        """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
+        over = {path: content for path in data if (content := _content(self._base / path)) is not None}
+        if over:
+            failed = self._failed(run, [one], over).get(one.claim.id)
+            if failed is not None and failed.is_own:
+                self._unseal(run, one, failed.test, (*self._changed, *over))
+
+    def _failed(self, run: SuiteRun, mine: Sequence[Standing], over: Contents) -> dict[str, Failed]:
+        """A committed test of each requirement that fails, or cannot be run any more."""
+        seen = self._run(run, over)
+        files = sorted({case.file for case in seen.cases} - {""})
+        sources = {path: source for path in files if (source := read_source(self._base, path))}
+        mapped = Ownership(self._order).map(seen.cases, sources)
+        found: dict[str, Failed] = {}
+        for one in mine:
+            cases = mapped[one.claim.id].cases
+            failing = [case for case in cases if case.outcome is Outcome.FAILED]
+            own = {case: is_own_assertion(seen.ends[case.id]) for case in failing}
+            if failing:
+                test = max(failing, key=own.__getitem__)
+                found[one.claim.id] = Failed(test, own[test])
+            elif (lost := self._lost(one.claim.id, cases, seen)) is not None:
+                found[one.claim.id] = lost
+        return found
+
+    def _lost(self, id: str, cases: Sequence[Case], seen: Seen) -> Failed | None:
+        """A committed file of tests about this requirement that runs no more, and is not the tree's in other words.
+
+        It cannot be collected on the tree, or all that it holds about the requirement is skipped.
+        """
+        for file, text in self._about(id).items():
+            mine = [case for case in cases if case.file == file]
+            is_skipped = bool(mine) and all(case.outcome is Outcome.SKIPPED for case in mine)
+            why = "it is skipped on this tree" if is_skipped else seen.broken_files.get(file, seen.why_not)
+            if why and _without_imports(text) not in self._tree_texts:
+                test = mine[0] if mine else Case((), "", file, Outcome.FAILED, why)
+                return Failed(test, is_unread=not is_skipped and file not in seen.broken_files)
+        return None
+
+    def _about(self, id: str) -> dict[str, str]:
+        """The committed files of tests that are about a requirement, with their texts."""
+        owner = Ownership(self._order)
+        return {path: text for path, text in self._tests.items() if owner.is_about(id, path, text)}
+
+    @cached_property
+    def _tests(self) -> dict[str, str]:
+        """Files of code on the base's test side that say something."""
+        return {path: text for path, text in _code_of_tests(self._base) if text.strip()}
+
+    @cached_property
+    def _tree_texts(self) -> frozenset[str]:
+        return frozenset(_without_imports(text) for _, text in _code_of_tests(self._tree))
+
+    def _unseal(self, run: SuiteRun, one: Standing, case: Case, changed: Iterable[str]) -> None:
+        """Note that this committed test fails where what was `changed` about it is put back."""
+        files = {test.file for test in run.cases}
+        found = expectation_of(case, changed, files, self._base, self._tree, self._order.stated)
+        one.expectation, one.seal = found, sealed(self._order, one.claim.id, found)
+        one.sealed_why = told(one.seal, found, case.message or case.text[:200])
+
+
+def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:
+    for path in sorted(files_of(root)):
+        if is_test_side(path) and language_of(path) and PurePosixPath(path).name != "conftest.py":
+            content = _content(root / path)
+            if content is not None:
+                yield path, content.decode("utf-8", "replace")
+
+
+def _without_imports(text: str) -> str:
+    """What a test says, whatever its imports and paths are called."""
+    return "\n".join(line for line in _IMPORTS.sub("", text).splitlines() if line.strip())
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
