@@ -167,7 +167,7 @@ BEHAVIOUR = {
         "shared().join() === '2'",
         "list.push(3) && shared().join() === '2,3' && list.pop() === 3",
     ],
-    "loop": ["loop().name === 'xa'", "loop().self.self.name === 'ax'"],
+    "loop": ["loop().name === 'xa'", "loop().self.self.name === 'xa'"],
     "entries": ["[...entries()].length === 2", "entries().next().done === false"],
     "pattern": ["pattern() instanceof RegExp", "pattern().test('a') === false"],
     "symbol": ["symbol() === Symbol.iterator"],
