@@ -41,7 +41,8 @@ function NAME<T>(v: T, d = 0): T {
       Reflect.ownKeys(c).forEach((k) => k in v || delete c[k]);
       Reflect.ownKeys(v).forEach((k) => {
         const own = Object.getOwnPropertyDescriptor(v, k);
-        if ("value" in own) Object.assign(own, { value: q(own.value, d + 1), writable: true });
+        const isMatcher = k === "asymmetricMatch" || k === "$$typeof";
+        if ("value" in own && !isMatcher) Object.assign(own, { value: q(own.value, d + 1), writable: true });
         Object.defineProperty(c, k, Object.assign(own, { configurable: true }));
       });
       return c;

@@ -55,7 +55,7 @@ class Stage:
 
     def __init__(self, ground: Ground, base: Path | None, changed: frozenset[str]) -> None:
         self._ground, self._root, self._base, self._changed = ground, ground.workspace, base, changed
-        self._lab = Lab(ground, ground.workspace, "proof")
+        self._lab, self._earlier = (Lab(ground, ground.workspace, name) for name in ("proof", "before"))
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
@@ -167,9 +167,8 @@ class Stage:
         if self._base is None or not mine:
             return
         tests = _together(mine)
-        lab = Lab(self._ground, self._root, "before")
         over = sorted(self._changed - {*self._tests_changed})
-        seen = self._seen(lab, run, tests, {path: _text_of(self._base / path) for path in over})
+        seen = self._seen(self._earlier, run, tests, {path: _text_of(self._base / path) for path in over})
         for one in mine:
             one.before = _before(seen, one.claim.tests)
 

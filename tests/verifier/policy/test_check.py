@@ -187,3 +187,17 @@ def test_a_skip_on_one_platform_does_not_excuse_one_everywhere() -> None:
     some = OLD.replace("def test_f", '@pytest.mark.skipif(sys.platform == "win32", reason="paths")\ndef test_f')
     report = check_change(one_file(some, some.replace("def test_f", "@pytest.mark.skip\ndef test_f")), PolicyContext())
     assert [(one.rule, one.severity) for one in report.findings] == [(Rule.SKIP_ADDED, Severity.BLOCK)]
+
+
+def test_a_test_named_for_its_requirement_may_be_named_so_and_other_rules_stay() -> None:
+    text = (
+        "#[cfg(test)]\nmod tests {{\n    #[test]\n    #[allow({rule})]\n    fn t_01_REQ_1() {{ assert!(f()); }}\n}}\n"
+    )
+    found = {
+        rule: [
+            one.rule
+            for one in check_change(one_file("", text.format(rule=rule), "src/lib.rs"), PolicyContext()).findings
+        ]
+        for rule in ("non_snake_case", "dead_code")
+    }
+    assert found == {"non_snake_case": [], "dead_code": [Rule.SUPPRESSION_ADDED]}

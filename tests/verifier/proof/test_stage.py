@@ -86,6 +86,18 @@ def test_honest_work_passes_and_it_is_said_how_it_is_known(tmp_path: Path, langu
             Unproven.CHANGED_EXPECTATION,
         ),
         ("python", "product code empties the assertions of unittest", Word.UNKNOWN, Disposition.POLICY),
+        (
+            "python",
+            "the module is renamed so that the committed test cannot be imported",
+            Word.FAIL,
+            Unproven.WEAKENED_TEST,
+        ),
+        (
+            "python",
+            "the committed test is moved away and an easier one takes its place",
+            Word.FAIL,
+            Unproven.WEAKENED_TEST,
+        ),
         ("javascript", "the new test swallows what it finds", Word.FAIL, Unproven.VACUOUS_TEST),
         ("javascript", "product code empties the functions of node:assert", Word.UNKNOWN, Disposition.POLICY),
     ],
@@ -182,3 +194,39 @@ def test_what_passed_before_and_cannot_be_broken_counts_or_not_as_it_is_set(tmp_
         True: (Word.PASS, How.NOT_SHOWN),
         False: (Word.UNKNOWN, ""),
     }
+
+
+def test_where_the_base_commit_cannot_be_looked_at_nothing_is_proven(tmp_path: Path) -> None:
+    order = ordered(tmp_path / "repo", KNOWN["python", "honest: repaired code for a committed test"])
+    (verdict,) = run_checks(replace(order, base_commit="0" * 40)).verdicts
+    assert (verdict.word, "cannot be looked at" in verdict.evidence) == (Word.UNKNOWN, True)
+
+
+def test_a_twin_that_cannot_be_made_accuses_no_test_beside_one_that_can(tmp_path: Path) -> None:
+    tests = (
+        "from greeting import greet\n\n\n"
+        'def test_it_greets():\n    """01-REQ-1.1"""\n    assert greet("Ada") == "Hello, Ada!"\n\n\n'
+        'def made():\n    def test():\n        """01-REQ-1.1"""\n        assert greet("Bob") == "Hello, Bob!"\n'
+        "    return test\n\n\ntest_it_greets_bob = made()\n"
+    )
+    case = replace(
+        SCRIPT,
+        committed={"conftest.py": "", "tests/test_greeting.py": tests},
+        written={"greeting.py": 'def greet(name):\n    return f"Hello, {name}!"\n'},
+    )
+    verdict = judged(tmp_path / "repo", case)
+    assert (verdict.word, verdict.how) == (Word.PASS, How.RED_WITHOUT), verdict.evidence
+
+
+def test_a_requirement_with_tests_in_two_commands_is_known_by_the_better_one(tmp_path: Path) -> None:
+    good, empty = (f'def test_it():\n    """01-REQ-1.1"""\n    {body}\n' for body in (
+        'assert __import__("greeting").greet("Ada") == "Hello, Ada!"', "assert True"
+    ))  # fmt: skip
+    case = replace(
+        SCRIPT,
+        committed={"conftest.py": "", "a/test_a.py": empty, "b/test_b.py": good},
+        written={"greeting.py": 'def greet(name):\n    return f"Hello, {name}!"\n'},
+    )
+    order = replace(ordered(tmp_path / "repo", case), configured=("python -m pytest a", "python -m pytest b"))
+    (verdict,) = run_checks(order).verdicts
+    assert (verdict.word, verdict.how) == (Word.PASS, How.RED_WITHOUT), verdict.evidence
