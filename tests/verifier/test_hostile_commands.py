@@ -147,16 +147,25 @@ run_command(order, sys.stdout.buffer, SandboxMode(mode), threading.Event())
 def test_our_own_sudden_death_leaves_nothing(workspace: Workspace, mode: SandboxMode, mark: str) -> None:
     order = workspace.order(*PYTHON, DAEMON + "\nwhile True: time.sleep(1)", mark, "up")
     words = [sys.executable, "-c", US, str(order.root), str(order.private), mode, *order.argv]
-    before = groups_of_commands()
     with subprocess.Popen(words, cwd=Path(__file__).resolve().parents[2]) as us:
         assert until((workspace.root / "up").exists)
+        groups = groups_of(us.pid)
         us.kill()
+    assert bool(groups) == bool(places())
     assert until(lambda: not alive_with(mark), seconds=3.0)
-    assert until(lambda: groups_of_commands() <= before, seconds=3.0)
+    assert until(lambda: not any(folder.exists() for folder in groups), seconds=3.0)
 
 
-def groups_of_commands() -> set[Path]:
-    return {folder for place in places() for folder in place.folder.glob("agent-fox-*")}
+def groups_of(pid: int) -> set[Path]:
+    """The control groups of a process's command: those that name it, or one of its children, as their maker."""
+    makers = [str(pid), *children_of(pid)]
+    return {folder for place in places() for maker in makers for folder in place.folder.glob(f"agent-fox-{maker}-*")}
+
+
+def children_of(pid: int) -> list[str]:
+    """The process ids below a process, as /proc has them."""
+    below = Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()
+    return [*below, *(deeper for child in below for deeper in children_of(int(child)))]
 
 
 @needs_proc
