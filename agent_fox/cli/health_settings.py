@@ -17,10 +17,10 @@ from agent_fox.core.spec import Severity
 from agent_fox.core.words import counted
 from agent_fox.engine.agents import choice_trouble, role_trouble
 from agent_fox.engine.extensions import backends_of
+from agent_fox.engine.from_settings import RunStuck
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import check_lock, lacks, missing_provisions, rival_of, rival_told
-from agent_fox.engine.refused import RunStuck
 from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.system import git

@@ -8,8 +8,29 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
-from agent_fox.core.proof import Seal
 from agent_fox.core.values import dataclass
+
+
+class Seal(StrEnum):
+    """What the tests that a person committed do, in the words in which they were committed.
+
+    All but HOLDS: they fail although the tests of the tree pass. WEAKENED and CHANGED: without, and with, a reason that
+    was stated. OLDER: with a reason, and the requirement's text is younger. ASKED: with a reason, and the final review
+    is asked about it. AGREED: a person signed for it. REPORTED: nothing follows, by `[verify] sealed`.
+    """
+
+    HOLDS = "the committed tests pass"
+    WEAKENED = "weakened test"
+    CHANGED = "changed expectation"
+    OLDER = "the committed test was older than the requirement"
+    ASKED = "changed expectation, about which the final review is asked"
+    AGREED = "agreed"
+    REPORTED = "reported"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the requirement's tests may count, as far as they can fail."""
+        return self not in (Seal.WEAKENED, Seal.CHANGED)
 
 
 class Sealed(StrEnum):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+
 from agent_fox.core.answer_scan import DoubledObject, Whole, scan
 from agent_fox.core.values import dataclass
 
@@ -40,6 +43,12 @@ class Review:
     @property
     def critical(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if finding.is_critical)
+
+    def with_refusals(self, asked: Iterable[tuple[str, str]]) -> Review:
+        """With a critical finding for each changed expectation that it does not agree to: (requirement, test)."""
+        refused = ((id, test) for id, test in asked if id not in self.agreed)
+        found = (Finding("critical", f"{id}: the change of {test} is not agreed to", id) for id, test in refused)
+        return replace(self, findings=(*self.findings, *found))
 
 
 UNREADABLE = Review(is_readable=False)

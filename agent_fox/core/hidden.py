@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import StrEnum
 
-from agent_fox.core.proof import How
+from agent_fox.core.known import How
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Signal, Unproven, Verdict, Word

@@ -1,4 +1,4 @@
-"""Which word of `core.proof.How` stands beside a requirement: decided here alone, from what is recorded.
+"""How a requirement is known: one closed list, and which word of it stands beside one, decided here alone.
 
 A word of the proof is believed of our own judge of tests only; whatever another judge claims, it is *judged*. Source
 of the list: `docs/proof.md`.
@@ -8,9 +8,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 
-from agent_fox.core.proof import How
 from agent_fox.core.values import dataclass
+
+
+class How(StrEnum):
+    """How a requirement is known. What a person signed stands with a name: `waived by NAME`, `agreed by NAME`."""
+
+    RED_WITHOUT = "red without"
+    ALREADY_TRUE = "already true"
+    NOT_SHOWN = "already true, not shown"
+    PRESENCE_ONLY = "presence only"
+    TAKEN_BACK = "taken back"
+    HIDDEN = "hidden"
+    PROVED = "proved"
+    JUDGED = "judged"
+    TESTS_PASSED = "tests passed"
+    AGREED = "agreed"
+    WAIVED = "waived"
+
 
 TOLD_BY_TESTS = (How.RED_WITHOUT, How.ALREADY_TRUE, How.NOT_SHOWN, How.PRESENCE_ONLY, How.TAKEN_BACK, How.HIDDEN)
 """What only the judge of tests may say of a PASS of its own, besides *agreed by NAME*."""

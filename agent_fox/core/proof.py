@@ -1,4 +1,4 @@
-"""How a requirement is known: one closed list, and what of a passing test must be seen to fail before it counts.
+"""What of a passing test must be seen to fail before it counts, and how the requirement is known then.
 
 Source of the rules: `docs/proof.md`. Pure: which trials are next and what they came to; running them is elsewhere.
 """
@@ -8,27 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 
+from agent_fox.core.known import How
 from agent_fox.core.values import dataclass
 
 MOST_FUNCTIONS = 3
 MOST_TRIALS = 40
 """Of one requirement; behind them it is undecided."""
-
-
-class How(StrEnum):
-    """How a requirement is known. What a person signed stands with a name: `waived by NAME`, `agreed by NAME`."""
-
-    RED_WITHOUT = "red without"
-    ALREADY_TRUE = "already true"
-    NOT_SHOWN = "already true, not shown"
-    PRESENCE_ONLY = "presence only"
-    TAKEN_BACK = "taken back"
-    HIDDEN = "hidden"
-    PROVED = "proved"
-    JUDGED = "judged"
-    TESTS_PASSED = "tests passed"
-    AGREED = "agreed"
-    WAIVED = "waived"
 
 
 class Shown(StrEnum):
@@ -55,28 +40,6 @@ _HOW = {
     Shown.PRESENCE_ONLY: How.PRESENCE_ONLY,
     Shown.TAKEN_BACK: How.TAKEN_BACK,
 }
-
-
-class Seal(StrEnum):
-    """What the tests that a person committed do, in the words in which they were committed.
-
-    All but HOLDS: they fail although the tests of the tree pass. WEAKENED and CHANGED: without, and with, a reason that
-    was stated. OLDER: with a reason, and the requirement's text is younger. ASKED: with a reason, and the final review
-    is asked about it. AGREED: a person signed for it. REPORTED: nothing follows, by `[verify] sealed`.
-    """
-
-    HOLDS = "the committed tests pass"
-    WEAKENED = "weakened test"
-    CHANGED = "changed expectation"
-    OLDER = "the committed test was older than the requirement"
-    ASKED = "changed expectation, about which the final review is asked"
-    AGREED = "agreed"
-    REPORTED = "reported"
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the requirement's tests may count, as far as they can fail."""
-        return self not in (Seal.WEAKENED, Seal.CHANGED)
 
 
 class Before(StrEnum):

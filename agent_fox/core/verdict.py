@@ -56,7 +56,7 @@ class Verdict:
     `said` is the word as written, `word` what it means. `failing_tests` is a count where the judge can count.
     `is_proven` holds for a disposition that was shown by reruns (flaky on the same tree, pre-existing on the base
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
-    again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.proof.How`.
+    again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.known.How`.
     `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are.
     """
 

@@ -37,7 +37,7 @@ class SpecAccount:
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
     on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
     for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet. `how`: how each one that passed or is
-    waived is known, by a word of `core.proof.How`.
+    waived is known, by a word of `core.known.How`.
     `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
     (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
     knows its ids.

@@ -58,7 +58,7 @@ class Spent:
 class PartEvidence:
     """One requirement in short: its gate, and the record of the verdict that holds. Empty: there is none.
 
-    `how` it is known: a word of `core.proof.How`, empty where it is not.
+    `how` it is known: a word of `core.known.How`, empty where it is not.
     """
 
     requirement: str

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.chance import drawn
 from agent_fox.core.evidence import Freshness, why_stale
 from agent_fox.core.gates import Gate, is_enough
-from agent_fox.core.proof import How
+from agent_fox.core.known import How
 from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.engine.docket import Docket, Handled, Move

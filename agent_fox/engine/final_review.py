@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.blame import blame
-from agent_fox.core.findings import Finding
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.standing import Status, Step
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.decision import Suspect
-    from agent_fox.core.findings import Review
+    from agent_fox.core.findings import Finding, Review
 
 STALE = "the review is not about the commit that was verified"
 
@@ -83,18 +82,6 @@ def asked_about(docket: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
 def asked_in(db: Database, spec_name: str) -> Iterator[ReadExpectation]:
     read = read_expectations(db, spec_name)
     return (one for one in read if one.word is Word.PASS and one.expectation.is_asked)
-
-
-def with_disagreement(review: Review, asked: Iterable[ReadExpectation]) -> Review:
-    """The review with a critical finding for each changed expectation that it does not agree to."""
-    refused = (one for one in asked if one.requirement not in review.agreed)
-    told = tuple(
-        Finding(
-            "critical", f"{one.requirement}: the change of {one.expectation.test} is not agreed to", one.requirement
-        )
-        for one in refused
-    )
-    return replace(review, findings=(*review.findings, *told))
 
 
 def agreement_note(asked: Iterable[ReadExpectation], reviewer: str, coders: str) -> str:

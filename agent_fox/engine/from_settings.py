@@ -1,4 +1,4 @@
-"""Settings as values that the engine works with: the policy it decides by, the folder it keeps state in."""
+"""Settings as values that the engine works with (its policy, the folder of its state), and the refusal of a run."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import EVERY_SPEC, Policy, Switch
-from agent_fox.engine.refused import RunRefused
 from agent_fox.system.state_folders import default_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agent_fox.config import Settings
+
+
+class RunRefused(Exception):
+    """The run does not start. Its text says what is wrong, where, and what to do; nothing has been changed."""
+
+
+class RunStuck(RunRefused):
+    """The run cannot start just now: something outside of it is in the way, which is no mistake of the settings."""
 
 
 def state_folder(root: Path, settings: Settings, environ: Mapping[str, str]) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,14 @@ class Workshop:
     launches: Path
     logs: Path
     shelf: SpecShelf
+    looked_up: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What stays as it is while the plan does, by name, so that no launch costs more in a larger plan."""
+
+    def spec_places(self, db: Database) -> tuple[str, ...]:
+        """Where the specs of the plan lie: what a coder may only tick boxes in."""
+        if "spec places" not in self.looked_up:
+            self.looked_up["spec places"] = places_kept(self.repo, spec_paths(db), document_paths(db))
+        return self.looked_up["spec places"]
 
     def agent(self, planned: PlannedNode, rung: int) -> AgentSettings:
         return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
@@ -125,7 +133,7 @@ class Workshop:
             workspace=self.provisions(),
             brief_markdown=brief_markdown(facts),
             brief_json=brief_json(facts),
-            spec_places=places_kept(self.repo, spec_paths(db), document_paths(db)),
+            spec_places=self.spec_places(db),
             message=commit_message(planned, session),
             document=self.document(planned, db),
             changes=self.settings.verify.changes,

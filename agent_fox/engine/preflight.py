@@ -11,8 +11,7 @@ from agent_fox.config import FILE, AgentSettings, Settings, WorkspaceSettings
 from agent_fox.core.gates import Gate
 from agent_fox.core.late import late_module
 from agent_fox.engine.agents import agent_of, choice_trouble, own_words_trouble, role_trouble
-from agent_fox.engine.from_settings import own_state_folder
-from agent_fox.engine.refused import RunRefused, RunStuck
+from agent_fox.engine.from_settings import RunRefused, RunStuck, own_state_folder
 from agent_fox.engine.scope import settings_errors
 from agent_fox.session.agent import Provisions
 from agent_fox.system import git

@@ -78,7 +78,7 @@ class ReviewerHandler:
         decision = decide_review(
             review.is_readable, bool(review.critical), blamed, budget, ceiling, is_agreed=is_agreed
         )  # fmt: skip
-        review = final_review.with_disagreement(review, asked)
+        review = review.with_refusals((one.requirement, one.expectation.test) for one in asked)
         facts = self.facts(docket, result, said)
         match decision:
             case Accept():

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from agent_fox.config import FILE, Settings
 from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.values import dataclass
+from agent_fox.engine.from_settings import RunRefused
 from agent_fox.engine.plan_reading import shape_of
-from agent_fox.engine.refused import RunRefused
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.skipping import without_broken
 

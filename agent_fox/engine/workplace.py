@@ -12,10 +12,9 @@ from agent_fox.core.values import dataclass
 from agent_fox.engine import preflight
 from agent_fox.engine.board import Board
 from agent_fox.engine.extensions import backends_of, handlers_of, tracker_of
-from agent_fox.engine.from_settings import state_folder
+from agent_fox.engine.from_settings import RunRefused, state_folder
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
-from agent_fox.engine.refused import RunRefused
 from agent_fox.engine.scope import Scope, scope_of, with_dependencies
 from agent_fox.engine.watch import Watch, unwatched
 from agent_fox.store import plan as stored

@@ -137,7 +137,7 @@ class ReviewLine:
 @dataclass(frozen=True, slots=True)
 class Chain:
     """Everything. `is_proven_now`: the current verdict is PASS, its record counts as things stand, and its
-    spec is not escalated. `how` it is known: a word of `core.proof.How`, empty where it is not.
+    spec is not escalated. `how` it is known: a word of `core.known.How`, empty where it is not.
 
     `proofs` are oldest first, the newest `MOST_RECORDS` of them (`left_out` counts the others). `check` are commands
     that show it again, on any machine with the repository; `head` is the ledger's.

@@ -67,20 +67,23 @@ def places_kept(root: Path, paths: Iterable[str], documents: Iterable[str]) -> t
     OpenSpec what is there already is kept too.
     """
     given = tuple(paths)
-    kept = dict.fromkeys(map(place_kept, given))
+    kept = dict.fromkeys(map(place_kept, dict.fromkeys(given)))
     kept |= {f"{place.removesuffix(_CHANGES)}{_SPECS}": None for place in kept if f"/{place}".endswith(f"/{_CHANGES}")}
     real_root = Path(os.path.realpath(root))
     for path in (*kept, *given, *documents):
         real = Path(os.path.realpath(real_root / path))
         if real.is_relative_to(real_root) and real != real_root:
             inside = real.relative_to(real_root).as_posix()
-            if not any(_is_below(inside, place) for place in kept):
+            if not any(place in kept for place in _with_parents(inside)):
                 kept[inside] = None
     return tuple(kept)
 
 
-def _is_below(path: str, place: str) -> bool:
-    return path == place or path.startswith(f"{place}/")
+def _with_parents(path: str) -> Iterator[str]:
+    """`a/b/c`, `a/b`, `a`: what a file lies in, itself first."""
+    while path:
+        yield path
+        path = path.rpartition("/")[0]
 
 
 def place_kept(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from agent_fox.core.expectations import Expectation
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
-from agent_fox.core.proof import How
+from agent_fox.core.known import How
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Unproven, Word
 from agent_fox.store import evidence

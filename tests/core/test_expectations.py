@@ -6,8 +6,7 @@ import itertools
 
 import pytest
 
-from agent_fox.core.expectations import Agreed, Expectation, Sealed, agreed_by, seal_of
-from agent_fox.core.proof import Seal
+from agent_fox.core.expectations import Agreed, Expectation, Seal, Sealed, agreed_by, seal_of
 
 STATED = Expectation("tests/test_a.py::test_a", ("tests/test_a.py",), "0" * 64, "1" * 64, reason="it was wrong")
 UNSTATED = Expectation(STATED.test, STATED.files, STATED.committed, STATED.changed)

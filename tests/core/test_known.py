@@ -9,6 +9,7 @@ import pytest
 from agent_fox.core.known import (
     TOLD_BY_TESTS,
     Facts,
+    How,
     added,
     counts_in_words,
     counts_of,
@@ -18,7 +19,6 @@ from agent_fox.core.known import (
     told_apart,
     word_of_pass,
 )
-from agent_fox.core.proof import How
 
 CLAIMS = (*How, "agreed by Ada", "agreed by ", "waived by Eve", "certain", "")
 

@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 
+from agent_fox.core.known import How
 from agent_fox.core.proof import (
     MOST_FUNCTIONS,
     Before,
     Effect,
-    How,
     Place,
     Shown,
     Trial,

@@ -9,8 +9,7 @@ from itertools import product
 
 import pytest
 
-from agent_fox.core.known import TOLD_BY_TESTS
-from agent_fox.core.proof import How
+from agent_fox.core.known import TOLD_BY_TESTS, How
 from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.light import light_database
 from agent_fox.store.schema import KNOWN, MIGRATIONS

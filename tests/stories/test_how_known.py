@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent_fox.core.proof import How
+from agent_fox.core.known import How
 from agent_fox.engine.final_check import REPROVE
 from agent_fox.testing.worlds import issue_files, rows
 from tests.evidence.waiver_world import Person, person

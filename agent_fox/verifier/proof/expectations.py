@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Expectation, agreed_by, seal_of
-from agent_fox.core.proof import Seal
+from agent_fox.core.expectations import Expectation, Seal, agreed_by, seal_of
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of

@@ -14,11 +14,11 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from agent_fox.core.expectations import Seal
 from agent_fox.core.proof import (
     Before,
     Effect,
     Place,
-    Seal,
     Shown,
     Trial,
     killed_by,

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Before, Place, Seal, Shown, Trial
+from agent_fox.core.expectations import Seal
+from agent_fox.core.proof import Before, Place, Shown, Trial
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.proof.sides import is_test_side
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Sealed, agreed_by
-from agent_fox.core.proof import How, Seal, Shown
+from agent_fox.core.expectations import Seal, Sealed, agreed_by
+from agent_fox.core.known import How
+from agent_fox.core.proof import Shown
 from agent_fox.core.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
 from agent_fox.verifier.evidence_text import capped

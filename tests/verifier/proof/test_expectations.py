@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.proof import Seal
+from agent_fox.core.expectations import Seal
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.proof.expectations import expectation_of, sealed

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.proof import How
+from agent_fox.core.known import How
 from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
 from agent_fox.system.sandbox import SandboxMode, why_missing
 from agent_fox.verifier.checks import run_checks
