@@ -34,6 +34,10 @@ MOST_INPUT = 16 * 1024 * 1024
 CATCH_UP_SECONDS = 3.0
 """How long a transcript may be behind the chat before the hook answers by what the state file says."""
 
+ABSENT_SECONDS = 0.3
+"""How long a transcript that is not there at all may take to appear. A client makes it with a person's first message,
+long before it asks its hook, so that a file that is still missing is missing for good."""
+
 PAUSE = 0.03
 TICK = 1.0
 RECHECK_SECONDS = 60.0
@@ -108,9 +112,10 @@ def catch_up(transcript: Transcript, *, some_are_open: bool) -> None:
 
     Raises Held where the tool was called and its answer does not come.
     """
-    end = time.monotonic() + CATCH_UP_SECONDS
+    begun = time.monotonic()
     while not read_on(transcript) or transcript.waiting or (some_are_open and not transcript.is_current):
-        if time.monotonic() > end:
+        longest = CATCH_UP_SECONDS if os.path.lexists(transcript.path) else ABSENT_SECONDS
+        if time.monotonic() > begun + longest:
             break
         time.sleep(PAUSE)
     if transcript.line == 0:

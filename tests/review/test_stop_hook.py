@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -15,7 +16,7 @@ import pytest
 
 from agent_fox.review import stop_hook
 from agent_fox.review.hook_state import Held
-from agent_fox.review.stop_hook import MOST_INPUT
+from agent_fox.review.stop_hook import CATCH_UP_SECONDS, MOST_INPUT
 from agent_fox.review.tasks import Word
 from tests.review.chats import (
     CLAUDE,
@@ -255,6 +256,13 @@ def test_what_no_client_would_say_is_a_block(tmp_path: Path, given: bytes) -> No
 def test_without_a_transcript_the_chat_is_held(tmp_path: Path, path: object) -> None:
     done = chat(tmp_path).stop(transcript_path=path)
     assert (done.returncode, done.stderr.startswith("BLOCKED: ")) == (2, True)
+
+
+def test_a_transcript_that_is_not_there_is_not_waited_for_as_one_that_is_behind(tmp_path: Path) -> None:
+    begun = time.monotonic()
+    done = chat(tmp_path).stop(transcript_path=str(tmp_path / "gone.jsonl"))
+    assert "is not there, or empty" in done.stderr
+    assert time.monotonic() - begun < CATCH_UP_SECONDS
 
 
 def test_an_empty_transcript_is_none(tmp_path: Path) -> None:
