@@ -16,7 +16,7 @@ AGENT_CLIS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agent-fox/agents
 unexport PYTHONDONTWRITEBYTECODE # what pytest makes of a test file is kept: making it again takes half a minute
 
 .DEFAULT_GOAL := help
-.PHONY: help run quick test full test-mcp test-agents check bench mutants planted proofs faults acceptance clean
+.PHONY: help run quick test full test-mcp test-agents check bench bench-long mutants planted proofs faults acceptance clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -65,8 +65,11 @@ check: $(READY) ## format, lint, types, architecture, own specs, docs and tests
 	$(BIN)/agent-fox lint --strict
 	$(MAKE) test
 
-bench: $(READY) ## measured figures, each beside its floor
-	$(PYTHON) -m bench
+bench: $(READY) ## measured figures, each beside its floor, in five minutes (QUICK=1: in one)
+	$(PYTHON) -m bench $(if $(QUICK),--quick)
+
+bench-long: $(READY) ## the same with the largest plans, logs and folders
+	$(PYTHON) -m bench --long
 
 mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason
 	$(PYTHON) -m tools.mutants

@@ -44,6 +44,7 @@ def test_one_benchmark_can_be_run_alone(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "planning 8 specs" in done.stdout
     assert "checkout" not in done.stdout
+    assert "over" in done.stdout[done.stdout.index("figures in") :]
 
 
 def test_a_benchmark_that_is_not_there_is_an_error_that_names_those_that_are(tmp_path: Path) -> None:
