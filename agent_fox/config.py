@@ -291,6 +291,11 @@ class PolicySettings(Table):
         default="note",
         description="A coder changes files that work for another spec made: it is told, or the session does not count.",
     )
+    landed_text: Literal["refuse", "note"] = Field(
+        default="refuse",
+        description="A coder's work holds a key or conflict markers: it does not land and an attempt is spent, or it "
+        "is told.",
+    )
     required_state: Literal["tested", "reviewed", "proved"] = Field(
         default="tested",
         description="The evidence a requirement needs to count as proven: tests passed; then a reviewer found nothing "

@@ -143,6 +143,7 @@ class Workshop:
             unmerged=task_of(db, self.repo, ticket),
             sizes=self.sizes(),
             other_specs=self.settings.policy.other_specs,
+            landed_text=self.settings.policy.landed_text,
             closing=self.closing(db, planned, session, launch),
             resume=handed_on.tree,
             handoff=handed_on.text,

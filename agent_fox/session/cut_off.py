@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from agent_fox.session.leavings import left_in
 from agent_fox.session.order import EndKind, Kept, LaunchOrder, Paths, SessionEnd
 from agent_fox.session.sizes import excess, in_mib
 from agent_fox.session.snapshot import repositories_inside, restore
@@ -55,14 +56,16 @@ def _tree_of(order: LaunchOrder, preparation: Preparation, workspace: Path) -> t
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
         tracked = [path for path in store.tracked() if not preparation.has_brought(path)]
-        new = [path for path in store.untracked() if not preparation.has_brought(path)]
+        untracked = [path for path in store.untracked() if not preparation.has_brought(path)]
+        left = left_in(store, untracked, tracked)
+        new = [path for path in untracked if not left.hides(path)]
         inside = _folders(repositories_inside(workspace, tracked, new))
         read = [path for path in (*tracked, *new) if not _is_below(path, inside)]
         large = excess(workspace, read, store.sizes(preparation.baseline), order.sizes)  # before git reads any of them
-        store.add_all(leaving_out=(*preparation.brought, *inside, *large))
+        store.add_all(leaving_out=(*preparation.brought, *left.paths, *inside, *large))
         restore(store, order, preparation)
         links = _without_submodules(store, order)
-        return store.write_tree(), tuple(_named(inside, large, links))
+        return store.write_tree(), (*left.notes, *_named(inside, large, links))
 
 
 def _folders(repositories: Iterable[str]) -> tuple[str, ...]:

@@ -128,7 +128,7 @@ def _coder_ended(order: LaunchOrder, end: ProcessEnd, result: Result, judging: J
         return replace(_plain(order, EndKind.REFUSED, gate.refusal), closed=gate.closed)
     reason = "ended, nothing changed" if taken.is_unchanged else "ended"
     asked = (UNANSWERED,) if taken.is_unchanged and result.summary.rstrip().endswith("?") else ()
-    notes = formatting + gate.notes + asked + _without_git(order)
+    notes = formatting + taken.notes + gate.notes + asked + _without_git(order)
     return SessionEnd(EndKind.ENDED, reason, order.log, work=taken, notes=notes, closed=gate.closed)
 
 

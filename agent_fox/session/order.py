@@ -64,9 +64,10 @@ class LaunchOrder:
     coder's work, `document` what a backend without a model needs to know, `changes` what is done about a change that
     weakens tests (see `policy_gate`), `format_apply` whether work that only lacks format is formatted, in `sandbox`,
     with its log in `artifacts`. With `unmerged`, the session's whole task is to finish the merge of that work; the
-    work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made, and
-    `closing` what a coder's work is held to when it ends. `resume` is a tree that is laid over the checkout: what an
-    attempt that was cut off had done; `handoff` the text of a file that tells it.
+    work may not add more than `sizes`, `other_specs` says what is done about files that other specs' work made,
+    `landed_text` what about keys and conflict markers in its text, and `closing` what a coder's work is held to when
+    it ends. `resume` is a tree that is laid over the checkout: what an attempt that was cut off had done; `handoff` the
+    text of a file that tells it.
     `launch` is safe in file and ref names.
     """
 
@@ -100,6 +101,7 @@ class LaunchOrder:
     left_usd: float | None = None
     assumed_usd: float = 0.0
     other_specs: str = "note"
+    landed_text: str = "refuse"
     closing: Closing = Closing()
     resume: str = ""
     handoff: str = ""
@@ -210,12 +212,14 @@ class Work:
     """A coder's work as a commit in the main repository whose only parent is the pinned commit; no branch
     moved.
 
-    Where nothing was changed, `commit` is the pinned commit itself. `tree` is the tree's id.
+    Where nothing was changed, `commit` is the pinned commit itself. `tree` is the tree's id. `notes` say what was left
+    out of it, and what in it a person should know of.
     """
 
     commit: str
     tree: str
     is_unchanged: bool
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,8 @@ from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.session.landed_text import look_at
+from agent_fox.session.leavings import left_in
 from agent_fox.session.order import LaunchOrder, Paths, Work
 from agent_fox.session.sizes import too_large
 from agent_fox.session.unfinished_merge import unresolved
@@ -43,18 +45,19 @@ def take_work(order: LaunchOrder, preparation: Preparation, at: int) -> Work | R
     if workspace.is_symlink() or not workspace.is_dir():
         return Refused("the session removed its workspace")
     try:
-        tree = _tree_of_work(order, preparation, workspace)
+        taken = _tree_of_work(order, preparation, workspace)
     except git.GitError as error:
         return Refused(f"its files cannot be taken as a commit: {error}")
-    if isinstance(tree, Refused):
-        return tree
+    if isinstance(taken, Refused):
+        return taken
+    tree, notes = taken
     if tree == git.tree_of(order.repo, order.pinned):
-        return Work(order.pinned, tree, is_unchanged=True)
+        return Work(order.pinned, tree, is_unchanged=True, notes=notes)
     message = order.message or f"{order.node_id}, attempt {order.attempt}"
     parents = [order.pinned, *([order.unmerged.work] if order.unmerged else [])]
     commit = git_objects.commit_tree(order.repo, tree, parents, message, git.identity(order.repo), at)
     git.set_ref(order.repo, launch_ref(order.launch), commit)
-    return Work(commit, tree, is_unchanged=False)
+    return Work(commit, tree, is_unchanged=False, notes=notes)
 
 
 def changed_source(order: LaunchOrder, preparation: Preparation) -> tuple[str, ...]:
@@ -69,11 +72,15 @@ def changed_source(order: LaunchOrder, preparation: Preparation) -> tuple[str, .
         return tuple(path for path in store.changed_files() if path in tracked and not preparation.has_brought(path))
 
 
-def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path) -> str | Refused:
+def _tree_of_work(
+    order: LaunchOrder, preparation: Preparation, workspace: Path
+) -> tuple[str, tuple[str, ...]] | Refused:
+    """The tree, and what there is to say about it."""
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
         tracked, untracked = store.tracked(), store.untracked()
-        new = [path for path in untracked if not preparation.has_brought(path)]
+        left = left_in(store, [path for path in untracked if not preparation.has_brought(path)], tracked)
+        new = [path for path in untracked if not preparation.has_brought(path) and not left.hides(path)]
         foreign = repositories_inside(workspace, tracked, new)
         if foreign:
             return Refused(f"repositories inside the work tree: {', '.join(foreign)}")
@@ -81,15 +88,18 @@ def _tree_of_work(order: LaunchOrder, preparation: Preparation, workspace: Path)
         excess = too_large(workspace, read, store.sizes(preparation.baseline), order.sizes)
         if excess:  # before anything of the files is read
             return Refused(excess)
-        store.add_all(leaving_out=preparation.brought)
+        store.add_all(leaving_out=(*preparation.brought, *left.paths))
         restore(store, order, preparation)
         tree = store.write_tree()
         changes = store.changes(order.pinned, tree)
+        found = look_at(order, store, workspace, changes)
     links = [change.path for change in changes if change.new.mode == GITLINK]
     if links:
         return Refused(f"submodules added or moved: {', '.join(links)}")
-    left = unresolved(order, order.unmerged, tree) if order.unmerged else ()
-    return Refused(f"conflict markers are left in {', '.join(left)}") if left else tree
+    unsolved = unresolved(order, order.unmerged, tree) if order.unmerged else ()
+    if unsolved:
+        return Refused(f"conflict markers are left in {', '.join(unsolved)}")
+    return Refused("; ".join(found.refused)) if found.refused else (tree, (*left.notes, *found.named))
 
 
 def repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[str]) -> list[str]:

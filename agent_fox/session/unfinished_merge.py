@@ -62,8 +62,8 @@ def _markers(repo: Path, name: str | None, path: str) -> tuple[int, ...]:
     """How often each marker begins a line of a file; none in a file that is not there."""
     text = (git.show(repo, name, path) if name else None) or b""
     lines = text.splitlines()
-    return tuple(sum(_is_marker(line, marker) for line in lines) for marker in MARKERS)
+    return tuple(sum(is_marker(line, marker) for line in lines) for marker in MARKERS)
 
 
-def _is_marker(line: bytes, marker: bytes) -> bool:
+def is_marker(line: bytes, marker: bytes) -> bool:
     return line == marker or line.startswith(marker + b" ")

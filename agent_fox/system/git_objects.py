@@ -100,6 +100,14 @@ class Store:
         data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
         return frozenset(self.call("check-ignore", "-z", "--stdin", data=data, allowed=(0, 1, 128)).records)
 
+    def unignored(self, paths: Sequence[str]) -> frozenset[str]:
+        """Those that .gitignore names with `!`; folders without a slash at the end, as git asks for it."""
+        if not paths:
+            return frozenset()
+        data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        told = self.call("check-ignore", "-v", "-z", "--stdin", data=data, allowed=(0, 1)).records
+        return frozenset(path for pattern, path in zip(told[2::4], told[3::4], strict=True) if pattern.startswith("!"))
+
     def changed_files(self) -> list[str]:
         """Paths of the index whose file is gone or holds something else."""
         self.call("update-index", "-q", "--refresh", allowed=(0, 1))

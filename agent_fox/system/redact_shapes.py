@@ -69,6 +69,14 @@ def shaped_secrets(text: bytes, lowered: bytes) -> Iterator[Span]:
             yield span
 
 
+def tokens(text: bytes) -> Iterator[Span]:
+    """Where tokens of well-known services are, and nothing else that may be secret; not in the order of the text."""
+    for letter, pattern in _TOKENS:
+        if letter in text:
+            yield from (found.span() for found in pattern.finditer(text))
+    yield from (found.span() for found in _MARKED.finditer(text))
+
+
 def marked_token(text: bytes, start: int) -> Span | None:
     """The token that begins at a letter which names of secrets have too: one search finds both, in `redact_words`."""
     found = _MARKED.match(text, start)

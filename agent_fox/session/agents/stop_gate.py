@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from agent_fox.session.agents import stop_hook
+from agent_fox.session.leavings import CACHES, PRODUCTS
 from agent_fox.verifier.source_scope import SourceScope
 from agent_fox.verifier.source_watch import SourceMissing, TreeState, changed, read_tree
 
@@ -29,12 +30,7 @@ MOST_NAMED = 5
 REPOSITORY = ".git/"
 """A commit changes what git keeps, and no file of the work."""
 
-PRODUCTS = SourceScope(
-    exclude=(
-        *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/"),
-        *("node_modules/", "target/", "build/", "dist/", ".gradle/", ".venv/", "coverage/", ".coverage", "*.log"),
-    )
-)
+LEFT_BEHIND = SourceScope(exclude=(*CACHES, *PRODUCTS))
 """What a build or a test run leaves behind is no change of the coder's."""
 
 
@@ -48,7 +44,7 @@ class StopGate:
 
     def _read(self) -> TreeState | None:
         with contextlib.suppress(SourceMissing, OSError):
-            return read_tree(self._workspace, PRODUCTS)
+            return read_tree(self._workspace, LEFT_BEHIND)
         return None
 
     def note_check(self) -> None:

@@ -1,0 +1,98 @@
+"""What tools leave beside a session's work: caches and products of builds, which do not land unless git tracks them.
+
+A folder counts where its name does and git tracks nothing in it; a `.gitignore` that names it with `!` makes it work.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
+from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.core.words import counted
+
+if TYPE_CHECKING:
+    from agent_fox.system.git_objects import Store
+
+CACHES = (
+    *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/"),
+    *("node_modules/", ".gradle/", ".venv/", ".coverage"),
+)
+PRODUCTS = ("target/", "build/", "dist/", "coverage/", "*.log")
+
+MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Leavings:
+    """What is left out, as paths (`a/node_modules/`, `x.log`) with how many files each has."""
+
+    caches: Mapping[str, int] = field(default_factory=dict)
+    products: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Relative to the workspace, a folder without its slash."""
+        return tuple(path.rstrip("/") for path in (*self.caches, *self.products))
+
+    def hides(self, path: str) -> bool:
+        return any(name in self.caches or name in self.products for name in _with_folders(path))
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A sentence for caches and one for products, for whoever reads what came of the session."""
+        found = []
+        if self.caches:
+            found.append(f"left out what tools leave: {_named(self.caches)}")
+        if self.products:
+            first = PurePosixPath(next(iter(sorted(self.products)))).name
+            example = f"!{first}/" if f"{first}/" in PRODUCTS else "!*.log"
+            how = f"what is work there lands where .gitignore names it with `!`, such as `{example}`"
+            found.append(f"left out as made by a build: {_named(self.products)}; {how}")
+        return tuple(found)
+
+
+def left_in(store: Store, untracked: Iterable[str], tracked: Iterable[str]) -> Leavings:
+    """The leavings of a store's files, but for those that a `.gitignore` names with `!`. Raises GitError."""
+    found = leavings_of(untracked, tracked)
+    work = store.unignored(found.paths)
+    return Leavings(_without(found.caches, work), _without(found.products, work))
+
+
+def _without(found: Mapping[str, int], work: frozenset[str]) -> dict[str, int]:
+    return {path: count for path, count in found.items() if path.rstrip("/") not in work}
+
+
+def leavings_of(untracked: Iterable[str], tracked: Iterable[str]) -> Leavings:
+    """Of the files that git does not track, those that tools leave, by the outermost folder that says so."""
+    used = {f"{folder}/" for path in tracked for folder in PurePosixPath(path).parents}
+    caches, products = Counter[str](), Counter[str]()
+    for path in untracked:
+        for name in _with_folders(path):
+            kind = None if name in used else _kind(name)
+            if kind is not None:
+                (caches if kind is CACHES else products)[name] += 1
+                break
+    return Leavings(dict(caches), dict(products))
+
+
+def _with_folders(path: str) -> Iterator[str]:
+    """`a/`, `a/b/`, `a/b/c` for `a/b/c`; a repository inside is listed as `a/` by git."""
+    parts = path.rstrip("/").split("/")
+    yield from (f"{'/'.join(parts[:end])}/" for end in range(1, len(parts)))
+    yield path
+
+
+def _kind(name: str) -> tuple[str, ...] | None:
+    last = f"{PurePosixPath(name).name}{'/' if name.endswith('/') else ''}"
+    return next((kind for kind in (CACHES, PRODUCTS) if any(fnmatchcase(last, glob) for glob in kind)), None)
+
+
+def _named(paths: Mapping[str, int]) -> str:
+    shown = [f"{path} ({counted(paths[path], 'file')})" for path in sorted(paths)]
+    more = [f"{len(shown) - MOST_NAMED} more"] if len(shown) > MOST_NAMED else []
+    return ", ".join([*shown[:MOST_NAMED], *more])
