@@ -512,11 +512,14 @@ class NotifySettings(Table):
 class InfrastructureSettings(Table):
     """Waiting for rate limits, networks and full disks. Nothing here spends a node's attempts."""
 
-    attempts: Count = Field(default=5, description="Launches of one session until the run pauses (exit code 4).")
+    patience: Seconds = Field(
+        default=14400.0, description="Seconds that one session is waited for until the run pauses (exit code 4)."
+    )
+    attempts: Count | None = Field(default=None, description="Launches of one session that it pauses after, too.")
     first_wait: Seconds = Field(
         default=2.0, description="Seconds before the second launch; then twice as long each time."
     )
-    longest_wait: Seconds = Field(default=60.0, description="Seconds that no wait exceeds.")
+    longest_wait: Seconds = Field(default=300.0, description="Seconds that no wait exceeds.")
     longest_asked: Seconds = Field(
         default=21600.0, description="Seconds that we wait at most where the model's side asks for it by `retry-after`."
     )

@@ -16,8 +16,12 @@ if TYPE_CHECKING:
     from agent_fox.session.order import SessionEnd
 
 AT_ONCE: dict[Infrastructure, str] = {
-    Infrastructure.AUTHENTICATION: "the agent's login, key or model is not accepted; "
+    Infrastructure.AUTHENTICATION: "the agent's login or key is not accepted; "
     "log in, or correct what the reason names, then run again",
+    Infrastructure.NO_CREDIT: "the account of the agent's model has no credit or quota left; "
+    "add some, or name another agent, then run again",
+    Infrastructure.UNKNOWN_MODEL: "the agent's model or its address does not exist, or is not open to this account; "
+    "correct `model` or the address, then run again",
     Infrastructure.MISSING_BINARY: "the agent's program has gone missing; install it (see `agent-fox doctor`)",
 }
 
@@ -41,6 +45,9 @@ class Backoff:
     settings: InfrastructureSettings
     clock: Callable[[], float]
     not_before: dict[str, float] = field(default_factory=dict)
+    waited: dict[str, float] = field(default_factory=dict)
+    """Seconds that each ticket was waited for of our own accord since this process began: a person who runs again has it
+    wait again, and what the model's side asked for spends none of our patience."""
 
     def lost(self, uid: str, losses: int, end: SessionEnd) -> str | None:
         """Note a loss, the `losses`-th of its ticket in this run. Gives the reason where the run must pause."""
@@ -49,10 +56,13 @@ class Backoff:
             return f"{known} ({end.reason})"
         if is_setup(end):
             return f"{end.reason}; correct the command or what it needs, then run again"
-        if losses >= self.settings.attempts:
-            return f"lost {losses} times to infrastructure, last: {end.reason}; run again when it works"
-        wait = usual_wait(self.settings, losses)
         asked = min(end.retry_after or 0.0, self.settings.longest_asked)
+        wait, waited = usual_wait(self.settings, losses), self.waited.get(uid, 0.0)
+        most = self.settings.attempts
+        if waited + wait > self.settings.patience or (most is not None and losses >= most):
+            times = f"lost {losses} times to infrastructure, waited for {waited:,.0f} s of our own accord"
+            return f"{times}, last: {end.reason}; run again when it works, or raise [infrastructure] patience"
+        self.waited[uid] = waited + wait
         self.not_before[uid] = self.clock() + max(wait, asked)
         return None
 

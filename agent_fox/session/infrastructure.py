@@ -19,12 +19,17 @@ class Infrastructure(StrEnum):
     RATE_LIMIT = "rate limit"
     OVERLOAD = "overload"
     AUTHENTICATION = "authentication"
+    NO_CREDIT = "no credit"
+    UNKNOWN_MODEL = "unknown model"
     NETWORK = "network"
     MISSING_BINARY = "missing binary"
     DISK_FULL = "disk full"
     WORKSPACE = "workspace"
     LOST = "lost"
 
+
+HOPELESS = frozenset({Infrastructure.AUTHENTICATION, Infrastructure.NO_CREDIT, Infrastructure.UNKNOWN_MODEL})
+"""What no waiting mends: only a person can act."""
 
 LAST_LINES = 20
 """How many of the last non-empty lines of each stream are looked at."""
@@ -83,14 +88,30 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 _bare("401", "Unauthorized"),
                 _OUTSET + r"Authentication failed(?: for '[^'\n]{1,300}')?" + _SAID,
                 r"^\s*(?:authentication_error|invalid_api_key|Invalid API key|OAuth token has expired)\b",
-                r"^\s*(?:Not logged in|Please run /login|Credit balance is too low)",
+                r"^\s*(?:Not logged in|Please run /login)",
                 _ERROR + r"(?:invalid (?:x-)?api[ -]?key|authentication failed|not logged in)\b",
+            ),
+        ),
+        (
+            Infrastructure.NO_CREDIT,
+            (
+                _JSON_TYPE.format("(?:billing_error|insufficient_quota)"),
+                _status("402"),
+                _client("402"),
+                r"^\s*(?:Your )?[Cc]redit balance is too low",
+            ),
+        ),
+        (
+            Infrastructure.UNKNOWN_MODEL,
+            (
+                _JSON_TYPE.format("(?:model_not_found|not_found_error)"),
+                _client("404"),
             ),
         ),
         (
             Infrastructure.RATE_LIMIT,
             (
-                _JSON_TYPE.format("(?:rate_limit_error|rate_limit_exceeded|insufficient_quota)"),
+                _JSON_TYPE.format("(?:rate_limit_error|rate_limit_exceeded)"),
                 _status("429"),
                 _client("429"),
                 _bare("429", "(?:Too Many Requests|rate limit(?:ed| exceeded| reached)?)"),

@@ -289,7 +289,7 @@ AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_
 
 BROKEN = [
     pytest.param(error(401, "authentication_error"), AUTHENTICATION, 1, id="401"),
-    pytest.param(error(404, "not_found_error"), AUTHENTICATION, 1, id="404-model"),
+    pytest.param(error(404, "not_found_error"), Infrastructure.UNKNOWN_MODEL, 1, id="404-model"),
     pytest.param(error(429, "rate_limit_error"), RATE_LIMIT, 3, id="429"),
     pytest.param(error(529, "overloaded_error"), OVERLOAD, 3, id="529"),
     pytest.param(error(503, "api_error"), OVERLOAD, 3, id="503"),

@@ -32,9 +32,46 @@ def test_a_setup_command_that_failed_is_not_tried_again() -> None:
         (Infrastructure.NETWORK, "[workspace] setup: quoted by an agent"),
     ],
 )
-def test_other_trouble_is_waited_for_until_its_attempts_are_spent(what: Infrastructure, reason: str) -> None:
+def test_other_trouble_is_waited_for(what: Infrastructure, reason: str) -> None:
     assert lost(what, reason) is None
-    assert "lost 5 times" in str(lost(what, reason, losses=5))
+    assert lost(what, reason, losses=5) is None
+
+
+def lost_again_and_again(settings: InfrastructureSettings, retry_after: float | None = None) -> tuple[int, str]:
+    """How often a ticket is lost until the run pauses, and what it says then."""
+    backoff = Backoff(settings, lambda: 0.0)
+    end = SessionEnd(
+        EndKind.INFRASTRUCTURE, "529", Path("log"), infrastructure=Infrastructure.OVERLOAD, retry_after=retry_after
+    )
+    for losses in range(1, 1000):
+        reason = backoff.lost("uid", losses, end)
+        if reason is not None:
+            return losses, reason
+    raise AssertionError("it is never lost for good")
+
+
+def test_an_overload_is_waited_for_as_long_as_patience_lasts() -> None:
+    assert lost_again_and_again(InfrastructureSettings()) == (
+        55,
+        "lost 55 times to infrastructure, waited for 14,310 s of our own accord, last: 529; run again when it works, or raise "
+        "[infrastructure] patience",
+    )
+    assert lost_again_and_again(InfrastructureSettings(patience=10.0))[0] == 3
+    assert lost_again_and_again(InfrastructureSettings(), retry_after=7000.0)[0] == 55
+    assert lost_again_and_again(InfrastructureSettings(attempts=5))[0] == 5
+
+
+@pytest.mark.parametrize(
+    ("what", "advice"),
+    [
+        (Infrastructure.AUTHENTICATION, "log in"),
+        (Infrastructure.NO_CREDIT, "add some"),
+        (Infrastructure.UNKNOWN_MODEL, "correct `model`"),
+        (Infrastructure.MISSING_BINARY, "install it"),
+    ],
+)
+def test_what_no_waiting_mends_pauses_at_once_with_what_to_do(what: Infrastructure, advice: str) -> None:
+    assert advice in str(lost(what, "no"))
 
 
 def waited(losses: int, retry_after: float | None = None) -> float:

@@ -26,6 +26,9 @@ from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recogni
         ('  "type": "overloaded_error",', Infrastructure.OVERLOAD),
         ("API Error: 500 Internal server error", Infrastructure.OVERLOAD),
         ("Invalid API key · Please run /login", Infrastructure.AUTHENTICATION),
+        ("Credit balance is too low", Infrastructure.NO_CREDIT),
+        ('{"error": {"code": "insufficient_quota"}}', Infrastructure.NO_CREDIT),
+        ("openai.NotFoundError: Error code: 404 - no such model", Infrastructure.UNKNOWN_MODEL),
         (
             'API Error: 401 {"type":"error","error":{"type":"authentication_error"}}',
             Infrastructure.AUTHENTICATION,

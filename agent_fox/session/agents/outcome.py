@@ -56,8 +56,9 @@ def _stopped(stop: Stop, tally: Tally) -> Outcome:
         case Cause.SILENCE:
             kind = tally.trouble.kind if tally.trouble and tally.trouble.kind else Infrastructure.NETWORK
             return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
-        case Cause.AUTHENTICATION:
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, Infrastructure.AUTHENTICATION)
+        case Cause.HOPELESS:
+            kind = tally.trouble.kind if tally.trouble else None
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind or Infrastructure.AUTHENTICATION)
     return Outcome(Ending.FAILED, stop.reason)
 
 

@@ -75,7 +75,7 @@ def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = N
     wait = _wait(headers)
     if wait is not None:
         text += f", retry after {wait:g} s"
-    kind = Infrastructure.AUTHENTICATION if _is_low(error) else kind_of(status, *error.words)
+    kind = Infrastructure.NO_CREDIT if _is_low(error) else kind_of(status, *error.words)
     return Trouble(text, kind, retry_after=wait)
 
 

@@ -12,16 +12,17 @@ from agent_fox.session.infrastructure import Infrastructure
 _BY_NAME: Mapping[str, Infrastructure] = {
     **dict.fromkeys(
         (
-            *("authentication_error", "authentication_failed", "permission_error", "billing_error", "invalid_api_key"),
+            *("authentication_error", "authentication_failed", "permission_error", "invalid_api_key"),
             *("oauth_org_not_allowed", "account_on_hold", "verification_required", "cloud_credential_error"),
             *("API_KEY_INVALID", "UNAUTHENTICATED", "PERMISSION_DENIED", "ProviderAuthError"),
-            *("model_not_found", "not_found_error", "NOT_FOUND"),
         ),
         Infrastructure.AUTHENTICATION,
     ),
+    **dict.fromkeys(("billing_error", "insufficient_quota"), Infrastructure.NO_CREDIT),
+    **dict.fromkeys(("model_not_found", "not_found_error", "NOT_FOUND"), Infrastructure.UNKNOWN_MODEL),
     **dict.fromkeys(
         (
-            *("rate_limit", "rate_limit_error", "rate_limit_exceeded", "usage_limit_reached", "insufficient_quota"),
+            *("rate_limit", "rate_limit_error", "rate_limit_exceeded", "usage_limit_reached"),
             "RESOURCE_EXHAUSTED",
         ),
         Infrastructure.RATE_LIMIT,
@@ -42,7 +43,9 @@ _BY_NAME: Mapping[str, Infrastructure] = {
     ),
 }
 _BY_STATUS: Mapping[int, Infrastructure] = {
-    **dict.fromkeys((401, 402, 403, 404), Infrastructure.AUTHENTICATION),
+    **dict.fromkeys((401, 403), Infrastructure.AUTHENTICATION),
+    402: Infrastructure.NO_CREDIT,
+    404: Infrastructure.UNKNOWN_MODEL,
     429: Infrastructure.RATE_LIMIT,
     **dict.fromkeys((408, 504), Infrastructure.NETWORK),
 }
@@ -60,8 +63,7 @@ def kind_of(status: int | None, *names: str) -> Infrastructure | None:
     """What was broken; None where the request itself was refused, or nothing is known of why it failed.
 
     The first name that is known decides, the most telling one stands first. Then the status decides, 500 and above
-    being an overload. A model that does not exist counts as a matter of access, as does a login: no repeat helps, and
-    only a person can act; `hint_of` says which of them it is.
+    being an overload. `hint_of` says what a person can do where no repeat helps.
     """
     named = next((_BY_NAME[name] for name in names if name in _BY_NAME), None)
     if named is not None or status is None:

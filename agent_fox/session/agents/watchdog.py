@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.session.infrastructure import HOPELESS
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.tally import Tally
@@ -25,7 +25,7 @@ class Cause(StrEnum):
     TURNS = "turns"
     COST = "cost"
     RUN_COST = "run cost"
-    AUTHENTICATION = "authentication"
+    HOPELESS = "hopeless"
     TOOLS = "tools"
 
 
@@ -57,8 +57,8 @@ class Watchdog:
         """Why it must end now, or None."""
         limits, now = self.limits, self.clock()
         trouble = tally.trouble
-        if trouble is not None and trouble.kind is Infrastructure.AUTHENTICATION:
-            return Stop(Cause.AUTHENTICATION, trouble.text)
+        if trouble is not None and trouble.kind in HOPELESS:
+            return Stop(Cause.HOPELESS, trouble.text)
         if tally.unserved:
             return Stop(Cause.TOOLS, f"the verifier's tools cannot be reached: the program says {tally.unserved}")
         if now - self.began >= limits.wall:

@@ -127,7 +127,7 @@ def test_a_pipe_in_place_of_the_session_s_file_is_not_waited_for(tmp_path: Path)
     [
         ("401", 145, Infrastructure.AUTHENTICATION),
         ("key", 144, Infrastructure.AUTHENTICATION),
-        ("404", 1, Infrastructure.AUTHENTICATION),
+        ("404", 1, Infrastructure.UNKNOWN_MODEL),
         ("429", 173, Infrastructure.RATE_LIMIT),
         ("429day", 173, Infrastructure.RATE_LIMIT),
         ("503", 247, Infrastructure.OVERLOAD),

@@ -16,7 +16,7 @@ NETWORK, OVERLOAD = Infrastructure.NETWORK, Infrastructure.OVERLOAD
     [
         (401, "", Infrastructure.AUTHENTICATION),
         (403, "permission_error", Infrastructure.AUTHENTICATION),
-        (404, "not_found_error", Infrastructure.AUTHENTICATION),
+        (404, "not_found_error", Infrastructure.UNKNOWN_MODEL),
         (None, "ProviderAuthError", Infrastructure.AUTHENTICATION),
         (429, "rate_limit_error", Infrastructure.RATE_LIMIT),
         (500, "", Infrastructure.OVERLOAD),
@@ -32,7 +32,9 @@ def test_kinds_of_trouble(status: int | None, name: str, kind: Infrastructure | 
 @pytest.mark.parametrize(
     ("status", "kind"),
     [
-        *((status, AUTHENTICATION) for status in (401, 402, 403, 404)),
+        *((status, AUTHENTICATION) for status in (401, 403)),
+        (402, Infrastructure.NO_CREDIT),
+        (404, Infrastructure.UNKNOWN_MODEL),
         *((status, NETWORK) for status in (408, 504)),
         (429, RATE_LIMIT),
         *((status, OVERLOAD) for status in (500, 502, 503, 529)),
@@ -50,7 +52,7 @@ def test_a_status_alone_says_what_was_broken(status: int | None, kind: Infrastru
         (400, ("API_KEY_INVALID", "INVALID_ARGUMENT"), AUTHENTICATION),
         (500, ("timeout_error",), NETWORK),
         (500, ("UND_ERR_SOCKET",), NETWORK),
-        (403, ("insufficient_quota", "permission_error"), RATE_LIMIT),
+        (403, ("insufficient_quota", "permission_error"), Infrastructure.NO_CREDIT),
         (None, ("unheard of", "slow_down"), OVERLOAD),
         (200, ("RESOURCE_EXHAUSTED",), RATE_LIMIT),
     ],
