@@ -57,8 +57,8 @@ def _stopped(stop: Stop, tally: Tally) -> Outcome:
             kind = tally.trouble.kind if tally.trouble and tally.trouble.kind else Infrastructure.NETWORK
             return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
         case Cause.HOPELESS:
-            kind = tally.trouble.kind if tally.trouble else None
-            return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind or Infrastructure.AUTHENTICATION)
+            known = tally.trouble.kind if tally.trouble else None
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, known or Infrastructure.AUTHENTICATION)
     return Outcome(Ending.FAILED, stop.reason)
 
 
