@@ -56,7 +56,7 @@ FACTS = Facts(
     name="opencode",
     program="opencode",
     least=(1, 18, 33),
-    install="npm install --global opencode-ai",
+    install="npm install --global opencode-ai, with Node.js",
     providers=(Provider.ANTHROPIC, Provider.OPENAI, Provider.GEMINI),
     keys={
         Provider.ANTHROPIC: ("ANTHROPIC_API_KEY",),
