@@ -8,10 +8,11 @@ from pathlib import Path
 from agent_fox.cli.health import Check, State
 from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
 from agent_fox.core.ids import Archetype
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, listed
 from agent_fox.engine.agents import agent_of, own_words_trouble
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.built_in import CHECKS, OUR_OWN
+from agent_fox.session.project_words import STEERING_FILE, unread_words
 from agent_fox.system.sandbox import REMEDY, why_missing
 from agent_fox.verifier.hidden_files import hidden_files
 
@@ -25,9 +26,18 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
         yield Check("prompts", State.MISSING, "; ".join(trouble), "see there")
     if any(_minds(settings.agents.of(archetype)) for archetype in Archetype):
         yield _enclosed(settings)
+        yield from _steering(root)
     if settings.plan.verifier:
         yield from _independent(settings)
     yield from hidden_apart(root, settings)
+
+
+def _steering(root: Path) -> Iterator[Check]:
+    """Whether sessions are told what the project tells agents in a chat."""
+    unread = unread_words(root)
+    if unread:
+        what = f"{listed(unread)}: no session reads it"
+        yield Check("steering", State.WARNING, what, f"agent-fox init --steering {unread[0]}, or write {STEERING_FILE}")
 
 
 def _minds(agent: AgentSettings) -> set[tuple[str, str]]:

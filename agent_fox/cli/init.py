@@ -19,6 +19,7 @@ from agent_fox.core.regex import regex
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.project_words import STEERING_FILE, unread_words
 from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.specs.plain.detection import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
@@ -56,10 +57,21 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
     flag_value=FIRST_SPEC,
     help=f"Also write a small spec to begin with, {SPECS}/NAME.md (NAME.toml for TOML). NAME is `{FIRST_SPEC}`.",
 )
+@click.option(
+    "--steering",
+    "steering",
+    metavar="FILE",
+    help=f"Also make a file of yours, such as CLAUDE.md, what sessions are told: a copy in {STEERING_FILE}.",
+)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
 def command(
-    backend: str | None, skills: tuple[str, ...], spec: str | None, argv: tuple[str, ...], as_json: bool
+    backend: str | None,
+    skills: tuple[str, ...],
+    spec: str | None,
+    steering: str | None,
+    argv: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     """Write `.agent-fox/config.toml` and `.agent-fox/.gitignore`. What is there already stays as it is; only settings
     that nobody has changed yet take an agent.
@@ -75,7 +87,7 @@ def command(
         raise UserError(f"{FILE} exists already and stays as it is; set [agents.coder] there")
     files = {FILE: config_text(chosen), Path(OWN) / ".gitignore": "".join(f"{name}\n" for name in IGNORED)}
     first = _first_spec(root, spec)
-    files |= first
+    files |= first | _steering(root, steering)
     if chosen and is_untouched:
         (root / FILE).unlink()
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
@@ -84,7 +96,20 @@ def command(
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
+    for name in unread_words(root):
+        click.echo(f"{name} is not read by sessions; what they are to know of it: agent-fox init --steering {name}")
     click.echo(_next(root, first))
+
+
+def _steering(root: Path, name: str | None) -> dict[Path, str]:
+    """The steering file, as a copy of a file in the repository. Raises UserError where that cannot be read."""
+    if name is None:
+        return {}
+    try:
+        return {STEERING_FILE: (root / name).read_text(encoding="utf-8")}
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UserError(f"--steering {name}: it cannot be read ({why})") from error
 
 
 def _first_spec(root: Path, name: str | None) -> dict[Path, str]:

@@ -46,8 +46,8 @@ class Backoff:
     clock: Callable[[], float]
     not_before: dict[str, float] = field(default_factory=dict)
     waited: dict[str, float] = field(default_factory=dict)
-    """Seconds that each ticket was waited for of our own accord since this process began: a person who runs again has it
-    wait again, and what the model's side asked for spends none of our patience."""
+    """Seconds that each ticket was waited for of our own accord since this process began: a person who runs again has
+    it wait again, and what the model's side asked for spends none of our patience."""
 
     def lost(self, uid: str, losses: int, end: SessionEnd) -> str | None:
         """Note a loss, the `losses`-th of its ticket in this run. Gives the reason where the run must pause."""

@@ -17,6 +17,9 @@ PROMPTS_FOLDER = Path(".agent-fox/prompts")
 STEERING_FILE = Path(".agent-fox/steering.md")
 LONGEST_STEERING = 8_000
 
+CHAT_FILES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md")
+"""What a project tells agents in a chat. No session reads them: in a workspace anybody may have written them."""
+
 _SUFFIX = ".md"
 _MOST_BYTES_A_LETTER = 4
 
@@ -50,6 +53,13 @@ def read_steering(root: Path) -> str:
     return (
         f"{text[:LONGEST_STEERING].rstrip()}\n\n(Cut: {STEERING_FILE} is longer than {LONGEST_STEERING:,} characters.)"
     )
+
+
+def unread_words(root: Path) -> tuple[str, ...]:
+    """The project's files for agents in a chat, where no steering file says to sessions what they say."""
+    if (root / STEERING_FILE).exists():
+        return ()
+    return tuple(name for name in CHAT_FILES if (root / name).is_file())
 
 
 def check_templates(root: Path) -> list[str]:

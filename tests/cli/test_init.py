@@ -45,6 +45,17 @@ def test_what_is_there_is_never_overwritten(tmp_path: Path) -> None:
     assert load(tmp_path, {}).retry.attempts == 9
 
 
+def test_what_a_project_tells_agents_in_a_chat_is_offered_as_steering(tmp_path: Path) -> None:
+    repository(tmp_path)
+    (tmp_path / "CLAUDE.md").write_text("Use tabs.\n")
+    assert "agent-fox init --steering CLAUDE.md" in start(tmp_path, "init").stdout
+    done = start(tmp_path, "init", "--steering", "CLAUDE.md")
+    assert "wrote .agent-fox/steering.md" in done.stdout
+    assert "is not read" not in done.stdout
+    assert (tmp_path / ".agent-fox" / "steering.md").read_text() == "Use tabs.\n"
+    assert "GONE.md: it cannot be read" in start(tmp_path, "init", "--steering", "GONE.md").stderr
+
+
 def test_it_sets_up_the_root_of_the_repository_from_any_folder_in_it(tmp_path: Path) -> None:
     repository(tmp_path)
     (tmp_path / "src").mkdir()

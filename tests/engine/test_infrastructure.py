@@ -53,8 +53,8 @@ def lost_again_and_again(settings: InfrastructureSettings, retry_after: float | 
 def test_an_overload_is_waited_for_as_long_as_patience_lasts() -> None:
     assert lost_again_and_again(InfrastructureSettings()) == (
         55,
-        "lost 55 times to infrastructure, waited for 14,310 s of our own accord, last: 529; run again when it works, or raise "
-        "[infrastructure] patience",
+        "lost 55 times to infrastructure, waited for 14,310 s of our own accord, last: 529; "
+        "run again when it works, or raise [infrastructure] patience",
     )
     assert lost_again_and_again(InfrastructureSettings(patience=10.0))[0] == 3
     assert lost_again_and_again(InfrastructureSettings(), retry_after=7000.0)[0] == 55
