@@ -27,9 +27,19 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
     if any(_minds(settings.agents.of(archetype)) for archetype in Archetype):
         yield _enclosed(settings)
         yield from _steering(root)
+    yield from _as_you(settings)
     if settings.plan.verifier:
         yield from _independent(settings)
     yield from hidden_apart(root, settings)
+
+
+def _as_you(settings: Settings) -> Iterator[Check]:
+    """Commands of a person's own run in the sandbox only where that is asked for."""
+    free = [one for one in Archetype if COMMAND in settings.agents.of(one).backends and settings.agents.of(one).command]
+    free = [one for one in free if settings.agents.of(one).sandbox != "require"]
+    if free:
+        what = f'{listed(free)}: without a sandbox, as you; `sandbox = "require"` puts it into one'
+        yield Check("command", State.OK, what)
 
 
 def _steering(root: Path) -> Iterator[Check]:
@@ -81,8 +91,12 @@ def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
     rungs = [settings.agent_for(archetype, "", rung) for rung in _rungs(agent)]
     rungs = [one for one in rungs if one.command or one.backends != [COMMAND]]  # the default, which nobody has set up
     for backend in dict.fromkeys(name for one in rungs for name in one.backends):
-        if backend not in OUR_OWN and (is_open or backend not in NAMES):
+        if backend not in OUR_OWN and (is_open or not _is_enclosed(agent, backend)):
             yield f"[agents.{archetype}] {backend}"
+
+
+def _is_enclosed(agent: AgentSettings, backend: str) -> bool:
+    return backend in NAMES or (backend == COMMAND and agent.sandbox == "require")
 
 
 def _independent(settings: Settings) -> Iterator[Check]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,14 +16,19 @@ from agent_fox.cli.screen import json_option, print_json
 from agent_fox.cli.settings_tables import Row, tables
 from agent_fox.cli.skills import KINDS, install
 from agent_fox.config import FILE
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.engine.extensions import backends_of
 from agent_fox.plugins import load_plugins
 from agent_fox.session.agents.registry import NAMES
-from agent_fox.session.project_words import STEERING_FILE, unread_words
 from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.specs.plain.detection import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
+
+if TYPE_CHECKING:
+    from agent_fox.session import project_words
+else:
+    project_words = late_module("agent_fox.session.project_words")
 
 IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
@@ -61,7 +67,7 @@ Chosen = Mapping[str, Mapping[str, object]]  # path of a table -> its keys and v
     "--steering",
     "steering",
     metavar="FILE",
-    help=f"Also make a file of yours, such as CLAUDE.md, what sessions are told: a copy in {STEERING_FILE}.",
+    help="Also make a file of yours, such as CLAUDE.md, what sessions are told: a copy in .agent-fox/steering.md.",
 )
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED)
 @json_option
@@ -96,7 +102,7 @@ def command(
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
-    for name in unread_words(root):
+    for name in project_words.unread_words(root):
         click.echo(f"{name} is not read by sessions; what they are to know of it: agent-fox init --steering {name}")
     click.echo(_next(root, first))
 
@@ -106,7 +112,7 @@ def _steering(root: Path, name: str | None) -> dict[Path, str]:
     if name is None:
         return {}
     try:
-        return {STEERING_FILE: (root / name).read_text(encoding="utf-8")}
+        return {project_words.STEERING_FILE: (root / name).read_text(encoding="utf-8")}
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UserError(f"--steering {name}: it cannot be read ({why})") from error

@@ -4,8 +4,6 @@ here.
 
 from __future__ import annotations
 
-import os
-import shutil
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -61,35 +59,6 @@ def _variables(order: LaunchOrder, paths: Paths) -> dict[str, str]:
         "AGENT_FOX_BRIEF_JSON": str(paths.brief_json),
         "AGENT_FOX_RESULT": str(paths.result),
     }
-
-
-class CommandBackend:
-    """Any executable, argv only."""
-
-    name = "command"
-
-    def missing(self, agent: Agent, root: Path) -> str | None:
-        if not agent.command:
-            return (
-                "backend 'command' has no command; set `command = [...]` for this agent, "
-                "or name who works: `agent-fox init --agent claude`"
-            )
-        program = _program(agent.command[0], root)
-        if shutil.which(program, path=agent.environment.get("PATH", os.environ.get("PATH"))) is None:
-            return f"{agent.command[0]!r} is not an executable on PATH; install it or correct `command`"
-        return None
-
-    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
-        program, *arguments = order.agent.command
-        return [_program(program, order.repo), *arguments]
-
-    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
-        return {}
-
-
-def _program(word: str, root: Path) -> str:
-    """A path counts from the repository's root: what stands in the workspace may be a coder's own making."""
-    return str(root / word) if "/" in word else word
 
 
 def module_argv(module: str, arguments: Sequence[str]) -> list[str]:

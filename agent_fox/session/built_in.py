@@ -14,7 +14,7 @@ OUR_OWN = frozenset({CHECKS, LIBRARY})
 """Judges that are ours: they say what they ran, and are believed on causes."""
 
 _PLACES: Mapping[str, Late[Callable[[], Backend]]] = {
-    "command": Late("agent_fox.session.backends:CommandBackend"),
+    "command": Late("agent_fox.session.command_backend:CommandBackend"),
     "scripted": Late("agent_fox.session.scripted_backend:ScriptedBackend"),
     CHECKS: Late("agent_fox.session.checks_backend:ChecksBackend"),
     LIBRARY: Late("agent_fox.session.library_backend:LibraryBackend"),

@@ -12,8 +12,9 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.guarded import GuardedBackend
-from agent_fox.session.backends import Backend, CommandBackend
+from agent_fox.session.backends import Backend
 from agent_fox.session.checks_backend import ChecksBackend
+from agent_fox.session.command_backend import CommandBackend
 from agent_fox.session.library_backend import LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.scripted_backend import ScriptedBackend

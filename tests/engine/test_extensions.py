@@ -10,7 +10,7 @@ import pytest
 from agent_fox.engine.extensions import backends_of
 from agent_fox.engine.plugged_parsers import parsers_of
 from agent_fox.plugins import PluginError, hookimpl, load_plugins
-from agent_fox.session.backends import CommandBackend
+from agent_fox.session.command_backend import CommandBackend
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.status import Ending
