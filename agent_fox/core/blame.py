@@ -21,6 +21,11 @@ class Ownership:
     def of(self, part: str) -> tuple[int, ...]:
         return self.owners.get(part) or self.fallback
 
+    @property
+    def unowned(self) -> tuple[str, ...]:
+        """The ids that no task and no row names, in the order of the file: the last group is blamed for them."""
+        return tuple(part for part, owners in self.owners.items() if not owners)
+
 
 def ownership(spec: Spec) -> Ownership:
     """The blame map of a spec: traceability first, else the groups' own requirement lines, else the last group.

@@ -8,7 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
@@ -98,22 +98,27 @@ class _Collection:
         )
 
 
-def read_requirements(markdown: Markdown) -> ReadSpec:
-    """Everything in spec.md that is to be proven."""
+def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadSpec:
+    """Everything in spec.md that is to be proven. `bare` says what becomes of items without an id below others that
+    have one."""
     places, stories = places_of(parts_of(markdown.lines))
     collection = _Collection(markdown)
     found = statements_in(places)
-    _add_statements(collection, found.statements, stories)
+    details = _add_statements(collection, found.statements, stories, bare)
     _add_stories(collection, stories)
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, found.unnamed)
+    _add_unnamed(collection, places, stories, found.unnamed, details)
     if found.beside:
         what = f"no id, among statements that have one: {lines_named(found.beside)}. Not expected; give ids to what is"
         collection.warn(found.beside[0], what)
     return collection.read()
 
 
-def _add_statements(collection: _Collection, statements: Iterable[Statement], stories: list[Story]) -> None:
+def _add_statements(
+    collection: _Collection, statements: Iterable[Statement], stories: list[Story], bare: BareCriteria
+) -> list[Item]:
+    """Add each statement once; the items below them that are required by themselves."""
+    required: list[Item] = []
     within: dict[int, list[str]] = {}
     numbered = {story_name(number): story.line for story, number in stories_counted(stories)}
     for statement in declared_once(statements, collection.markdown):
@@ -123,12 +128,16 @@ def _add_statements(collection: _Collection, statements: Iterable[Statement], st
             collection.withdrawn.append(statement.id)
             collection.warn(statement.line, f"{statement.id} was taken back and is not expected")
         else:
-            requirement = Requirement(statement.id, statement.title, statement.text)
+            details = tuple(item.text for item in statement.details if bare is BareCriteria.DETAIL)
+            required += statement.details[len(details) :]
+            text = with_details(statement.text, statement.id, details)
+            requirement = Requirement(statement.id, statement.title, text, details=details)
             collection.add(requirement, statement.line, is_implied=False)
             for line in _stories_of(statement, numbered):
                 within.setdefault(line, []).append(statement.id)
     for story, number in stories_counted(stories):
         collection.of_story[f"US{number}"] = tuple(within.get(story.line, ()))
+    return required
 
 
 def _stories_of(statement: Statement, numbered: dict[str, int]) -> Iterator[int]:
@@ -198,6 +207,7 @@ def _add_unnamed(
     places: list[Place],
     stories: list[Story],
     unnamed: Iterable[tuple[Place, list[Item]]],
+    bare: Iterable[Item],
 ) -> None:
     """What is required without an id: it gets one, made from its place."""
     unnamed = [(place, items) for place, items in unnamed if not place.story]
@@ -206,6 +216,7 @@ def _add_unnamed(
         criteria = collection.criteria(f"{_SUCCESS}.", [Scenario(item.line, item.text) for item in success])
         collection.add(Requirement(_SUCCESS, "Success criteria", criteria=criteria), success[0].line)
     plain = [item for place, items in unnamed if place.kind is Kind.REQUIREMENTS for item in items if not item.is_row]
+    plain += bare
     accepted = _accepted(collection, places)
     if _is_one_story(places, stories, accepted):
         _add_only_story(collection, places, accepted)
