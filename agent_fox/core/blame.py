@@ -40,7 +40,7 @@ def ownership(spec: Spec) -> Ownership:
             found = traced.get(part.id) or traced.get(requirement.id)
             found = found or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
             owners[part.id] = _implementers(found, groups)
-    return Ownership(owners, (max(groups),) if groups else ())
+    return Ownership(owners, tuple(groups)[-1:])
 
 
 def _traced(spec: Spec, groups: Mapping[int, Group]) -> dict[str, tuple[int, ...]]:
