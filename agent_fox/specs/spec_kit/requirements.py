@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -37,6 +38,20 @@ _QUESTION_MARKS = "?？؟"
 _ASKS = regex(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
 )
+_ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
+"""`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
+_OPEN = regex(
+    r"\W*(?:tbd|to be (?:decided|determined|defined|clarified)|needs clarification|open(?: question)?|unknown|unclear"
+    r"|not (?:yet )?(?:decided|defined|specified))\b[^.;,]{0,80}\W*$",
+    re.IGNORECASE,
+)
+_OUT = regex(
+    r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
+    r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
+    r"(?:\s(?:for|in|of|until)\b[^.;,]{0,60})?\W*$",
+    re.IGNORECASE,
+)
+_IN_BRACKETS_AT_END = regex(r"(?P<text>.*\S)\s*[(（\[](?P<said>[^()（）\[\]]{1,120})[)）\]]\W*$", re.DOTALL)
 _STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
 _ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
 
@@ -171,11 +186,16 @@ def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
 def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """The edge cases that say what is to happen. Those that only ask are named, once."""
     items = [item for place in places for item in _edges(place.part)]
-    asked = [item.line for item in items if _only_asks(item.text)]
+    sorts = [_sort(item.text) for item in items]
+    asked = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.ASKS]
     if asked:
         what = f"questions, with nothing to prove: {lines_named(asked)}. Write what is to happen"
         collection.warn(asked[0], what)
-    return [_edge(item) for item in items if not _only_asks(item.text)]
+    out = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.OUT]
+    if out:
+        what = f"said to be out of scope: {lines_named(out)}. Not expected"
+        collection.warn(out[0], what)
+    return [_edge(item) for item, sort in zip(items, sorts, strict=True) if sort is _Sort.SAYS]
 
 
 def _edges(part: Part) -> list[Item]:
@@ -197,9 +217,38 @@ def _edge(item: Item) -> Scenario:
     )
 
 
+class _Sort(Enum):
+    """What an edge case does: it says what is to happen, only asks, or is said to be out of scope."""
+
+    SAYS = auto()
+    ASKS = auto()
+    OUT = auto()
+
+
+def _sort(text: str) -> _Sort:
+    """A question counts by its answer, whether that stands in brackets or not."""
+    answered = _ANSWERED.search(text)
+    aside = _IN_BRACKETS_AT_END.match(text)
+    said = answered["answer"] if answered else aside["said"] if aside else ""
+    if _OUT.match(said):
+        return _Sort.OUT
+    if answered is not None and _asks_again(said):
+        return _Sort.ASKS
+    return _Sort.ASKS if answered is None and _only_asks(text) else _Sort.SAYS
+
+
+def _asks_again(answer: str) -> bool:
+    """Whether what follows a question is no answer: another question, or words for none."""
+    return _last(answer) in _QUESTION_MARKS or _OPEN.match(answer) is not None
+
+
 def _only_asks(text: str) -> bool:
-    last = next((letter for letter in reversed(text) if letter.isalnum() or letter in _QUESTION_MARKS), ".")
-    return last in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+    return _last(text) in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+
+
+def _last(text: str) -> str:
+    """The last letter or question mark of a text."""
+    return next((letter for letter in reversed(text) if letter.isalnum() or letter in _QUESTION_MARKS), ".")
 
 
 def _add_unnamed(
