@@ -35,7 +35,9 @@ def own_state_folder(root: Path, state: str) -> Path:
 def policy_of(settings: Settings) -> Policy:
     """The settings that deciding needs, as values of the core."""
     coder = Archetype.CODER.value
-    readers = [(archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs.named)]
+    readers = [
+        (archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs.named)
+    ]
     return Policy(
         attempts=settings.retry.attempts,
         readings=settings.retry.readings,

@@ -78,8 +78,8 @@ def read_specs(
 ) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """Every spec in the places, each place by number and then by name, and everything that is wrong with any of them.
 
-    A place is a folder of specs, one spec's folder, or a file. `bare` says what becomes of criteria without an id beside
-    others that have one. Raises SpecsMissing where none holds any spec, or one is
+    A place is a folder of specs, one spec's folder, or a file. `bare` says what becomes of criteria without an id
+    beside others that have one. Raises SpecsMissing where none holds any spec, or one is
     absent or unreadable.
     """
     given = [places] if isinstance(places, Path) else list(places)

@@ -118,9 +118,9 @@ class _Reading:
         found = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
         if found is None or not self.is_counted or not (found["number"] or self.is_labelled or self._closed_by(line)):
             return False
-        if self.item is not None and not self.item.tail and (self.item.number is None) != (found["number"] is None):
-            if self._closed_by(line) is None:
-                return False
+        is_unlike = self.item is not None and (self.item.number is None) != (found["number"] is None)
+        if is_unlike and self.item is not None and not self.item.tail and self._closed_by(line) is None:
+            return False
         number = int(found["number"]) if found["number"] else None
         self._begin(Item(self.section == _EDGE, line.number, number=number), line, found["rest"])
         return True

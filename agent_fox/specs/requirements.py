@@ -121,7 +121,10 @@ class _Collection:
         """Ids past the last that is written, none of which stands anywhere."""
         letter = "E" if is_edge else ""
         written = [item.tail.rpartition(".")[2].removeprefix("E") for item in kind if item.tail]
-        free = (f"{own.id}.{letter}{n}" for n in count(1 + max((int(last) for last in written if last.isdecimal()), default=0)))
+        free = (
+            f"{own.id}.{letter}{n}"
+            for n in count(1 + max((int(last) for last in written if last.isdecimal()), default=0))
+        )
         return (identifier for identifier in free if identifier not in self.lines)
 
     def _requirement(self, tail: str, title: str, line: int, text: str) -> _Draft:
@@ -171,9 +174,7 @@ class _Collection:
         self.problems.append(error(self.markdown.at(second), what))
 
 
-def read_requirements(
-    markdown: Markdown, number: str, bare: BareCriteria = BareCriteria.DETAIL
-) -> ReadRequirements:
+def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
     """All requirements of a file. `number` is the folder's number as written, empty where it has none; `bare` says
     what becomes of criteria without an id beside others that have one."""
     prefix = own_prefix(markdown.lines, number)

@@ -28,7 +28,8 @@ _GROUP_HEADING = regex(
 _TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
 _NOT_TASKS = regex(
     r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?legend$"
-    r"|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?|conventions?|symbols?|legend))?$"
+    r"|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?|conventions?|symbols?"
+    r"|legend))?$"
     r"|legend\b|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
 )
 
@@ -159,8 +160,8 @@ def _headed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
 class _Cut:
     """Goes through a file, line by line. Knows only where it stands: in which group, subtask and bullet.
 
-    Lines in `tasks` are headings that are tasks', whatever they are called. `aside` are the groups under others that are
-    not, by the line of the heading; `surely_not` those headings that say nothing else, such as *Notes*.
+    Lines in `tasks` are headings that are tasks', whatever they are called. `aside` are the groups under others that
+    are not, by the line of the heading; `surely_not` those headings that say nothing else, such as *Notes*.
     """
 
     def __init__(

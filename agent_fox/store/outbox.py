@@ -35,6 +35,7 @@ class OutboxRow:
     episode: int = 1
     parent: str = ""
     parent_number: str | None = None
+    url: str = ""
 
 
 def effect_id(decision_id: int, kind: str, fingerprint: str, at: str) -> str:
@@ -64,7 +65,8 @@ def put(
 SELECT = (
     "SELECT outbox.id, outbox.kind, outbox.fingerprint, outbox.spec_name, outbox.payload, outbox.state, outbox.tries, "
     "outbox.note, outbox.witness, issues.number, coalesce(outbox.sent_at, ''), outbox.readings, outbox.is_in_doubt, "
-    "coalesce(issues.remote, ''), coalesce(issues.episode, 1), coalesce(issues.parent, ''), parents.number "
+    "coalesce(issues.remote, ''), coalesce(issues.episode, 1), coalesce(issues.parent, ''), parents.number, "
+    "coalesce(issues.url, '') "
     "FROM outbox LEFT JOIN issues USING (fingerprint) "
     "LEFT JOIN issues AS parents ON parents.fingerprint = issues.parent"
 )
@@ -312,6 +314,46 @@ def name_issue(db: Database, fingerprint: str, number: str, url: str, remote: st
 def note_remote(db: Database, fingerprint: str, remote: str, at: str) -> None:
     """Note how the tracker was left, or seen."""
     db.execute("UPDATE issues SET remote = ?, seen_at = ? WHERE fingerprint = ?", [remote, at, fingerprint])
+
+
+def last_failing(db: Database, fingerprint: str) -> tuple[int, str, dict[str, object]] | None:
+    """The newest text that says that a cause fails, with its decision and its spec; None where there is none."""
+    sql = (
+        "SELECT decision_id, spec_name, payload FROM outbox WHERE fingerprint = ? AND kind <> 'close' "
+        "AND coalesce(json_extract(payload, '$.says'), 'failing') = 'failing' ORDER BY position DESC LIMIT 1"
+    )
+    row = db.execute(sql, [fingerprint]).fetchone()
+    return (int(row[0]), str(row[1]), json.loads(row[2])) if row else None
+
+
+def free_kind(db: Database, decision_id: int, fingerprint: str) -> str | None:
+    """A kind of effect that this decision has not asked for yet, of those that file an issue where there is none."""
+    sql = "SELECT kind FROM outbox WHERE decision_id = ? AND fingerprint = ?"
+    taken = {str(row[0]) for row in db.execute(sql, [decision_id, fingerprint])}
+    return next((kind for kind in ("file", "reopen", "comment") if kind not in taken), None)
+
+
+def settle_waiting(db: Database, fingerprint: str, note: str, at: str) -> None:
+    """What was to be said of an issue, and is said by its filing anew."""
+    db.execute(
+        "UPDATE outbox SET state = 'moot', note = ?, updated_at = ?, is_in_doubt = 0 "
+        "WHERE fingerprint = ? AND state NOT IN ('done', 'moot')",
+        [note, at, fingerprint],
+    )
+
+
+def leave_issue(db: Database, fingerprint: str, at: str) -> None:
+    """The issue is to be filed elsewhere: the one that is there is an earlier episode."""
+    db.execute(
+        "INSERT OR IGNORE INTO issue_episodes (fingerprint, episode, number, url, ended_at) "
+        "SELECT fingerprint, episode, number, url, ? FROM issues WHERE fingerprint = ?",
+        [at, fingerprint],
+    )
+    db.execute(
+        "UPDATE issues SET episode = episode + 1, number = NULL, url = '', remote = '', updated_at = ? "
+        "WHERE fingerprint = ?",
+        [at, fingerprint],
+    )
 
 
 def named_issues(db: Database) -> list[tuple[str, str, str]]:

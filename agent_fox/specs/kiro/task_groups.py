@@ -192,7 +192,9 @@ def _unnumbered(markdown: Markdown, boxes: Sequence[Entry]) -> tuple[list[GroupD
 def _numbered(markdown: Markdown, groups: list[GroupDraft], problems: list[Problem]) -> list[GroupDraft]:
     """Numbers as written where they tell the groups apart, those of one list without doubles; else counted."""
     written = [int(group.written) if group.written.isascii() and group.written.isdigit() else 0 for group in groups]
-    lists = {(number, () if _is_headed(group) else group.sections) for number, group in zip(written, groups, strict=True)}
+    lists = {
+        (number, () if _is_headed(group) else group.sections) for number, group in zip(written, groups, strict=True)
+    }
     if all(written) and len(set(written)) == len(lists):
         _tell_apart(markdown, groups, written, problems)
         return groups

@@ -30,7 +30,9 @@ _OPENS_TEXT = regex(r"[\s:：](?P<mark>[*_`~]{1,3})$")
 _BEFORE_TEXT = regex(r"[\s*_`\]~:：.—–-]+")
 
 
-_CLOSING = regex(rf"(?:[.!?;,。！？]|(?<=\s))\s*(?:[—–-]\s)?(?P<open>[\[(（`*_]{{1,6}})(?P<id>{_ID})[\])）`*_]{{1,6}}[.;]?\s*$")
+_CLOSING = regex(
+    rf"(?:[.!?;,。！？]|(?<=\s))\s*(?:[—–-]\s)?(?P<open>[\[(（`*_]{{1,6}})(?P<id>{_ID})[\])）`*_]{{1,6}}[.;]?\s*$"
+)
 _CLOSES = tuple("])）`*_.;")
 """`The shop MUST sell. (FR-001)`; not `as FR-001`, which only mentions it."""
 

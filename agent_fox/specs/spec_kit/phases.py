@@ -38,8 +38,9 @@ _ASIDE = regex(
     r"[\W\d_]*(?:format\b|path conventions?|(?:task |phase |story |cross-?\w* )?dependenc|parallel|legend|incremental"
     r"|.*\bexecution (?:order|flow|status)|implementation strateg|notes?\b|(?:task )?notation|.*\bexamples?\b"
     r"|summary|task summary|statistics|traceab|.*\bcoverage\b|table of contents|mvp (?:scope|first|strategy)"
-    r"|references?\b|risks?\b|progress|.*\bchecklist|.*\bmatrix\b|.*\bcheckbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?)"
-    r"|\W*$)|依[赖賴存]|의존|并行|並列|並行|병렬"
+    r"|references?\b|risks?\b|progress|.*\bchecklist|.*\bmatrix\b"
+    r"|.*\bcheckbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?)|\W*$)"
+    r"|依[赖賴存]|의존|并行|並列|並行|병렬"
     r"|实施策略|实现策略|実装戦略|구현 전략|格式|フォーマット|형식|备注|備考|メモ|路径约定|示例"
     r"|dépendanc|depend[eê]nc|abhängig|paralel|parallè|estrat[eé]gia|notas\b|formato\b)",
     re.IGNORECASE,
@@ -302,7 +303,7 @@ def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
     known = {number for task, number in counted if not task.is_aside}
     found: list[TaskDraft] = []
     highest = 0
-    for chain, under in groupby(counted, lambda each: each[0].chain):
+    for _, under in groupby(counted, lambda each: each[0].chain):
         here = list(under)
         goes_on = here[0][1] == highest + 1 and not known & {number for _, number in here}
         if here[0][0].is_aside and not goes_on:

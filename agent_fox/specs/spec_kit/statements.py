@@ -143,7 +143,7 @@ class _Reading:
 
 
 def _leading(places: Iterable[Place]) -> frozenset[str]:
-    """The ids that lines of the file begin with; none where no line ends with one, since only then they are asked for."""
+    """The ids that lines of the file begin with; none where no line ends with one: only then they are asked for."""
     lines = [line for place in places for line in place.part.lines]
     if not any(closing(line.text) for line in lines):
         return frozenset()
