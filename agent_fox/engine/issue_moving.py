@@ -73,14 +73,14 @@ def leave(db: Database, issue: IssueView, former: str, home: str, at: str) -> st
         last = outbox.last_failing(db, issue.fingerprint)
         if last is None:
             return "nothing says why it is open"
-        decision, spec, payload = last
-        kind = outbox.free_kind(db, decision, issue.fingerprint)
-        if kind is None:
+        spec, payload = last
+        room = outbox.room_to_file(db, issue.fingerprint, spec)
+        if room is None:
             return "it was moved too often since anything was decided about it: `agent-fox run` first"
         outbox.settle_waiting(db, issue.fingerprint, TOLD_THERE, at)
         outbox.leave_issue(db, issue.fingerprint, at)
         text = {**payload, "says": Says.FAILING.value, "slot": "", "at": at}
-        outbox.put(db, decision, kind, issue.fingerprint, spec, text, at)
+        outbox.put(db, *room, issue.fingerprint, spec, text, at)
         remember(db, "", f"{HOME}{issue.fingerprint}", home)
         told = {"home": former, "number": issue.number, "url": issue.where, "title": issue.title, "spec": spec}
         remember(db, "", f"{MOVED}{issue.fingerprint} {issue.episode}", json.dumps(told))

@@ -316,21 +316,25 @@ def note_remote(db: Database, fingerprint: str, remote: str, at: str) -> None:
     db.execute("UPDATE issues SET remote = ?, seen_at = ? WHERE fingerprint = ?", [remote, at, fingerprint])
 
 
-def last_failing(db: Database, fingerprint: str) -> tuple[int, str, dict[str, object]] | None:
-    """The newest text that says that a cause fails, with its decision and its spec; None where there is none."""
+def last_failing(db: Database, fingerprint: str) -> tuple[str, dict[str, object]] | None:
+    """The spec and the newest text that says that a cause fails; None where there is none."""
     sql = (
-        "SELECT decision_id, spec_name, payload FROM outbox WHERE fingerprint = ? AND kind <> 'close' "
+        "SELECT spec_name, payload FROM outbox WHERE fingerprint = ? AND kind <> 'close' "
         "AND coalesce(json_extract(payload, '$.says'), 'failing') = 'failing' ORDER BY position DESC LIMIT 1"
     )
     row = db.execute(sql, [fingerprint]).fetchone()
-    return (int(row[0]), str(row[1]), json.loads(row[2])) if row else None
+    return (str(row[0]), json.loads(row[1])) if row else None
 
 
-def free_kind(db: Database, decision_id: int, fingerprint: str) -> str | None:
-    """A kind of effect that this decision has not asked for yet, of those that file an issue where there is none."""
-    sql = "SELECT kind FROM outbox WHERE decision_id = ? AND fingerprint = ?"
-    taken = {str(row[0]) for row in db.execute(sql, [decision_id, fingerprint])}
-    return next((kind for kind in ("file", "reopen", "comment") if kind not in taken), None)
+def room_to_file(db: Database, fingerprint: str, spec_name: str) -> tuple[int, str] | None:
+    """A decision, of this spec if possible, under which the issue can be filed once more, and as what."""
+    sql = (
+        "SELECT decisions.id, kinds.column1 FROM decisions, (VALUES ('file'), ('reopen')) AS kinds "
+        "WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE decision_id = decisions.id AND kind = kinds.column1 "
+        "AND fingerprint = ?) ORDER BY decisions.spec_name = ? DESC, decisions.id DESC, kinds.column1 LIMIT 1"
+    )
+    row = db.execute(sql, [fingerprint, spec_name]).fetchone()
+    return (int(row[0]), str(row[1])) if row else None
 
 
 def settle_waiting(db: Database, fingerprint: str, note: str, at: str) -> None:
