@@ -87,6 +87,7 @@ class LiveScreen:
             return  # the run is just making it, or bringing it up to date
         except StateError as error:
             self.trouble = str(error)
+            return
         now = clock.monotonic()
         self._read_next = now + max(READ_EVERY, READ_SHARE * (now - begun))
 
