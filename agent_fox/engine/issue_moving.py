@@ -113,8 +113,9 @@ def sight_of(tracker: Tracker, fingerprint: str, number: str) -> Remote | None:
 
 
 def _seen(tracker: Tracker, fingerprint: str, number: str) -> tuple[Observation, ...]:
-    is_askable = isinstance(tracker, KeepsOrder)
-    return tracker.look((Known(fingerprint, number),)).observations if is_askable else ()
+    if not isinstance(tracker, KeepsOrder):
+        return ()
+    return tracker.look((Known(fingerprint, number),)).observations
 
 
 def note_of(former: Former, url: str, at: str) -> Effect:

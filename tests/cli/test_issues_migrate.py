@@ -34,7 +34,7 @@ class Place:
             AGENT_FOX_GITHUB_HOST="127.0.0.1", GITHUB_TOKEN=token,
         )  # fmt: skip
 
-    def listed(self) -> list[tuple[str, str]]:
+    def listed(self) -> list[tuple[str | None, str]]:
         return [(one["number"], one["standing"]) for one in json.loads(self.cli("issues", "--json").stdout)]
 
     @property

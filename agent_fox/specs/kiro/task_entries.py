@@ -153,7 +153,7 @@ def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
     as *Notes*. Where the file has no boxes at all, numbered items stand for them."""
     kept = tuple(lines)
     is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
-    lines = tuple(_with_bold_headings(without_title(kept)))
+    lines = tuple(_with_bold_headings(tuple(without_title(kept))))
     cut = _Cut(frozenset())
     entries = cut.read(lines, is_boxed=is_boxed)
     tasks = frozenset(_going_on(entries, cut.left_out))
