@@ -68,7 +68,7 @@ def test_the_whole_document(tmp_path: Path) -> None:
                 "withdrawn": [],
                 "owners": {"01-REQ-1.1": []},
                 "unowned": ["01-REQ-1.1"],
-                "blamed_for_unowned": [1],
+                "blamed_for_unowned": [2],
                 "test_commands": {},
             }
         ],
