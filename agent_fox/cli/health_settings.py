@@ -121,7 +121,7 @@ def _agents(root: Path, settings: Settings, backends: Mapping[str, Backend]) -> 
 def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
     """Names of specs that have a say of their own (empty: all others), and the table where it stands."""
     yield "", f"agents.{archetype}"
-    for name, own in settings.specs.items():
+    for name, own in settings.specs.named.items():
         if archetype in own.agents.model_fields_set:
             yield name, f"specs.{name}.agents.{archetype}"
 

@@ -34,6 +34,10 @@ class NoState(StateError):
     """There is no state yet, or an empty file; a run makes it."""
 
 
+class OlderState(StateError):
+    """An older agent-fox left the file; a run that begins brings it up to date, one migration after the other."""
+
+
 class StateStuck(StateError):
     """The state cannot be written just now (disk full, file busy). What was committed is safe; run again later."""
 
@@ -143,7 +147,7 @@ def prepare(db: Database, path: Path) -> None:
 
 def check_readable(db: Database, path: Path) -> None:
     if check_begun(db, path) < FORMATS:
-        raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
+        raise OlderState(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
 
 
 def check_begun(db: Database, path: Path) -> int:
