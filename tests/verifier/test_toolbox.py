@@ -218,6 +218,25 @@ def test_a_weakened_test_fails_the_policy_check(project: Path) -> None:
     assert (result.status, result.failures[0].file) == (Status.FAILED, "tests/test_cart.py")
 
 
+BROKEN = {"cart.py": "def total(:\n", "pyproject.toml": "[tool.pytest\n", "web.js": "export const total = (\n"}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_the_change_broke_fails_the_policy_check_and_is_the_coders(project: Path, name: str) -> None:
+    base = committed(project, {"web.js": "export const total = 1\n"})
+    write(project, {name: BROKEN[name]})
+    result = verifier(project, base=base).run(Request(Tool.STATIC_POLICY))
+    assert (result.status, result.failures[0].file) == (Status.FAILED, name)
+    assert [one.repairable_by_agent for one in result.dispositions] == [True]
+
+
+def test_a_file_that_was_broken_before_stays_unknown_to_the_policy_check(project: Path) -> None:
+    base = committed(project, {"cart.py": "def total(:\n"})
+    write(project, {"cart.py": "def total(::\n"})
+    result = verifier(project, base=base).run(Request(Tool.STATIC_POLICY))
+    assert (result.status, result.dispositions[0].requires_human) == (Status.ERRORED, True)
+
+
 def test_no_result_holds_a_path_of_this_machine() -> None:
     failure = Failure(FailureKind.LINT_FAILURE, "/tmp/p/src/a.py and /tmp/p2/b.py in /tmp/p", file="/tmp/p/src/a.py")
     shown = cleaned(failure, Hidden((Path("/tmp/p"),)))
