@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.verdict import Disposition
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
@@ -30,7 +31,7 @@ from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.profiles.skipping import refuse_skipping
-from agent_fox.verifier.results import Artifact, ArtifactKind, Tool, VerificationResult
+from agent_fox.verifier.results import Artifact, ArtifactKind, FailureKind, Tool, VerificationResult
 from agent_fox.verifier.running import OutsideWorkspace, Slots
 from agent_fox.verifier.source_watch import SourceMissing, TreeState
 from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.report import VerificationReport
 
 RESOLVE = Request(Tool.RESOLVE)
+_MISSING = (FailureKind.DEPENDENCY_RESOLUTION_FAILURE, FailureKind.ENVIRONMENT_FAILURE)
 
 
 class Verifier:
@@ -182,7 +184,7 @@ class Verifier:
             tail=ran.tail,
             has_network=prepared.network,
         )
-        return disposed(result, end_of(ran.end, result), around)
+        return _with_remedy(disposed(result, end_of(ran.end, result), around), self.context.profile)
 
     def _with_difference(self, bench: Bench, ran: Executed, before: Contents) -> tuple[Artifact, ...]:
         """The artifacts, and where source was formatted the difference that this made."""
@@ -198,3 +200,13 @@ class Verifier:
         with self._lock:
             self._spent += ran.end.seconds
             self._tree = ran.tree
+
+
+def _with_remedy(result: VerificationResult, profile: Profile) -> VerificationResult:
+    """Where a package is missing, what brings it stands beside the failure."""
+    is_missing = any(
+        failure.kind in _MISSING and one.disposition is Disposition.ENVIRONMENT
+        for failure, one in zip(result.failures, result.dispositions, strict=False)
+    )
+    note = (f"where a package is missing: {profile.remedy}",) if is_missing and profile.remedy else ()
+    return replace(result, notes=(*result.notes, *note))

@@ -124,6 +124,9 @@ class Command(Table):
     output_bytes: Count = Field(default=50_000_000, description="How much it may print.")
     environment: dict[VariableName, str] = Field(default={}, description="Variables it is given beside the least.")
     network: Flag = Field(default=False, description="Whether it can't do without a network.")
+    is_part: Flag = Field(
+        default=False, description="It does a part of what an earlier one does, and is run where that lacks a program."
+    )
     changes_source: Flag = Field(default=False, description="Whether it is meant to change source.")
     fails_on_output: Flag = Field(default=False, description="It exits with 0 even so; what its log says counts.")
     idle: Pattern | None = Field(default=None, description="It counts no tests; lines like this say that it ran none.")
@@ -184,6 +187,7 @@ class Profile(Table):
     output: Output = Output()
     source: SourceRules = SourceRules()
     resolve: Resolve | None = None
+    remedy: Text | None = Field(default=None, description="What a person does where packages or tools are missing.")
     max_seconds: Seconds = Field(default=1800.0, description="Time limit of any one command.")
 
     @field_validator("programs")
