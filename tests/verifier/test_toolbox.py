@@ -232,7 +232,8 @@ def test_linting_that_is_only_half_there_finds_what_it_can_and_never_passes(
     assert (clean.status, clean.summary[:31]) == (Status.SKIPPED, "ruff passed; not all of it ran:")
     write(project, {"cart.py": "import os\n" + CART})
     found = tools.run(Request(Tool.LINT))
-    assert (found.status, found.failures[0].code, "mypy" in found.summary) == (Status.FAILED, "F401", True)
+    assert (found.status, "mypy" in found.summary) == (Status.FAILED, True)
+    assert "F401" in [failure.code for failure in found.failures]
 
 
 @pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on this machine")
