@@ -16,6 +16,7 @@ from agent_fox.core.verdict import Disposition
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
+from agent_fox.verifier.build_copy import BuildCopy, TooLarge
 from agent_fox.verifier.context import Report, RunContext, unheard
 from agent_fox.verifier.disposing import Surroundings, disposed, end_of
 from agent_fox.verifier.execution import Bench, Executed, execute
@@ -57,6 +58,8 @@ class Verifier:
         self._lock = threading.Lock()
         self._spent = 0.0
         self._tree: TreeState | None = None
+        self._copying = threading.Lock()
+        self._copy: BuildCopy | None = None
 
     def profile(self) -> Profile:
         return self.context.profile
@@ -166,17 +169,34 @@ class Verifier:
             return not_run(request, prepared, self.context.profile.id)
         refuse_skipping(request.tool, prepared.argv, prepared.environment)
         before = read_contents(self.context.root) if request.tool.may_change_source else {}
-        ran = execute(replace(bench, seconds=min(bench.seconds, prepared.seconds)), prepared, self._tree)
+        bench = replace(bench, seconds=min(bench.seconds, prepared.seconds))
+        if self.context.profile.policy.builds_in_copy and not request.tool.may_change_source:
+            ran, prepared = self._run_in_copy(bench, prepared)
+        else:
+            ran = execute(bench, prepared, self._tree)
+            self._tree = ran.tree
         self._remember(ran)
         kept = self._with_difference(bench, ran, before)
         return self._judged(bench, request, prepared, replace(ran, artifacts=kept))
+
+    def _run_in_copy(self, bench: Bench, prepared: Prepared) -> tuple[Executed, Prepared]:
+        """Run in a copy of the workspace, one command at a time; where it is too large, in the workspace."""
+        with self._copying:
+            copy = self._copy = self._copy or BuildCopy()
+            try:
+                copy.refresh(bench.context.root)
+            except (TooLarge, OSError) as error:
+                noted = replace(prepared, notes=(*prepared.notes, f"no copy of the checkout was made: {error}"))
+                return execute(bench, noted, None), noted
+            return execute(replace(bench, copy=copy.folder), prepared, None), prepared
 
     def _prepared(self, request: Request, reports: Path) -> Prepared | Unavailable:
         context = self.context
         return prepare(context.profile, context.root, request, reports, advisories=context.advisories)
 
     def _judged(self, bench: Bench, request: Request, prepared: Prepared, ran: Executed) -> VerificationResult:
-        hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private))
+        copied = (self._copy.folder,) if self._copy else ()
+        hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private, *copied))
         result = result_of_run(request, prepared, ran, self.context.profile.id, hidden)
         around = Surroundings(
             self.context.files_changed,
@@ -199,7 +219,6 @@ class Verifier:
     def _remember(self, ran: Executed) -> None:
         with self._lock:
             self._spent += ran.end.seconds
-            self._tree = ran.tree
 
 
 def _with_remedy(result: VerificationResult, profile: Profile) -> VerificationResult:

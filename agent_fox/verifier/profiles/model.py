@@ -139,6 +139,9 @@ class Policy(Table):
 
     network: NetworkProfile = Field(default=NetworkProfile.NONE, description="Which network there is.")
     allow_source_mutation: Flag = Field(default=False, description="Whether `run_format_apply` may change source.")
+    builds_in_copy: Flag = Field(
+        default=False, description="Whether commands that only read source run in a copy, as they write beside it."
+    )
     write_folders: list[Inside] = Field(default=[], description="Folders below any module that builds write to.")
 
 
