@@ -16,7 +16,7 @@ from agent_fox.system.clock import new_id
 from agent_fox.system.git import GitError
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
-from agent_fox.system.state_folders import artifacts_in, folder_of
+from agent_fox.system.state_folders import artifacts_in, caches_in, folder_of
 from agent_fox.verifier import comparison
 from agent_fox.verifier.artifact_retention import prune
 from agent_fox.verifier.baseline import compared
@@ -293,5 +293,6 @@ def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, change
         base=base,
         files_changed=frozenset(changed),
         stated=f"{told}\n{wish.reason}".strip(),
+        caches=caches_in(checkout.state),
         parsers=checkout.parsers,
     )

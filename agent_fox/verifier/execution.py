@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -55,7 +55,8 @@ class Executed:
 class Bench:
     """Where a command runs: the attempt's context and store, a private folder, a limit, and who may stop it.
 
-    copy: a copy of the workspace that it runs in.
+    copy: a copy of the workspace that it runs in. caches: a folder that it may write to beside the workspace, and the
+    variables that name caches of build tools in it.
     """
 
     context: RunContext
@@ -66,6 +67,7 @@ class Bench:
     stop: threading.Event
     report: Report
     copy: Path | None = None
+    caches: tuple[Path, Mapping[str, str]] | None = None
 
     @property
     def tree(self) -> Path:
@@ -128,12 +130,13 @@ def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: flo
         cwd=prepared.cwd,
         root=context.root,
         private=bench.private,
-        environment=prepared.environment,
+        environment={**(bench.caches[1] if bench.caches else {}), **prepared.environment},
         limits=limits,
         network=prepared.network,
         own_caches=prepared.network,
         readable=(*context.readable, *prepared.readable),
         secrets=context.secrets,
+        writable=(context.root, bench.caches[0]) if bench.caches else None,
         stand_in=bench.copy,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -16,6 +17,7 @@ from agent_fox.core.verdict import Disposition
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
+from agent_fox.verifier.build_caches import cache_of
 from agent_fox.verifier.build_copy import BuildCopy, TooLarge
 from agent_fox.verifier.context import Report, RunContext, unheard
 from agent_fox.verifier.disposing import Surroundings, disposed, end_of
@@ -60,6 +62,7 @@ class Verifier:
         self._tree: TreeState | None = None
         self._copying = threading.Lock()
         self._copy: BuildCopy | None = None
+        self._own_caches: tempfile.TemporaryDirectory[str] | None = None
 
     def profile(self) -> Profile:
         return self.context.profile
@@ -169,7 +172,7 @@ class Verifier:
             return not_run(request, prepared, self.context.profile.id)
         refuse_skipping(request.tool, prepared.argv, prepared.environment)
         before = read_contents(self.context.root) if request.tool.may_change_source else {}
-        bench = replace(bench, seconds=min(bench.seconds, prepared.seconds))
+        bench = replace(bench, seconds=min(bench.seconds, prepared.seconds), caches=self._caches(request, bench))
         if self.context.profile.policy.builds_in_copy and not request.tool.may_change_source:
             ran, prepared = self._run_in_copy(bench, prepared)
         else:
@@ -178,6 +181,16 @@ class Verifier:
         self._remember(ran)
         kept = self._with_difference(bench, ran, before)
         return self._judged(bench, request, prepared, replace(ran, artifacts=kept))
+
+    def _caches(self, request: Request, bench: Bench) -> tuple[Path, Mapping[str, str]] | None:
+        """Caches for one command: the person's, or those of this verifier alone."""
+        if not self.context.profile.caches or request.tool is Tool.RESOLVE:
+            return None
+        with self._copying:
+            if self.context.caches is None and self._own_caches is None:
+                self._own_caches = tempfile.TemporaryDirectory(prefix="agent-fox-caches-", ignore_cleanup_errors=True)
+            place = self.context.caches or Path(self._own_caches.name if self._own_caches else "")
+            return cache_of(place, self.context.profile, bench.private if request.tool.runs_tests else None)
 
     def _run_in_copy(self, bench: Bench, prepared: Prepared) -> tuple[Executed, Prepared]:
         """Run in a copy of the workspace, one command at a time; where it is too large, in the workspace."""

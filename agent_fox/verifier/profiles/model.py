@@ -185,6 +185,7 @@ class Profile(Table):
     programs: dict[Text, list[Text]] = Field(default={}, description="Where each program is looked for, in order.")
     commands: dict[Tool, list[Command]] = Field(description="Ways to do what each tool is asked for.")
     environment: dict[VariableName, str] = Field(default={}, description="Variables that every command is given.")
+    caches: dict[VariableName, Inside] = Field(default={}, description="Variables that name a cache, and its folder.")
     unavailable: dict[Tool, Text] = Field(default={}, description="Why a tool has no command that fits.")
     policy: Policy = Policy()
     output: Output = Output()
