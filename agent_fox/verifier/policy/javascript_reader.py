@@ -122,15 +122,12 @@ def _block_of(node: Node) -> _Block | None:
     if callee is None:
         return None
     chosen = _chosen_callee(callee)
-    if chosen is not None:
-        callee, chosen_as = chosen, ("skip",)
-    else:
-        chosen_as = ()
+    callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
     if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
         return None
     arguments = field(call, "arguments")
-    words = [*words, *chosen_as]
+    words = [*words, *(["skip"] if chosen is not None else [])]
     return _Block(words[0], tuple(words[1:]), tuple(children(arguments)) if arguments is not None else (), rows)
 
 
