@@ -37,7 +37,7 @@ class View:
     root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
     the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
     what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
-    makes its own.
+    makes its own. stand_in: a folder that is shown at the place of `root` instead of what lies there.
     """
 
     root: Path
@@ -49,6 +49,7 @@ class View:
     network: bool = False
     own_caches: bool = False
     is_git_writable: bool = False
+    stand_in: Path | None = None
 
 
 def namespaces(view: View) -> list[str]:
@@ -69,7 +70,8 @@ def mounts(view: View) -> list[str]:
     words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
     words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
     for folder, how in sorted(_folders(view).items()):
-        words += [how, str(folder), str(folder)]
+        source = view.stand_in if view.stand_in and folder == view.root else folder
+        words += [how, str(source), str(folder)]
     for name, place in () if view.own_caches else toolchains.caches(os.environ):
         words += ["--ro-bind", str(place), str(place), "--ro-bind", str(place), str(view.home / name)]
     return words

@@ -51,6 +51,7 @@ class CommandOrder:
     writable: the only folders it may change (made if missing; those outside the workspace must exist), None for the
     whole workspace. readable: further folders that it sees. secrets: exact values that are masked in its output.
     own_caches: it sees none of the machine's caches of packages, and makes its own.
+    stand_in: a copy of `root` that it runs in; in the sandbox it lies where `root` does, elsewhere beside it.
     """
 
     argv: tuple[str, ...]
@@ -64,6 +65,7 @@ class CommandOrder:
     readable: tuple[Path, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
     own_caches: bool = False
+    stand_in: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,15 +218,20 @@ def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxM
     readable = (*order.readable, *(folder for folder in tools if not folder.is_relative_to(order.root)))
     home = order.private / "home"
     own = (order.network, order.own_caches)
-    view = View(order.root, order.cwd, order.private, home, order.writable, readable, *own)
+    view = View(order.root, order.cwd, order.private, home, order.writable, readable, *own, stand_in=order.stand_in)
     with sandbox.enclosed(order.argv, view) as wrapped:
         yield wrapped
+
+
+def _standing(order: CommandOrder) -> Path:
+    """Where a command without a sandbox runs: in the copy of its workspace, where there is one."""
+    return order.stand_in / order.cwd.relative_to(order.root) if order.stand_in else order.cwd
 
 
 def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confinement, wrapped: Enclosed) -> Relayed:
     return Relayed(
         argv=wrapped.argv,
-        cwd=order.cwd,
+        cwd=order.cwd if wrapped.status is not None else _standing(order),
         environment=environment,
         time_limit=order.limits.seconds,
         grace=GRACE,
