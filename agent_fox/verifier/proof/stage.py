@@ -10,6 +10,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, of_several
+from agent_fox.verifier.proof.effects import effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sealing import Seals
@@ -41,6 +42,7 @@ from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.proof.lab import Executed
     from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
@@ -64,6 +66,7 @@ class Stage:
         self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._begun = monotonic()
+        self._bystanders: dict[int, tuple[Case, frozenset[Executed]]] = {}
         self.runs = 0
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
@@ -137,7 +140,11 @@ class Stage:
     def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         tests = _together(mine)
         texts, twinned = self._twinned(tests, f"twin {secrets.token_hex(6)}")
-        seen = self._seen(self._lab, run, tests, texts)
+        beside = _unclaimed(run, tests)
+        seen = self._seen(self._lab, run, (*tests, *beside), texts)
+        for test in beside:
+            if _passes(seen, test.id) and test.id in seen.executed:
+                self._bystanders[id(run)] = test, seen.executed_by([test])
         for one in mine:
             opened = seen.opened_by(one.claim.tests)
             one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
@@ -201,10 +208,24 @@ class Stage:
             language = language_of(file)
             chosen = [self._sites[file][place.number] for place in broken if place.file == file]
             texts[file] = language.broken(self._texts[file], chosen) if language else None
-        seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
+        beside = self._bystander(run, broken)
+        seen = self._seen(self._lab, run, (*_together([one for one, _ in group]), *beside), texts)
+        is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
         for one, places in group:
             kinds = {self._sites[place.file][place.number].kind for place in places}
-            one.trials.append(_trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds))
+            trial = _trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds)
+            one.trials.append(replace(trial, effect=Effect.VOID, test="") if is_void else trial)
+
+    def _bystander(self, run: SuiteRun, broken: Iterable[Place]) -> tuple[Case, ...]:
+        """A test of no requirement here that executes nothing of what is broken; none where that is not known."""
+        if id(run) not in self._bystanders:
+            return ()
+        test, executed = self._bystanders[id(run)]
+        for place in broken:
+            lines = {line for file, line in executed if file == place.file}
+            if lines and _is_executed(self._sites[place.file][place.number], lines):
+                return ()
+        return (test,)
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
@@ -312,6 +333,15 @@ class Stage:
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+
+
+def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
+    """One more test that passed, of another file: what is not to be touched by what is broken.
+
+    None of the same file, whose tests may rest on each other.
+    """
+    files = {test.file for test in tests}
+    return tuple(case for case in run.cases if case.outcome is Outcome.PASSED and case.file not in files)[:1]
 
 
 def _stamp(run: SuiteRun) -> str:

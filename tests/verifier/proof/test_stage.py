@@ -230,3 +230,40 @@ def test_a_requirement_with_tests_in_two_commands_is_known_by_the_better_one(tmp
     order = replace(ordered(tmp_path / "repo", case), configured=("python -m pytest a", "python -m pytest b"))
     (verdict,) = run_checks(order).verdicts
     assert (verdict.word, verdict.how) == (Word.PASS, How.RED_WITHOUT), verdict.evidence
+
+
+STORED = """
+import os
+
+def stored(value):
+    os.environ["STORED"] = doubled(value)
+
+def doubled(value):
+    return value * 2
+
+def length():
+    return len(os.environ.get("STORED", ""))
+"""
+CLAIMED = """
+import os
+from app import stored
+
+def test_01_REQ_1_1():
+    stored("ab")
+    assert os.environ["STORED"] == "abab"
+"""
+BESIDE = "from app import length\n\ndef test_the_length():\n    assert length() == 4\n"
+
+
+@pytest.mark.parametrize(("beside", "word"), [(BESIDE, Word.UNKNOWN), (BESIDE.replace("== 4", ">= 0"), Word.PASS)])
+def test_a_trial_that_makes_a_test_fail_which_executes_nothing_of_it_shows_nothing(
+    tmp_path: Path, beside: str, word: Word
+) -> None:
+    """What is broken spoils something that all tests share: what the claimed test then does is no proof."""
+    case = Case(
+        "python", "made", "made", "proven", "", f"{sys.executable} -m pytest tests",
+        {"conftest.py": "", "tests/test_a.py": CLAIMED, "tests/test_b.py": beside}, {"app.py": STORED},
+        requirement="It SHALL be stored twice.",
+    )  # fmt: skip
+    verdict = judged(tmp_path / "repo", case)
+    assert verdict.word is word, verdict.evidence
