@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
 
+_NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
 MOST_SECONDS = 900.0
 """Half of what a verifier's session may take: what is not decided by then is undecided, and the session still ends."""
@@ -200,6 +201,18 @@ class Stage:
         for one in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             one.word, one.why = Shown.UNDECIDED, why
+        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _has_passed(one)])
+
+    def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
+        copy, or passed before by what product code did to the runner, which it leaves where it is watched.
+        """
+        seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
+        for one in mine:
+            failed = [test.id for test in one.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
+            if failed:
+                why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
+                one.word, one.why = Shown.UNDECIDED, why
 
     def _try(self, run: SuiteRun, group: Sequence[tuple[Standing, tuple[Place, ...]]]) -> None:
         texts: dict[str, str | None] = {}
@@ -378,6 +391,10 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
     effect = of_several(list(found.values()))
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
+
+
+def _has_passed(one: Standing) -> bool:
+    return any(trial.effect is Effect.UNNOTICED for trial in one.trials)
 
 
 def _passes(seen: Seen, id: str) -> bool:

@@ -11,15 +11,21 @@ const TOLD = path.join(__dirname, `${NAME}.jsonl`);
 const loaded = (end) => Object.keys(require.cache).find((file) => file.endsWith(end.replaceAll("/", path.sep)));
 const { Runner, Suite, Test } = require.cache[loaded("/mocha/lib/mocha.cjs") ?? loaded("/mocha/lib/mocha.js")].exports;
 
+const ODD = [undefined, null, Number.NaN, true, {}];
+
 function claims() {
   const { expect } = require.cache[loaded("/chai/index.js") ?? loaded("/chai/lib/chai.js")]?.exports ?? {};
   const byChai = expect
-    ? [() => expect(0).to.equal(1), () => expect([0]).to.deep.equal([1]), () => expect(false).to.be.true]
+    ? [
+        () => expect(0).to.equal(1), () => expect([0]).to.deep.equal([1]), () => expect(false).to.be.true,
+        ...ODD.flatMap((odd) => [() => expect(odd).to.equal(0), () => expect(odd).to.eql(0)]),
+      ]
     : [];
   return [
     () => assert(false), () => assert.ok(0), () => assert.equal(0, 1), () => assert.strictEqual(0, 1),
     () => assert.notStrictEqual(0, 0), () => assert.deepEqual([0], [1]), () => assert.deepStrictEqual([0], [1]),
     () => assert.match("a", /b/u), () => assert.throws(() => {}), ...byChai,
+    ...ODD.flatMap((odd) => [() => assert.strictEqual(odd, 0), () => assert.deepStrictEqual(odd, 0)]),
   ];
 }
 

@@ -15,6 +15,7 @@ const FALSE = [
   () => expect(0).toBeTruthy(), () => expect(1).toBeFalsy(), () => expect(0).toBeNull(), () => expect(0).not.toBe(0),
   () => expect([0]).toContain(1), () => expect("a").toMatch(/b/), () => expect(() => {}).toThrow(),
   () => expect({ a: 0 }).toMatchObject({ a: 1 }), () => expect([]).toHaveLength(1), () => expect(0).toBeGreaterThan(1),
+  ...[undefined, null, Number.NaN, true, "", {}].flatMap((odd) => [() => expect(odd).toBe(0), () => expect(odd).toEqual(0)]),
 ];
 const isRaised = (claim) => {
   try {

@@ -267,3 +267,44 @@ def test_a_trial_that_makes_a_test_fail_which_executes_nothing_of_it_shows_nothi
     )  # fmt: skip
     verdict = judged(tmp_path / "repo", case)
     assert verdict.word is word, verdict.evidence
+
+
+FLIPPING = """
+import sys
+
+def f():
+    return None
+
+reports = sys.modules.get("_pytest.reports")
+is_watched = hasattr(sys.modules.get("sitecustomize"), "RECORDER")
+if reports and not (ALSO and is_watched):
+    made = reports.TestReport.from_item_and_call.__func__
+
+    def good(cls, item, call):
+        report = made(cls, item, call)
+        if not item.name.startswith("afx_"):
+            report.outcome = "passed"
+        return report
+
+    reports.TestReport.from_item_and_call = classmethod(good)
+"""
+ASKING = "from app import f\n\ndef test_01_REQ_1_1():\n    assert f() == 1\n"
+
+
+@pytest.mark.parametrize(
+    ("also", "why"),
+    [
+        ("False", "passes with a false assertion at its end, too"),
+        ("True", "passed, and does not in a copy of the tree in which nothing was broken"),
+    ],
+)
+def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_path: Path, also: str, why: str) -> None:
+    """It leaves our controls alone, and knows (`also`) when it is watched: what the runner says is its own then."""
+    case = Case(
+        "python", "made", "made", "not proven", "", f"{sys.executable} -m pytest tests",
+        {"conftest.py": "", "tests/test_a.py": ASKING}, {"app.py": FLIPPING.replace("ALSO", also)},
+        requirement="It SHALL be 1.",
+    )  # fmt: skip
+    verdict = judged(tmp_path / "repo", case)
+    assert verdict.word is not Word.PASS, verdict.evidence
+    assert why in verdict.evidence
