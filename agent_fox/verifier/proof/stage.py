@@ -293,6 +293,9 @@ class Stage:
         if not files and not self._is_measurable(run):
             if run.call is not None and one.places:
                 return
+            if one.before is Before.GREEN and all(language_of(test.file) for test in one.claim.tests):
+                one.word, one.why = Shown.VACUOUS, "they passed before, and there is no code of the project to execute"
+                return
             one.word = shown_untried(one.before)
             one.why = "nothing that it rests on can be broken here: no language of its files has mutants"
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -308,3 +309,9 @@ def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_pat
     verdict = judged(tmp_path / "repo", case)
     assert verdict.word is not Word.PASS, verdict.evidence
     assert why in verdict.evidence
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
+def test_where_nothing_is_measured_a_test_of_no_code_at_all_is_vacuous(tmp_path: Path) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN["go", "the new test checks the fake that it made"])
+    assert (verdict.word, verdict.disposition) == (Word.FAIL, Disposition.VACUOUS_TEST), verdict.evidence
