@@ -314,4 +314,4 @@ def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_pat
 @pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
 def test_where_nothing_is_measured_a_test_of_no_code_at_all_is_vacuous(tmp_path: Path) -> None:
     verdict = judged(tmp_path / "repo", KNOWN["go", "the new test checks the fake that it made"])
-    assert (verdict.word, verdict.disposition) == (Word.FAIL, Disposition.VACUOUS_TEST), verdict.evidence
+    assert (verdict.word, verdict.disposition) == (Word.FAIL, Unproven.VACUOUS_TEST), verdict.evidence
