@@ -194,8 +194,9 @@ def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tup
 
 
 def _place(url: str, root: Path) -> str:
+    """The path below the tree; empty elsewhere, and for what a tool wrote, ran and took away."""
     path = Path(unquote(url.removeprefix("file://")))
-    is_own = path.is_relative_to(root) and "node_modules" not in path.parts
+    is_own = path.is_relative_to(root) and "node_modules" not in path.parts and path.is_file()
     return path.relative_to(root).as_posix() if is_own else ""
 
 

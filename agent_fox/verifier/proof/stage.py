@@ -10,6 +10,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -32,7 +33,7 @@ from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, of_several
+from agent_fox.verifier.proof.effects import effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sealing import Seals
@@ -41,10 +42,12 @@ from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.proof.lab import Executed
     from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
 
+_NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
 MOST_SECONDS = 900.0
 """Half of what a verifier's session may take: what is not decided by then is undecided, and the session still ends."""
@@ -64,6 +67,7 @@ class Stage:
         self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
         self._begun = monotonic()
+        self._bystanders: dict[int, tuple[Case, frozenset[Executed]]] = {}
         self.runs = 0
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
@@ -137,7 +141,11 @@ class Stage:
     def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         tests = _together(mine)
         texts, twinned = self._twinned(tests, f"twin {secrets.token_hex(6)}")
-        seen = self._seen(self._lab, run, tests, texts)
+        beside = _unclaimed(run, tests)
+        seen = self._seen(self._lab, run, (*tests, *beside), texts)
+        for test in beside:
+            if _passes(seen, test.id) and test.id in seen.executed:
+                self._bystanders[id(run)] = test, seen.executed_by([test])
         for one in mine:
             opened = seen.opened_by(one.claim.tests)
             one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
@@ -193,6 +201,18 @@ class Stage:
         for one in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             one.word, one.why = Shown.UNDECIDED, why
+        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _has_passed(one)])
+
+    def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
+        copy, or passed before by what product code did to the runner, which it leaves where it is watched.
+        """
+        seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
+        for one in mine:
+            failed = [test.id for test in one.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
+            if failed:
+                why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
+                one.word, one.why = Shown.UNDECIDED, why
 
     def _try(self, run: SuiteRun, group: Sequence[tuple[Standing, tuple[Place, ...]]]) -> None:
         texts: dict[str, str | None] = {}
@@ -201,10 +221,24 @@ class Stage:
             language = language_of(file)
             chosen = [self._sites[file][place.number] for place in broken if place.file == file]
             texts[file] = language.broken(self._texts[file], chosen) if language else None
-        seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
+        beside = self._bystander(run, broken)
+        seen = self._seen(self._lab, run, (*_together([one for one, _ in group]), *beside), texts)
+        is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
         for one, places in group:
             kinds = {self._sites[place.file][place.number].kind for place in places}
-            one.trials.append(_trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds))
+            trial = _trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds)
+            one.trials.append(replace(trial, effect=Effect.VOID, test="") if is_void else trial)
+
+    def _bystander(self, run: SuiteRun, broken: Iterable[Place]) -> tuple[Case, ...]:
+        """A test of no requirement here that executes nothing of what is broken; none where that is not known."""
+        if id(run) not in self._bystanders:
+            return ()
+        test, executed = self._bystanders[id(run)]
+        for place in broken:
+            lines = {line for file, line in executed if file == place.file}
+            if lines and _is_executed(self._sites[place.file][place.number], lines):
+                return ()
+        return (test,)
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
@@ -258,6 +292,9 @@ class Stage:
             return
         if not files and not self._is_measurable(run):
             if run.call is not None and one.places:
+                return
+            if one.before is Before.GREEN and all(language_of(test.file) for test in one.claim.tests):
+                one.word, one.why = Shown.VACUOUS, "they passed before, and there is no code of the project to execute"
                 return
             one.word = shown_untried(one.before)
             one.why = "nothing that it rests on can be broken here: no language of its files has mutants"
@@ -314,6 +351,15 @@ def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
 
 
+def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
+    """One more test that passed, of another file: what is not to be touched by what is broken.
+
+    None of the same file, whose tests may rest on each other.
+    """
+    files = {test.file for test in tests}
+    return tuple(case for case in run.cases if case.outcome is Outcome.PASSED and case.file not in files)[:1]
+
+
 def _stamp(run: SuiteRun) -> str:
     """Which program runs the tests; another version of it may see other things."""
     found = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
@@ -348,6 +394,10 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
     effect = of_several(list(found.values()))
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
+
+
+def _has_passed(one: Standing) -> bool:
+    return any(trial.effect is Effect.UNNOTICED for trial in one.trials)
 
 
 def _passes(seen: Seen, id: str) -> bool:
