@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,7 @@ class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
+    `stop`: where it is set, what runs here is ended.
     """
 
     order: CheckOrder
@@ -45,6 +47,7 @@ class Ground:
     private: Path
     shared: Path
     also: tuple[Path, ...] = ()
+    stop: Event | None = None
 
     def caches(self) -> Path:
         self.shared.mkdir(exist_ok=True)
@@ -94,7 +97,7 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
     asked, controls = with_controls(with_report(call, own), private / "controls") if call else (None, None)
     before = _stamps(ground.workspace, globs)
     argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground))
+    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)

@@ -56,6 +56,11 @@ class Seals:
     def __init__(self, order: CheckOrder, base: Path, tree: Path, changed: Sequence[str], run: Run) -> None:
         self._order, self._base, self._tree, self._changed, self._run = order, base, tree, changed, run
 
+    @cached_property
+    def committed(self) -> Contents:
+        """What of the base's test side is laid over the tree at first: all that differs."""
+        return {path: _content(self._base / path) for path in self._changed}
+
     @property
     def is_needed(self) -> bool:
         """Whether a test was committed, and something of the test side was changed since."""
@@ -65,11 +70,10 @@ class Seals:
         """Lay the base's test side over the tree; where that lacks something, leave what was added."""
         if not (mine and self.is_needed):
             return
-        over = {path: _content(self._base / path) for path in self._changed}
-        failed = self._failed(run, mine, over)
-        if failed and None in over.values():
+        failed = self._failed(run, mine, self.committed)
+        if failed and None in self.committed.values():
             lacking = [one for one in mine if one.claim.id in failed and not failed[one.claim.id].is_own]
-            kept = {path: content for path, content in over.items() if content is not None}
+            kept = {path: content for path, content in self.committed.items() if content is not None}
             again = self._failed(run, lacking, kept) if lacking else {}
             failed = {id: one for id, one in failed.items() if one.is_own} | again
         for one in mine:

@@ -42,7 +42,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(config.pluginmanager.add_hookcall_monitoring(before, after))
 
 
-def is_of_project(impl: Any) -> bool:
+def is_of_project(impl: Any) -> bool:  # noqa: ANN401 - pluggy says no more of it
     """Whether the function behind a hook stands in the project; one without code of its own may."""
     code = getattr(impl.function, "__code__", None)
     return code is None or bool(RECORDER.is_ours(code))
