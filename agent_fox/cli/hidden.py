@@ -27,7 +27,7 @@ from agent_fox.evidence import granting, waivers
 from agent_fox.plugins import load_plugins
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
-from agent_fox.verifier.hidden_files import PROPOSED, digest_of, hidden_files
+from agent_fox.verifier.hidden_files import PROPOSED, digest_of, hidden_files, unread
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -50,10 +50,16 @@ def command() -> None:
 def list_(as_json: bool) -> None:
     """Show which hidden checks count, the hash that names them, and which are only proposed."""
     folder = folder_of(Place(here(), load(here(), os.environ)))
-    counting, waiting = hidden_files(folder), hidden_writing.proposed(folder)
+    counting, waiting, not_read = hidden_files(folder), hidden_writing.proposed(folder), unread(folder)
     lines = [f"{folder}: {counted(len(counting), 'file')}, sha256:{digest_of(folder) or 'none'}"]
     lines += [f"  {name}" for name in counting] + [f"  {name}  proposed, does not count" for name in waiting]
-    show({"folder": str(folder), "files": counting, "proposed": waiting, "digest": digest_of(folder)}, lines, as_json)
+    if not_read:
+        lines.append(
+            f"{counted(len(not_read), 'path')} not read, so requirements that no other check names are UNKNOWN:"
+        )
+        lines += [f"  {name}  {why}" for name, why in not_read.items()]
+    found = {"files": counting, "proposed": waiting, "unread": not_read, "digest": digest_of(folder)}
+    show({"folder": str(folder), **found}, lines, as_json)
 
 
 @command.command("write", short_help="Have an agent propose hidden checks, from the specs alone.")

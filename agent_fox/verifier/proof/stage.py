@@ -23,6 +23,8 @@ from agent_fox.core.proof import (
     Seal,
     Shown,
     Trial,
+    Tried,
+    bounded,
     killed_by,
     next_trial,
     shown,
@@ -104,7 +106,7 @@ class Stage:
     def _recall(self, one: Standing) -> None:
         found = self._shelf.find(self._key(one.claim), self._contents.digest)
         if found is not None:
-            one.word, one.before, one.is_kept = found.word, found.before, True
+            one.word, one.before, one.is_kept, one.tried = found.word, found.before, True, list(found.tried)
             one.why = f"{found.why} (from an earlier reading of the same contents)"
 
     def _keep(self, one: Standing) -> None:
@@ -115,7 +117,8 @@ class Stage:
         if not one.is_measured or (self._seals is not None and self._seals.is_needed):
             files |= self._contents.all()  # it is not known what they, or the committed tests, rest on
         rests_on = {path: self._contents.digest(path) for path in sorted({NAMES, *files})}
-        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on))
+        tried, _ = bounded(one.tried)
+        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on, tried))
 
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
@@ -130,7 +133,7 @@ class Stage:
         why = "; ".join(filter(None, (one.why, lacking)))
         return Proof(
             one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self._runner.runs, one.before, one.seal,
-            one.expectation, one.sealed_why, tuple(sorted(files)),
+            one.expectation, one.sealed_why, tuple(sorted(files)), tuple(one.tried), one.is_kept,
         )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.
@@ -138,6 +141,9 @@ class Stage:
     def _committed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         if self._seals is not None:
             self._seals.read(run, mine)
+            for one in mine if self._seals.is_needed else ():
+                test = one.expectation.test if one.expectation else ""
+                one.tried.append(Tried("committed tests", one.word or one.seal, test=test))
 
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
@@ -180,6 +186,7 @@ class Stage:
             missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
             twinned = [test for test in one.claim.tests if test not in untwinned]
             passed = [test.id for test in twinned if _passes(seen, test.id)]
+            one.tried.extend(_tried("false twin", seen, one.claim.tests, twinned))
             if seen.why_not or missing:
                 one.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
@@ -211,6 +218,7 @@ class Stage:
         seen = self._begun.before()
         for one in mine:
             one.before = _before(seen, one.claim.tests)
+            one.tried.append(Tried("before the work", one.before, seen.why_not))
 
     # Red without.
 
@@ -242,7 +250,16 @@ class Stage:
         for group, seen in begun:
             for one, places in group:
                 kinds = {self._sites[place.file][place.number].kind for place in places}
-                one.trials.append(_trial(places, seen(), one.claim.tests, is_definition=Kind.BASE in kinds))
+                trial = _trial(places, seen(), one.claim.tests, is_definition=Kind.BASE in kinds)
+                one.trials.append(trial)
+                one.tried.append(self._tried(trial))
+
+    def _tried(self, trial: Trial) -> Tried:
+        first = trial.places[0]
+        if len(trial.places) > 1:
+            return Tried("broken", trial.effect, f"{len(trial.places)} places at once", first.file, test=trial.test)
+        what = self._sites[first.file][first.number].what
+        return Tried("broken", trial.effect, what, first.file, first.line, trial.test)
 
     def _broken(self, run: SuiteRun, group: Group) -> Later:
         texts: dict[str, str | None] = {}
@@ -320,8 +337,8 @@ class Stage:
         without = emptied = None
         if files:
             gone: dict[str, str | None] = dict.fromkeys(files)
-            without = self._effect(run, one, gone)
-            emptied = self._effect(run, one, dict.fromkeys(files, ""))
+            without = self._effect(run, one, gone, "taken away")
+            emptied = self._effect(run, one, dict.fromkeys(files, ""), "emptied")
         if self._base is not None and one.before is Before.UNKNOWN and without is not Effect.KILLED:
             one.decide(Shown.UNDECIDED, "what its tests did before the work could not be seen")
             return
@@ -341,8 +358,10 @@ class Stage:
         """Whether it is seen what its tests execute and open; by some runners it is not."""
         return run.call is not None and run.call.tool in MEASURED
 
-    def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None]) -> Effect:
-        return _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests).effect
+    def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None], how: str) -> Effect:
+        trial = _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests)
+        one.tried.append(Tried(how, trial.effect, ", ".join(texts), test=trial.test))
+        return trial.effect
 
     # Small things.
 
@@ -415,6 +434,17 @@ def _before(seen: Seen, tests: Sequence[Case]) -> Before:
     if Outcome.FAILED in outcomes:
         return Before.RED
     return Before.GREEN if outcomes == {Outcome.PASSED} else Before.UNKNOWN
+
+
+def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) -> Iterator[Tried]:
+    """What the tests did that were made false; one row for all that failed."""
+    failed = [test for test in made if test.id in seen.ends and seen.ends[test.id].outcome is Outcome.FAILED]
+    if failed:
+        yield Tried(how, "failed", f"{len(failed)} of {len(tests)} tests", test=failed[0].id)
+    others = [test for test in made if test not in failed]
+    yield from (
+        Tried(how, seen.ends[test.id].outcome if test.id in seen.ends else "not run", test=test.id) for test in others
+    )
 
 
 def _changeable(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Before, Place, Seal, Shown, Trial
+from agent_fox.core.proof import Before, Place, Seal, Shown, Trial, Tried
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.proof.sides import is_test_side
 
@@ -45,6 +45,7 @@ class Standing:
     sealed_why: str = ""
     is_kept: bool = False
     untwinned: tuple[str, ...] = ()
+    tried: list[Tried] = field(default_factory=list)
 
     @property
     def is_measured(self) -> bool:
@@ -61,6 +62,7 @@ class Proof:
 
     `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
     spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
+    `tried`: what was done to see it fail; `is_kept`: in an earlier reading of the same contents.
     """
 
     id: str
@@ -73,6 +75,8 @@ class Proof:
     expectation: Expectation | None = None
     sealed_why: str = ""
     tests: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    is_kept: bool = False
 
 
 _BEST = tuple(Shown)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.expectations import Sealed, agreed_by
-from agent_fox.core.proof import How, Seal, Shown
+from agent_fox.core.proof import How, Seal, Shown, Trials, bounded
 from agent_fox.core.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
 from agent_fox.verifier.evidence_text import capped
@@ -53,7 +53,13 @@ def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
 def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Finding:
     if proof is None:
         return finding
-    return replace(finding, verdict=_judged(order, _with_seal(order, finding.verdict, proof), proof))
+    verdict = _judged(order, _with_seal(order, finding.verdict, proof), proof)
+    return replace(finding, verdict=replace(verdict, trials=_trials(order, proof)))
+
+
+def _trials(order: CheckOrder, proof: Proof) -> Trials:
+    tried, left_out = bounded(proof.tried)
+    return Trials(proof.word, proof.before, order.base_commit, proof.runs, proof.is_kept, tried, left_out)
 
 
 def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:

@@ -34,7 +34,8 @@ class Recorder:
         self.cwd = os.getcwd()
         self.test = OUTSIDE
         self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]]]] = {}
-        self.is_watching, self.rests, self.module = MONITORING is not None, False, None
+        self.is_watching, self.rests = MONITORING is not None, False
+        self.module: object = None
         self._note(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
 
     def begin(self, test: str) -> None:
