@@ -134,6 +134,7 @@ class Stage:
         return Proof(
             one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self._runner.runs, one.before, one.seal,
             one.expectation, one.sealed_why, tuple(sorted(files)), tuple(one.tried), one.is_kept,
+            one.agreed_by,
         )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.

@@ -43,6 +43,7 @@ class Standing:
     seal: Seal = Seal.HOLDS
     expectation: Expectation | None = None
     sealed_why: str = ""
+    agreed_by: str = ""
     is_kept: bool = False
     untwinned: tuple[str, ...] = ()
     tried: list[Tried] = field(default_factory=list)
@@ -62,7 +63,8 @@ class Proof:
 
     `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
     spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
-    `tried`: what was done to see it fail; `is_kept`: in an earlier reading of the same contents.
+    `tried`: what was done to see it fail; `is_kept`: in an earlier reading of the same contents. `agreed_by`: who
+    agreed to the change.
     """
 
     id: str
@@ -77,6 +79,7 @@ class Proof:
     tests: tuple[str, ...] = ()
     tried: tuple[Tried, ...] = ()
     is_kept: bool = False
+    agreed_by: str = ""
 
 
 _BEST = tuple(Shown)

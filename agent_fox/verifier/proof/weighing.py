@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Sealed, agreed_by
+from agent_fox.core.expectations import Sealed
 from agent_fox.core.proof import How, Seal, Shown, Trials, bounded
 from agent_fox.core.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
@@ -84,7 +84,7 @@ def _with_seal(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     note = f"{verdict.note}; {proof.seal}" if verdict.note else str(proof.seal)
     match proof.seal:
         case Seal.AGREED:
-            by = agreed_by(proof.expectation, proof.id, order.agreed)
+            by = proof.agreed_by
             note, how = f"{note} by {by}: {proof.expectation.test} was changed", f"{How.AGREED} by {by}"
         case Seal.OLDER | Seal.ASKED:
             how = ""
