@@ -12,7 +12,10 @@ PROPOSED = ".proposed"
 LARGEST_READ = 2 * 1024**2
 """Bytes of a file whose text is read for what it is about: `sources.LARGEST_SOURCE`, which is too heavy to load."""
 
-LEFT_OUT = frozenset({PROPOSED, "__pycache__", ".pytest_cache", ".git", "node_modules"})
+WRITING, READING = "session.log", "reading.log"
+"""The logs, in the folder of proposed checks, of who wrote them and of who read them."""
+
+LEFT_OUT = frozenset({PROPOSED, WRITING, READING, "__pycache__", ".pytest_cache", ".git", "node_modules"})
 
 
 def hidden_files(folder: Path) -> tuple[str, ...]:
