@@ -82,9 +82,8 @@ def plan(folder: Path, specs: int) -> Path:
     }
     for number in range(1, specs + 1):
         id, place = f"{number:02}-REQ-1.1", f".agent-fox/specs/{number:02}_tax"
-        test = (
-            f'from tax_{number:02} import tax\n\n\ndef test_it():\n    """{id}"""\n    assert tax(1) == {number + 1}\n'
-        )
+        asks = f'def test_it():\n    """{id}"""\n    assert tax(1) == {number + 1}\n'
+        test = f"from tax_{number:02} import tax\n\n\n{asks}"
         command = f"{sys.executable} -m pytest -q tests/test_{number:02}.py"
         files |= {
             f"tests/test_{number:02}.py": test,

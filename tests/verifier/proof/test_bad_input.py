@@ -52,7 +52,7 @@ def test_a_base_that_does_not_build_leaves_red_before_open_and_it_is_said(tmp_pa
     [
         pytest.param("assert greet('Ada') and IS_READING", Word.UNKNOWN, "did not in a copy", id="random"),
         pytest.param(
-            "import pytest\n    if not IS_READING:\n        pytest.skip('no service')\n    assert greet('A') == 'Hello, A!'",
+            "import pytest\n    if not IS_READING:\n        pytest.skip('away')\n    assert greet('A') == 'Hello, A!'",
             Word.UNKNOWN, "did not in a copy", id="needs a service",
         ),
         pytest.param(
@@ -67,7 +67,7 @@ def test_a_base_that_does_not_build_leaves_red_before_open_and_it_is_said(tmp_pa
         ),
         pytest.param(
             "assert 'a false ' + 'assertion' not in pathlib.Path(__file__).read_text()\n"
-            "    assert pathlib.Path(__file__).read_text().count('assert') == 3\n    assert greet('A') == 'Hello, A!'",
+            "    assert pathlib.Path(__file__).read_text().count('assert') == 5\n    assert greet('A') == 'Hello, A!'",
             Word.PASS, "no false twin could be made", id="reads its own source",
         ),
     ],
