@@ -57,6 +57,7 @@ audit_review = false
 readings = 1
 [verify]
 sandbox = "off"
+counterfactual = "off"
 [agents.coder]
 command = [{python}, {coder}]
 [agents.verifier]

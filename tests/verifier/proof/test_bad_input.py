@@ -114,7 +114,7 @@ def test_a_mutant_that_hangs_shows_nothing_and_ends(tmp_path: Path) -> None:
 
 
 def test_a_repository_without_tests_proves_nothing_and_fails_nobody(tmp_path: Path) -> None:
-    verdict = verdict_of(tmp_path / "repo", {"README.md": "# Shop\n"}, {"greeting.py": GREET})
+    verdict = verdict_of(tmp_path / "repo", {"tests/README.md": "# None yet\n"}, {"greeting.py": GREET})
     assert (verdict.word, verdict.trials) == (Word.UNKNOWN, None), verdict.evidence
 
 
