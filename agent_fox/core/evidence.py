@@ -35,6 +35,7 @@ class Kind(StrEnum):
     WAIVER = "waiver"
     SPECIFICATION = "specification"
     REVIEW = "review"
+    HIDDEN = "hidden"
 
 
 class ReviewerDecision(StrEnum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
+from agent_fox.core.evidence import Freshness, Json, Kind, record_id, why_stale
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
@@ -50,7 +50,8 @@ class Proof:
 
     `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen; `how` a PASS was known, by
     the word that it was recorded with. `restores` is the number of the verdict whose reading counts again by this one,
-    empty for a reading of its own.
+    empty for a reading of its own. `trials`: what was tried to see its tests fail, as `core.proof.Trials`; None where
+    nothing was, or nothing is recorded of it.
     """
 
     id: str
@@ -76,6 +77,7 @@ class Proof:
     why_stale: tuple[str, ...]
     restores: str = ""
     how: str = ""
+    trials: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,6 +235,7 @@ def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[s
         why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
         restores=str(record.body.get("restores", "")),
         how=str(record.body.get("how", "")),
+        trials=record.body.get("trials"),
     )  # fmt: skip
 
 

@@ -38,8 +38,8 @@ class View:
     the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
     what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
     makes its own. kept: files and folders that it sees and may not change, wherever they are; emptied: folders in whose
-    place it has one in memory, gone when it ends. stand_in: a folder that is shown at the place of `root` instead of what
-    lies there.
+    place it has one in memory, gone when it ends. stand_in: a folder that is shown at the place of `root` instead of
+    what lies there.
     """
 
     root: Path

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from time import time_ns
 from typing import TYPE_CHECKING
 
@@ -41,6 +42,7 @@ class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
+    `stop`: where it is set, what runs here is ended.
     """
 
     order: CheckOrder
@@ -48,6 +50,7 @@ class Ground:
     private: Path
     shared: Path
     also: tuple[Path, ...] = ()
+    stop: Event | None = None
 
     def caches(self) -> Path:
         self.shared.mkdir(exist_ok=True)
@@ -99,7 +102,7 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
     )
     before = _stamps(ground.workspace, globs)
     argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground))
+    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)

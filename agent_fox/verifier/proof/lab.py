@@ -88,11 +88,12 @@ class Lab:
     def __init__(self, ground: Ground, source: Path, name: str) -> None:
         self._ground, self._source, self._name = ground, source, name
         self._numbers = count(1)
-        self.runs = 0
 
     def run(self, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None]) -> Seen:
-        """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone)."""
-        self.runs += 1
+        """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone).
+
+        Several threads may ask at once: each run has a copy, and folders, of its own.
+        """
         name = f"{self._name}-{next(self._numbers)}"
         tree = self._ground.private / "trees" / name
         lent = copied(self._source, tree)
