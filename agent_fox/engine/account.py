@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from agent_fox.core.known import added, counts_of
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
+from agent_fox.store import journal
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
+DISBELIEVED = "not believed"
+"""The standing of every spec while the rows of the state are not those of the ledger."""
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
 
@@ -178,6 +181,8 @@ class RunAccount:
     gates: dict[str, int] = field(default_factory=dict)
     ledger: Tip = field(default_factory=Tip)
     overview: Overview = field(default_factory=Overview)
+    disbelieved: str = ""
+    """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
 
     @property
     def proven(self) -> int:
@@ -216,6 +221,8 @@ def read_account(
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
     waivers = in_force() if has_waivers(db) else ()
+    why = journal.why_others(db)
+    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers))
     return RunAccount(
         run=number,
         status=status,
@@ -224,7 +231,7 @@ def read_account(
         started_at=started,
         seconds=seconds,
         tip=tip,
-        specs=tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers)),
+        specs=tuple(map(_disbelieved, specs)) if why else specs,
         sessions=_count(db, "SELECT count(*) FROM sessions WHERE run_id = ?", number),
         retries=_count(db, _RETRIES, number),
         rereads=_count(db, "SELECT count(*) FROM decisions WHERE run_id = ? AND kind = 'Reread'", number),
@@ -239,7 +246,14 @@ def read_account(
         gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
+        disbelieved=why,
     )
+
+
+def _disbelieved(spec: SpecAccount) -> SpecAccount:
+    """The same where its rows cannot be believed: what they have as proven is unknown."""
+    unclear = (*spec.proven, *spec.waived, *spec.unclear)
+    return replace(spec, standing=DISBELIEVED, proven=(), waived=(), unclear=unclear, how={})
 
 
 def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | None = None) -> SpecAccount | None:

@@ -37,6 +37,7 @@ from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
+from agent_fox.store import journal
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
@@ -173,7 +174,9 @@ class Run:
         for line in final_check.shown(docket, self.board, self.present("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
-        return finish.claim(self.board, self.broken, short, required)
+        stop = finish.claim(self.board, self.broken, short, required)
+        why = journal.why_others(self.db, is_whole=True) if stop.exit is RunExit.PROVEN else ""
+        return Stop(RunExit.CANNOT_GO_ON, why) if why else stop
 
     def present(self, tip: str) -> Present:
         settings = self.workshop.settings
