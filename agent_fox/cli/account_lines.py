@@ -128,8 +128,8 @@ def cost_words(account: RunAccount) -> str:
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
-    """What needs a person: a state that is not that of its ledger, waivers in force, blocked nodes, open issues, and one
-    line on all issues together."""
+    """What needs a person: a state that is not that of its ledger, waivers in force, blocked nodes, open issues, and
+    one line on all issues together."""
     if account.disbelieved:
         yield plain(f"not believed: {account.disbelieved}")
     yield from (plain(one.line) for one in account.waivers)
