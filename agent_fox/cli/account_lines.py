@@ -46,6 +46,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "waivers": [asdict(one) for one in account.waivers],
         "asked_for_waivers": [asdict(one) for one in account.asked],
         "gates": account.gates,
+        "elsewhere": list(account.elsewhere),
         "ledger": {
             "records": account.ledger.position,
             "head": account.ledger.head,
@@ -132,6 +133,9 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     one line on all issues together."""
     if account.disbelieved:
         yield plain(f"not believed: {account.disbelieved}")
+    if account.elsewhere:
+        now = "the next run reads it again, as `[evidence] environment` has it"
+        yield plain(f"proven in another environment ({'; '.join(account.elsewhere)}): {now}")
     yield from (plain(one.line) for one in account.waivers)
     yield from (plain(asked_line(one)) for one in account.asked)
     for blocked in account.blocked:

@@ -17,6 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
 from agent_fox.store import journal
+from agent_fox.store.environments import judged_elsewhere
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -183,6 +184,8 @@ class RunAccount:
     overview: Overview = field(default_factory=Overview)
     disbelieved: str = ""
     """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
+    elsewhere: tuple[str, ...] = ()
+    """In what the machine that PASSes were given on differs from this one."""
 
     @property
     def proven(self) -> int:
@@ -209,11 +212,14 @@ class RunAccount:
 
 def read_account(
     db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
-    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived,
+    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, machine: Mapping[str, str] | None = None,
 ) -> RunAccount:  # fmt: skip
-    """The last run, or the one named. `tip_tree` is the tree of the integration branch now; `only` names the specs in
-    scope (None: all); `in_force` looks up the waivers that count, and is asked only where there are any. Raises
-    KeyError for a run that there is none of."""
+    """The last run, or the one named.
+
+    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `machine`: what
+    can be told here of the environment; `in_force` looks up the waivers that count, and is asked only where there are
+    any. Raises KeyError for a run that there is none of.
+    """
     sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
     where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
     row = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
@@ -247,6 +253,7 @@ def read_account(
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
         disbelieved=why,
+        elsewhere=judged_elsewhere(db, machine or {}),
     )
 
 

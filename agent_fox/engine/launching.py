@@ -19,7 +19,7 @@ from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.cut_offs import HandedOn, handed_on
-from agent_fox.engine.environment import Standpoint, standpoint, with_bound, with_hidden
+from agent_fox.engine.environment import Standpoint, facts, standpoint, with_bound, with_hidden
 from agent_fox.engine.final_review import review_of
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
@@ -31,6 +31,7 @@ from agent_fox.session.landing import Integration, Style
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
+from agent_fox.store.environments import note_environment
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
@@ -286,6 +287,7 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
+    note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -6,6 +6,7 @@ Read from the ledger and the tables beside it; nothing is judged anew, and nothi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
@@ -15,6 +16,7 @@ from agent_fox.evidence.library import Trust
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.evidence.waivers import Grounds, held, waived_now
 from agent_fox.store import ledger
+from agent_fox.store.environments import in_which, parts_of
 from agent_fox.store.evidence import address
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
@@ -29,6 +31,7 @@ MOST_RECORDS = 40
 MOST_STEPS = 60
 LONGEST_TEXT = 2000
 CHANGED = "its content is not what its id says: run `agent-fox ledger verify`"
+ENVIRONMENT_CHANGED = "the environment has changed"
 NOT_CHECKED = "who signed it was not checked here: `agent-fox waive --list` checks it"
 
 
@@ -42,6 +45,8 @@ class Now:
     tree: str | None = None
     environment: str | None = None
     verifier: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """What the environment is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +181,8 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
     current = ground.verdicts.get(part.id)
     names = {f"verdict:{current[0]}"} if current else set()
     versions = {one.address: one.version for one in bound} | {address(part.spec_name, part.id): part.version}
-    proofs = tuple(proof_of(one, versions, now, names) for one in found)
+    parts_then = {name: parts_of(db, name) for name in {one.record.context.environment for one in found}}
+    proofs = tuple(proof_of(one, versions, now, names, parts_then) for one in found)
     last = next((one for one in reversed(proofs) if one.is_current), None)
     return Chain(
         spec=part.spec_name,
@@ -219,9 +225,14 @@ def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found
     return sorted(found, key=lambda one: one.kept.link.position)
 
 
-def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[str]) -> Proof:
-    """`versions` are the present ones by address; `current` the identity of the verdict that holds."""
+def proof_of(
+    found: Found, versions: Mapping[str, str], now: Now, current: set[str],
+    parts_then: Mapping[str, Mapping[str, str]],
+) -> Proof:  # fmt: skip
+    """`versions` are the present ones by address; `current` the identity of the verdict that holds; `parts_then` what
+    environments are made of."""
     record, kept = found.record, found.kept
+    then = parts_then.get(record.context.environment, {})
     context, outcome = record.context, record.outcome
     return Proof(
         id=found.id, position=kept.link.position, kind=record.kind, about=record.about.address,
@@ -230,13 +241,13 @@ def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[s
         limitation=record.limitation, ticket=context.ticket, session=context.session, decision=context.decision,
         commit=record.artifact.commit, tree=record.artifact.tree, environment=context.environment,
         verifier=context.verifier, log=outcome.log_ref, is_current=record.identity in current,
-        why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
+        why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now, then)),
         restores=str(record.body.get("restores", "")),
         how=str(record.body.get("how", "")),
     )  # fmt: skip
 
 
-def staleness(found: Found, version: str, now: Now) -> Iterable[str]:
+def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str]) -> Iterable[str]:
     """Why a record does not count: it was changed, is about something else, or that is not known here."""
     record, context = found.record, found.record.context
     then = Freshness(record.artifact.tree, record.about.version, context.environment, context.verifier)
@@ -248,7 +259,9 @@ def staleness(found: Found, version: str, now: Now) -> Iterable[str]:
     )  # fmt: skip
     if record_id(found.kept.content) != found.id:
         yield CHANGED
-    yield from why_stale(then, present)
+    for why in why_stale(then, present):
+        changed = "; ".join(in_which(parts_then, now.parts)) if why == ENVIRONMENT_CHANGED else ""
+        yield f"{why} ({changed})" if changed else why
     yield from (f"whether {what} has changed is not known here" for what, value in known.items() if value is None)
 
 

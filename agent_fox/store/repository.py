@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Repository
+from agent_fox.core.late import late_module
 from agent_fox.store.state import path_of
 from agent_fox.system import git
 
-OWN = ".agent-fox"
-
 if TYPE_CHECKING:
+    import secrets
     from pathlib import Path
 
     from sqlite_utils import Database
+else:
+    secrets = late_module("secrets")
+
+OWN = ".agent-fox"
 
 
 def repository_of(db: Database) -> Repository | None:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store import evidence, journal, ledger
+from agent_fox.store import evidence, ledger
 from agent_fox.store.state import within_transaction
 from agent_fox.store.values import change, insert
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.evidence import Json
+    from agent_fox.store import journal
+else:
+    journal = late_module("agent_fox.store.journal")
 
 
 @dataclass(frozen=True, slots=True)

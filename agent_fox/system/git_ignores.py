@@ -40,7 +40,7 @@ def committed_rules(ask: Ask, tree: str) -> bytes:
     """The rules of every `.gitignore` of a tree as one list: the deepest folder's last, as they hold."""
     entries = (line.split("\t", 1) for line in _fields(ask(("ls-tree", "-r", "-z", tree), b"")))
     files = [(path, facts.split(" ")[2]) for facts, path in entries if path.rpartition("/")[2] == NAME]
-    lines = []
+    lines: list[str] = []
     for path, blob in sorted(files, key=lambda one: one[0].count("/")):
         text = ask(("cat-file", "blob", blob), b"").decode("utf-8", "surrogateescape")
         lines += as_of(path.rpartition("/")[0], text.splitlines())
