@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.known import added, counts_of
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
-from agent_fox.store import journal
-from agent_fox.store.environments import judged_elsewhere
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -25,6 +24,11 @@ from agent_fox.system import clock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
+
+    from agent_fox.store import environments, journal
+else:
+    environments = late_module("agent_fox.store.environments")
+    journal = late_module("agent_fox.store.journal")
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
@@ -253,7 +257,7 @@ def read_account(
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
         disbelieved=why,
-        elsewhere=judged_elsewhere(db, machine or {}),
+        elsewhere=environments.judged_elsewhere(db, machine or {}),
     )
 
 

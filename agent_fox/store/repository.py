@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Repository
 from agent_fox.core.late import late_module
-from agent_fox.store.state import path_of
-from agent_fox.system import git
 
 if TYPE_CHECKING:
     import secrets
-    from pathlib import Path
 
     from sqlite_utils import Database
+
+    from agent_fox.system import git
 else:
+    git = late_module("agent_fox.system.git")
     secrets = late_module("secrets")
 
 OWN = ".agent-fox"
@@ -30,7 +31,7 @@ def known(db: Database) -> Repository:
     """The identity that records get, made where there is none yet, in the open transaction."""
     found = repository_of(db)
     if found is None:
-        found = Repository(secrets.token_hex(16), root_of(path_of(db)))
+        found = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
         db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [found.id, found.root])
     return found
 

@@ -32,7 +32,7 @@ def repo(tmp_path: Path) -> Path:
     sh(root, "git", "branch", "-M", "main")
     sh(root, "git", "checkout", "-q", "-b", "work")
     inputs(root)
-    commit(root, {"work.txt": "work\n"})
+    sh(root, "git", "commit", "-q", "--allow-empty", "-m", "work")
     return root
 
 
@@ -55,7 +55,7 @@ def settle(root: Path, text: str) -> None:
     sh(root, "git", "checkout", "-q", "main")
     commit(root, {".agent-fox/config.toml": text})
     sh(root, "git", "checkout", "-q", "-B", "work")
-    commit(root, {"work.txt": "work\n"})
+    sh(root, "git", "commit", "-q", "--allow-empty", "-m", "work")
 
 
 def gate(root: Path, *more: str, ends: int, task: str = "T1", **variables: str) -> dict[str, object]:
@@ -204,12 +204,12 @@ def test_a_base_that_is_not_there_and_no_repository_at_all_block(
 
 
 def test_a_commit_that_is_compared_with_itself_blocks(repo: Path) -> None:
-    ((check, severity, detail),) = findings(gate(repo, "--commit", "HEAD", ends=BLOCKED))
+    ((check, severity, detail),) = findings(gate(repo, "--commit", "HEAD~1", ends=BLOCKED))
     assert (check, severity) == ("input", "block")
-    assert "HEAD has nothing that main has not, and a gate that looked at nothing is no pass" in detail
+    assert "HEAD~1 has nothing that main has not, and a gate that looked at nothing is no pass" in detail
     commit(repo, {"a.py": "x"})
     assert findings(gate(repo, "--commit", "HEAD", ends=PASSED)) == []
-    assert "HEAD~1 has nothing" in findings(gate(repo, "--commit", "HEAD~1", ends=BLOCKED))[0][2]
+    assert "HEAD~2 has nothing" in findings(gate(repo, "--commit", "HEAD~2", ends=BLOCKED))[0][2]
 
 
 def test_a_first_commit_is_compared_with_no_files_at_all(repo: Path) -> None:
@@ -394,7 +394,7 @@ def test_what_the_base_does_not_hide_is_part_of_the_change(repo: Path, tmp_path:
     settle(repo, '[gate]\nallowed = ["work.txt"]\n')
     rules = repo / ".git/info/exclude"
     if how == "core.excludesFile":
-        rules = tmp_path / "rules"
+        rules = tmp_path.parent / f"{tmp_path.name}-rules"
         sh(repo, "git", "config", "core.excludesFile", str(rules))
     rules.write_text("evil.py\n__pycache__/\n*.json*\n")
     write(repo, {"evil.py": "evil\n", "__pycache__/app.pyc": "1"})
