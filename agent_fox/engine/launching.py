@@ -13,6 +13,7 @@ from agent_fox.core.cut_off import Resume
 from agent_fox.core.expectations import Sealed
 from agent_fox.core.hidden import Reveal
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
@@ -31,7 +32,6 @@ from agent_fox.session.landing import Integration, Style
 from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
 from agent_fox.specs.places import places_kept
 from agent_fox.store import sessions
-from agent_fox.store.environments import note_environment
 from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
 from agent_fox.store.records import insert
 from agent_fox.store.sessions import LaunchRow, SessionRow
@@ -49,6 +49,9 @@ if TYPE_CHECKING:
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
     from agent_fox.engine.docket import SpecShelf
+    from agent_fox.store import environments
+else:
+    environments = late_module("agent_fox.store.environments")
 
 MIB = 1024**2
 SEPARATOR = ", "
@@ -287,7 +290,7 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
-    note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
+    environments.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.engine import cut_offs, library, preflight, spec_report, tip, waiving
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
@@ -29,7 +30,7 @@ from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
-from agent_fox.store import journal, repository, sessions
+from agent_fox.store import repository, sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from agent_fox.core.policy import Policy
     from agent_fox.engine.scope import Scope
     from agent_fox.evidence.waivers import Grounds
+    from agent_fox.store import journal
+else:
+    journal = late_module("agent_fox.store.journal")
 
 
 class Engine(Workplace):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Status
 from agent_fox.engine import (
     cut_offs,
@@ -37,7 +38,6 @@ from agent_fox.engine.results import Ended, Registry
 from agent_fox.engine.watch import RunEvent, Watch, moves_in_words
 from agent_fox.session.built_in import BACKENDS
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
-from agent_fox.store import journal
 from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
 from agent_fox.store.state import checkpoint, transaction
 from agent_fox.system import clock, git
@@ -53,7 +53,10 @@ if TYPE_CHECKING:
     from agent_fox.engine.lookout import Lookout
     from agent_fox.engine.spending import Spending
     from agent_fox.session.backends import Backend
+    from agent_fox.store import journal
     from agent_fox.store.plan import PlannedNode
+else:
+    journal = late_module("agent_fox.store.journal")
 
 TICK_SECONDS = 1.0
 

@@ -226,14 +226,12 @@ def node_rows(db: Database) -> Iterator[NodeRow]:
         yield NodeRow(node, status, outcome, last.get(uid))
 
 
-def _steps(text: str) -> list[dict[str, str]]:
+def _steps(text: str) -> Iterator[dict[str, str]]:
     """The steps of a decision; none where somebody wrote something else there, which is told as that."""
     found = _json(text)
-    return (
-        [one for one in found if isinstance(one, dict) and {"uid", "step"} <= one.keys()]
-        if isinstance(found, list)
-        else []
-    )  # type: ignore[misc]
+    for one in found if isinstance(found, list) else ():
+        if isinstance(one, dict) and {"uid", "step"} <= one.keys():
+            yield {"uid": str(one["uid"]), "step": str(one["step"])}
 
 
 def planned_specs(db: Database) -> frozenset[str]:

@@ -13,12 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.system import git_ignores, git_objects
+from agent_fox.core.late import late_module
+from agent_fox.system import git_objects
 from agent_fox.verifier.policy.git_change import change_of
 
 if TYPE_CHECKING:
+    from agent_fox.system import git_ignores
     from agent_fox.system.git_objects import Store
     from agent_fox.verifier.policy.values import Change
+else:
+    git_ignores = late_module("agent_fox.system.git_ignores")
 
 INSTALLED = ("node_modules", ".venv", "venv")
 
