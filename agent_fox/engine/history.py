@@ -322,7 +322,7 @@ def open_parts(db: Database, spec_name: str) -> list[OpenPart]:
         "WHERE p.spec_name = ? AND v.verdict IS NOT 'PASS' ORDER BY p.position"
     )
     later = unclear_after_fail(db, spec_name)
-    return [OpenPart(*row, last_read=later.get(row[0])) for row in db.execute(sql, [spec_name])]
+    return [replace(OpenPart(*row), last_read=later.get(row[0])) for row in db.execute(sql, [spec_name])]
 
 
 @dataclass(frozen=True, slots=True)
