@@ -43,7 +43,7 @@ def test_an_effect_comes_back_as_it_was_put(tmp_path: Path) -> None:
         outbox.open_issue(db, "print", "Title", "cause", "s", ["R1"], EARLY)
         outbox.name_issue(db, "print", "7", "issues/7.md")
         assert outbox.undelivered(db, LATE) == [
-            OutboxRow(number, "file", "print", "s", {"title": "print"}, "pending", 0, "", None, "7")
+            OutboxRow(number, "file", "print", "s", {"title": "print"}, "pending", 0, "", None, "7", url="issues/7.md")
         ]
 
 
