@@ -42,6 +42,7 @@ _NO_COMMAND = (
 # Loaded where they are needed: they cost the start.
 _LIST = "agent_fox.verifier.kept_flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
+_SIDES = "agent_fox.verifier.proof.sides"
 _HIDDEN = "agent_fox.verifier.hidden_checks"
 _PLAN = "agent_fox.verifier.planned_commands"
 _MOST_NAMED = 20
@@ -74,13 +75,22 @@ def run_checks(order: CheckOrder) -> CheckReport:
     """
     order = replace(order, flaky=(*order.flaky, *_listed(order)))
     with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
-        ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared")
+        workspace = Path(order.workspace)
+        ground = Ground(order, workspace, Path(private), Path(private) / "shared", was_there=_files(order, workspace))
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)
         bench = _bench(order, runs)
         findings = _hidden(order, Path(private), bench, _proven(ground, bench))
     if order.flaky_file and any(again.is_proof for run in runs for again in run.reruns):
         import_module(_LIST).add_proven(Path(order.flaky_file), order.commit, runs)
     return CheckReport(findings, runs)
+
+
+def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
+    """What is there before anything runs, for copies in which trials are made."""
+    if order.counterfactual is Counterfactual.OFF:
+        return None
+    found: frozenset[str] = import_module(_SIDES).files_of(workspace)
+    return found
 
 
 def bench_on(ground: Ground) -> Bench:

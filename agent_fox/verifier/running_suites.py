@@ -42,7 +42,8 @@ class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
-    `stop`: where it is set, what runs here is ended.
+    `stop`: where it is set, what runs here is ended. `was_there`: the files of the workspace before anything ran in it;
+    None where nobody looked.
     """
 
     order: CheckOrder
@@ -51,6 +52,7 @@ class Ground:
     shared: Path
     also: tuple[Path, ...] = ()
     stop: Event | None = None
+    was_there: frozenset[str] | None = None
 
     def caches(self) -> Path:
         self.shared.mkdir(exist_ok=True)

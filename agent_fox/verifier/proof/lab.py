@@ -19,7 +19,7 @@ from urllib.parse import unquote
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.asking import with_tests
-from agent_fox.verifier.proof.sides import copied
+from agent_fox.verifier.proof.sides import copied, made_by_tests
 from agent_fox.verifier.running_suites import Ground, attempt_of
 from agent_fox.verifier.suite_reading import read_attempt
 
@@ -88,6 +88,7 @@ class Lab:
     def __init__(self, ground: Ground, source: Path, name: str) -> None:
         self._ground, self._source, self._name = ground, source, name
         self._numbers = count(1)
+        self._left_out = made_by_tests(source, ground.was_there) if source == ground.workspace else ()
 
     def run(self, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None]) -> Seen:
         """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone).
@@ -96,7 +97,7 @@ class Lab:
         """
         name = f"{self._name}-{next(self._numbers)}"
         tree = self._ground.private / "trees" / name
-        lent = copied(self._source, tree)
+        lent = copied(self._source, tree, self._left_out)
         try:
             for path, text in changes.items():
                 _put(tree / path, text)

@@ -78,10 +78,21 @@ def lay_over(tree: Path, paths: Iterable[str], other: Path) -> None:
             shutil.copy2(source, place, follow_symlinks=False)
 
 
-def copied(source: Path, target: Path) -> tuple[Path, ...]:
+def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple[Path, ...]:
     """A copy of a tree that may be changed. Installed dependencies are lent; where they lie is returned."""
     shutil.copytree(source, target, symlinks=True, ignore=_left_out(source))
+    for path in leaving_out:
+        (target / path).unlink(missing_ok=True)
     return tuple(_lent(source, target))
+
+
+def made_by_tests(root: Path, was_there: frozenset[str] | None) -> tuple[str, ...]:
+    """Files of the test side that a reading left in its workspace: an expectation that a test wrote is no committed one.
+
+    What builds leave is no test side, and stays: later commands rest on it.
+    """
+    made = files_of(root) - was_there if was_there is not None else ()
+    return tuple(sorted(path for path in made if is_test_side(path)))
 
 
 def _left_out(source: Path) -> Callable[[str, list[str]], set[str]]:
