@@ -87,7 +87,7 @@ def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple
 
 
 def made_by_tests(root: Path, was_there: frozenset[str] | None) -> tuple[str, ...]:
-    """Files of the test side that a reading left in its workspace: what a test wrote there is no expectation of anybody.
+    """Files of the test side that a reading left in its workspace: what a test wrote is no expectation of anybody.
 
     What builds leave is no test side, and stays: later commands rest on it.
     """
