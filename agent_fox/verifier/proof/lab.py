@@ -145,7 +145,7 @@ def probed(call: Call, folder: Path, root: Path) -> Call:
         return told
     name = f"afp_{folder.parent.name.replace('-', '_')}"
     shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
-    return told.with_more("-p", name)
+    return told.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
 
 
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
