@@ -15,7 +15,7 @@ from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import closing, conflicts, going_back, launching, tip
-from agent_fox.engine.coder_handler import CoderHandler, CoderResult
+from agent_fox.engine.coder_handler import TOO_LONG, CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.handling import EndedSession as EndedSession  # plugins import both from here
 from agent_fox.engine.handling import ResultHandler as ResultHandler
@@ -232,8 +232,12 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         session_id=session.id,
         report=ended.report,
         way_back=ended.way_back,
-        facts=conflict_of(db, ended, landing),
+        facts={**conflict_of(db, ended, landing), **too_long_of(ended.end)},
     )
+
+
+def too_long_of(end: SessionEnd) -> dict[str, object]:
+    return {TOO_LONG: True} if end.kind is EndKind.TOO_LONG else {}
 
 
 def conflict_of(db: Database, ended: Ended, landing: Landing | Conflict | None) -> dict[str, object]:

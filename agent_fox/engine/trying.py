@@ -56,7 +56,7 @@ class Questioner(AgentBackend):
 
     def task(self, order: LaunchOrder, paths: Paths) -> AgentTask:
         usual = AgentBackend.task(self, order, paths)
-        limits = replace(usual.limits, turns=least(usual.limits.turns, MOST_TURNS))
+        limits = replace(usual.limits, turns=min(usual.limits.turns or MOST_TURNS, MOST_TURNS))
         return replace(
             usual, system=RULES, prompt=QUESTION, schema=None, ask_again="", stop_gate=False, limits=limits,
             prices=prices_of(self.root),

@@ -1,4 +1,4 @@
-"""`doctor --try`: a real session with each agent. Fake: the programs, scripts that stand for Claude Code, and the model.
+"""`doctor --try`: a real session with each agent. Fake: the programs, scripts that stand for Claude Code; the model.
 
 The shim, the runner, the metering proxy and the scratch repository are real; the model is the scripted one on loopback.
 """

@@ -10,6 +10,7 @@ from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.signatures import is_too_long, says_too_long
 from agent_fox.session.agents.watchdog import Cause, Stop
 from agent_fox.session.infrastructure import Infrastructure, recognise
 
@@ -53,7 +54,11 @@ def outcome_of(
     if exit_status == 0 and finished is not None and not finished.is_error:
         return Outcome(Ending.ENDED, finished.reason or "ended")
     failed = _failed(tally, exit_status, complaints)
-    return failed if has_asked or failed.infrastructure or exit_status is None else _unbegun(failed, exit_status)
+    return (
+        failed
+        if has_asked or failed.ending is not Ending.FAILED or exit_status is None
+        else _unbegun(failed, exit_status)
+    )
 
 
 def _unbegun(failed: Outcome, exit_status: int) -> Outcome:
@@ -87,8 +92,18 @@ def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
     trouble = tally.trouble
     if trouble is not None and trouble.kind is not None:
         return Outcome(Ending.INFRASTRUCTURE, one_line(trouble.text, LONGEST_REASON), trouble.kind)
+    if _is_too_long(tally, complaints):
+        return Outcome(Ending.TOO_LONG, one_line(trouble.text, LONGEST_REASON) if trouble else reason)
     kind = recognise(exit_status, complaints) or _of_sandbox(tally, exit_status, complaints)
     return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
+
+
+def _is_too_long(tally: Tally, complaints: str) -> bool:
+    """Whether the session ended because its last request did not fit into the model's context."""
+    trouble, last = tally.trouble, tally.finished
+    if trouble is not None:
+        return trouble.is_too_long or is_too_long(None, trouble.text)
+    return says_too_long(complaints, *((last.reason, last.text) if last is not None else ()))
 
 
 def _of_sandbox(tally: Tally, exit_status: int | None, complaints: str) -> Infrastructure | None:

@@ -99,6 +99,25 @@ def test_what_the_models_side_failed_with_is_infrastructure(tmp_path: Path, of: 
     assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, kind)
 
 
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (event("turn"), event("trouble", text="400: prompt is too long: 9 tokens > 8 maximum"), "exit 1"),
+        (event("turn"), event("finished", reason="api_error", text="Prompt is too long", error=True), "exit 1"),
+        (event("turn"), "complain Error: prompt is too long", "exit 1"),
+    ],
+)
+def test_a_context_that_is_too_long_has_an_end_of_its_own(tmp_path: Path, steps: tuple[str, ...]) -> None:
+    report = held(make_task(tmp_path, *steps))
+    assert (report.ending, report.infrastructure) == (Ending.TOO_LONG, None)
+    assert "rompt is too long" in report.reason
+
+
+def test_a_program_that_made_its_context_shorter_is_not_held_to_it(tmp_path: Path) -> None:
+    steps = (event("trouble", text="400: prompt is too long"), event("said", text="prompt is too long, on"), "exit 1")
+    assert held(make_task(tmp_path, *steps)).ending is Ending.FAILED
+
+
 def test_trouble_that_passed_is_not_held_against_the_session(tmp_path: Path) -> None:
     steps = (event("trouble", text="slow down", of="rate limit"), event("said", text="on it"), "exit 1")
     report = held(make_task(tmp_path, *steps))
