@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from agent_fox.core.close_out_scope import why_no_pattern
 from agent_fox.core.ids import Archetype, parse_node_name
 from agent_fox.core.regex import regex
+from agent_fox.core.spec import BareCriteria
 from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table
 
 FILE = Path(".agent-fox") / "config.toml"
@@ -230,6 +231,28 @@ class SpecSettings(Table):
     def retries_coders(self) -> bool | None:
         """May a FAIL send this spec's coders back? None where the spec has no say."""
         return _narrower(self.agents.retries_coders, self.retry_predecessor)
+
+
+class SpecsSettings(Table):
+    """How specs are read. Beside these keys stand the tables `[specs.NAME]`, each for one spec."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, SpecSettings] = Field(init=False)
+
+    bare_criteria: Literal["detail", "required"] = Field(
+        default="detail",
+        description="Criteria without an id, beside others that have one: details of the requirement, part of its text "
+        "(`detail`), or each with an id made from its place and a verdict of its own (`required`).",
+    )
+
+    @property
+    def named(self) -> dict[str, SpecSettings]:
+        """What differs for single specs, by their names."""
+        return self.__pydantic_extra__
+
+    @property
+    def bare(self) -> BareCriteria:
+        return BareCriteria(self.bare_criteria)
 
 
 class NodeSettings(Table):
@@ -564,7 +587,7 @@ class Settings(Table):
     infrastructure: InfrastructureSettings = Field(default={}, validate_default=True)
     run: RunSettings = Field(default={}, validate_default=True)
     lint: LintSettings = Field(default={}, validate_default=True)
-    specs: dict[str, SpecSettings] = {}
+    specs: SpecsSettings = Field(default={}, validate_default=True)
     nodes: dict[NodeKey, NodeSettings] = {}
 
     def agent_for(self, archetype: str, spec: str, rung: int = 0) -> AgentSettings:
@@ -600,13 +623,14 @@ class Settings(Table):
     @property
     def retry_overrides(self) -> dict[str, bool]:
         """Names of specs and ids of nodes with a say of their own, and what they say."""
-        specs = {name: own.retries_coders for name, own in self.specs.items()}
+        specs = {name: own.retries_coders for name, own in self.specs.named.items()}
         nodes = {name: own.retry_predecessor for name, own in self.nodes.items()}
         return {name: said for name, said in (specs | nodes).items() if said is not None}
 
     def _base(self, archetype: str, spec: str) -> AgentSettings:
         base = self.agents.of(archetype)
-        return _over(base, self.specs[spec].agents.of(archetype)) if spec in self.specs else base
+        own = self.specs.named.get(spec)
+        return base if own is None else _over(base, own.agents.of(archetype))
 
 
 class ReviewSettings(Table):

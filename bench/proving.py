@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -29,6 +32,71 @@ def measure(requirements: int) -> Iterator[Figure]:
             name = f"proofs of {count} requirement{'s' if count > 1 else ''}"
             yield Figure(name, timed(order), floor, ALONE, aim)
             yield Figure(f"{name}, again", timed(order), floor, ALONE, Aim(limit=2.0))
+
+
+def measure_plan(specs: int) -> Iterator[Figure]:
+    """A run of a plan with so many specs under `checks`, beside the same run with nothing asked of its tests."""
+    took = {}
+    for word in (Counterfactual.OFF, Counterfactual.REQUIRE):
+        with tempfile.TemporaryDirectory() as folder:
+            took[word] = run(plan(Path(folder), specs), word)
+    name = f"a run of {specs} specs with proofs"
+    yield Figure(name, took[Counterfactual.REQUIRE], took[Counterfactual.OFF], "without proofs", Aim(ratio=1.5))
+
+
+def run(root: Path, counterfactual: Counterfactual) -> float:
+    """Seconds. Raises CalledProcessError where it does not end proven."""
+    environment = {**os.environ, "AGENT_FOX__VERIFY__COUNTERFACTUAL": counterfactual.value}
+    begin = time.perf_counter()
+    command = [str(Path(sys.executable).parent / "agent-fox"), "run"]
+    subprocess.run(command, cwd=root, check=True, capture_output=True, env=environment)
+    return time.perf_counter() - begin
+
+
+CODER = """\
+import os, pathlib
+name = os.environ["AGENT_FOX_SPEC"]
+pathlib.Path(f"tax_{name[:2]}.py").write_text(f"def tax(price):\\n    return price + {int(name[:2])}\\n")
+"""
+SETTINGS = """\
+[plan]
+pre_review = false
+audit_review = false
+[agents.coder]
+command = [{python}, {coder}]
+[agents.verifier]
+backend = "checks"
+"""
+
+
+def plan(folder: Path, specs: int) -> Path:
+    """A repository with so many specs, each with a committed test, and a script for a coder that makes it pass."""
+    root = folder / "repo"
+    (folder / "coder.py").write_text(CODER, "utf-8")
+    files = {
+        ".gitignore": ".agent-fox/*\n!.agent-fox/specs\n!.agent-fox/config.toml\n__pycache__/\n.pytest_cache/\n",
+        "conftest.py": "",
+        ".agent-fox/config.toml": SETTINGS.format(
+            python=json.dumps(sys.executable), coder=json.dumps(str(folder / "coder.py"))
+        ),
+    }
+    for number in range(1, specs + 1):
+        id, place = f"{number:02}-REQ-1.1", f".agent-fox/specs/{number:02}_tax"
+        asks = f'def test_it():\n    """{id}"""\n    assert tax(1) == {number + 1}\n'
+        test = f"from tax_{number:02} import tax\n\n\n{asks}"
+        command = f"{sys.executable} -m pytest -q tests/test_{number:02}.py"
+        files |= {
+            f"tests/test_{number:02}.py": test,
+            f"{place}/requirements.md": f"### Requirement 1: Tax\n1. [{id}] WHEN asked, `tax` SHALL add {number}.\n",
+            f"{place}/tasks.md": f"## Test Commands\n- Spec tests: `{command}`\n\n"
+            f"## Tasks\n- [ ] 1. Build it\n  - [ ] 1.1 Do so\n    - _Requirements: {id}_\n",
+        }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, "utf-8")
+    for words in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-qm", "begin")):
+        git(root, *words)
+    return root
 
 
 def timed(order: CheckOrder) -> float:

@@ -46,7 +46,12 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "waivers": [asdict(one) for one in account.waivers],
         "asked_for_waivers": [asdict(one) for one in account.asked],
         "gates": account.gates,
-        "ledger": {"records": account.ledger.position, "head": account.ledger.head},
+        "elsewhere": list(account.elsewhere),
+        "ledger": {
+            "records": account.ledger.position,
+            "head": account.ledger.head,
+            "disbelieved": account.disbelieved,
+        },
     }
 
 
@@ -75,9 +80,10 @@ def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:
 
 
 def _count(spec: SpecAccount) -> str:
-    """`5 of 6 proven: 4 red without, 1 waived by Ada`."""
+    """`4 of 6 proven, 1 waived: 4 red without, 1 waived by Ada`."""
     known = counts_in_words(spec.known)
-    proven = f"{len(spec.proven) + len(spec.waived)} of {spec.expected if spec.is_counted else '?'} proven"
+    proven = f"{len(spec.proven)} of {spec.expected if spec.is_counted else '?'} proven"
+    proven += f", {len(spec.waived)} waived" if spec.waived else ""
     return f"{proven}: {known}" if known else proven
 
 
@@ -129,7 +135,13 @@ def cost_words(cost: Cost, limit: str = "") -> str:
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
-    """What needs a person: waivers in force, blocked nodes, open issues, and one line on all issues together."""
+    """What needs a person: a state that is not that of its ledger, waivers in force, blocked nodes, open issues, and
+    one line on all issues together."""
+    if account.disbelieved:
+        yield plain(f"not believed: {account.disbelieved}")
+    if account.elsewhere:
+        now = "the next run reads it again, as `[evidence] environment` has it"
+        yield plain(f"proven in another environment ({'; '.join(account.elsewhere)}): {now}")
     yield from (plain(one.line) for one in account.waivers)
     yield from (plain(asked_line(one)) for one in account.asked)
     for blocked in account.blocked:

@@ -43,6 +43,7 @@ LOWER = {
     "agent_fox.engine.verifying.NothingToVerify": Exit.INPUT,
     "agent_fox.evidence.granting.WaiverRefused": Exit.INPUT,
     "agent_fox.evidence.export.LedgerFaulty": Exit.UNPROVEN,
+    "agent_fox.evidence.rebuild.CannotRebuild": Exit.UNPROVEN,
     "agent_fox.evidence.keys.KeyTrouble": Exit.INPUT,
     "agent_fox.evidence.witness.WitnessBroken": Exit.INPUT,
     "agent_fox.review.close_out_report.ReportTrouble": Exit.INPUT,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
@@ -81,6 +81,8 @@ def _proofs(chain: Chain, *, is_whole: bool) -> Iterator[str]:
         judge = judges.get(one.session) if one.session is not None else None
         models = f" {', '.join(judge.models)}" if judge and judge.models else ""
         yield from _proof(one, f"{judge.backend}{models}" if judge else "")
+        if is_whole or one.is_current:
+            yield from (plain(f"          {line}") for line in trial_lines(one.trials, is_whole=is_whole))
     if not shown:
         yield "  nothing was recorded about it"
 
@@ -107,6 +109,29 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
         yield from (plain(f"          {line}") for line in said)
     if one.command:
         yield plain(f"          $ {one.command}")
+
+
+def trial_lines(trials: object, *, is_whole: bool) -> Iterator[str]:
+    """What was broken and which test noticed; with `is_whole` all that was tried. Nothing where nothing is recorded."""
+    if not isinstance(trials, dict):
+        return
+    rows = trials.get("tried")
+    tried = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    source = "from an earlier reading of the same contents" if trials.get("is_recalled") else ""
+    base = f"base {str(trials.get('base'))[:SHORT]}" if trials.get("base") else "no base"
+    count = "" if source else f"{trials.get('runs')} runs for its spec"
+    yield f"tried: {trials.get('word')}; {', '.join(filter(None, (base, count, source)))}"
+    killed = [row for row in tried if row.get("effect") == "killed" and row.get("line")]
+    yield from (f"  {_tried(row)}" for row in (tried if is_whole else killed[:1]))
+    if is_whole and trials.get("left_out"):
+        yield f"  and {trials['left_out']} more, which were not kept"
+
+
+def _tried(row: Mapping[str, object]) -> str:
+    place = f"{row.get('file')}:{row['line']}" if row.get("line") else str(row.get("file") or "")
+    what = " ".join(filter(None, (place, str(row.get("what") or ""))))
+    test = f" by {row['test']}" if row.get("test") else ""
+    return f"{row.get('how')}{f' {what}' if what else ''}: {row.get('effect')}{test}"
 
 
 def _steps(steps: Sequence[Step], *, is_whole: bool) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli.evidence_lines import SHORT, tell_chains
+from agent_fox.cli.evidence_lines import SHORT, tell_chains, trial_lines
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import signed_in
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.cli import chains
-    from agent_fox.engine.history import OpenPart
+    from agent_fox.engine.history import LastRead, OpenPart
 else:
     chains = late_module("agent_fox.cli.chains")
 
@@ -119,6 +119,8 @@ def _evidence(told: Explanation, *, is_whole: bool) -> Iterator[str]:
         record = f"record {one.record[:SHORT]} by {one.session} on {one.commit[:SHORT]}" if one.record else "no record"
         how = f"  {one.how:<{widest}}" if widest else ""
         yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}{how}  {record}")
+        lines = list(trial_lines(one.trials, is_whole=is_whole))
+        yield from (plain(f"  {'':<{names}}  {line.strip()}") for line in (lines if is_whole else lines[1:]))
     yield f"  the whole chain: agent-fox ledger show {plain(told.spec)}/{plain(shown[0].requirement)}"
 
 
@@ -132,5 +134,16 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
         yield f"  {part.word:<7} {part.requirement}  {plain(told)}{plain(part.text)}"
         evidence = [line for line in part.evidence.splitlines() if line.strip()]
         yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
+        if part.last_read is not None:
+            yield from _last_read(part, part.last_read, is_whole=is_whole)
         if part.command:
             yield f"          $ {plain(part.command)}"
+
+
+def _last_read(part: OpenPart, last: LastRead, *, is_whole: bool) -> Iterator[str]:
+    """A FAIL stands until a reading says PASS or FAIL; who reads only it would mend what was seen no more."""
+    told = f": {last.disposition}" if last.disposition else ""
+    last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{told}"
+    yield plain(f"          that was attempt {part.attempt}; {last_word}")
+    evidence = [line for line in last.evidence.splitlines() if line.strip()]
+    yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))

@@ -14,7 +14,7 @@ from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.built_in import CHECKS, OUR_OWN
 from agent_fox.session.project_words import STEERING_FILE, unread_words
 from agent_fox.system.sandbox import REMEDY, why_missing
-from agent_fox.verifier.hidden_files import hidden_files
+from agent_fox.verifier.hidden_files import hidden_files, unread
 
 COMMAND = "command"
 
@@ -73,6 +73,10 @@ def hidden_apart(root: Path, settings: Settings) -> Iterator[Check]:
     if folder is None:
         return
     name = "hidden checks"
+    not_read = unread(folder)
+    if not_read:
+        named = ", ".join(f"{name} ({why})" for name, why in not_read.items())
+        yield Check(name, State.WARNING, f"{len(not_read)} not read: {named}", "put smaller files there, and no links")
     if not hidden_files(folder):
         yield Check(name, State.MISSING, f"{folder}: there are none", "write some, or unset [verify] hidden")
         return

@@ -17,7 +17,7 @@ from agent_fox.core.spec import Severity
 from agent_fox.core.words import counted
 from agent_fox.engine.agents import choice_trouble, role_trouble
 from agent_fox.engine.extensions import backends_of
-from agent_fox.engine.from_settings import RunStuck
+from agent_fox.engine.from_settings import RunStuck, state_folder
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.engine.preflight import check_lock, lacks, missing_provisions, rival_of, rival_told
@@ -25,6 +25,7 @@ from agent_fox.plugins import PluginError, load_plugins
 from agent_fox.specs.places import SpecsMissing
 from agent_fox.system import git
 from agent_fox.system.sandbox import SandboxMode, in_words, why_missing
+from agent_fox.system.state_folders import caches_in, folder_of
 
 if TYPE_CHECKING:
     from agent_fox.session.backends import Backend
@@ -49,6 +50,7 @@ def configuration(root: Path, *, in_repository: bool) -> Iterator[Check]:
         return
     if in_repository:
         yield _workspace(root, settings)
+        yield from _caches(root, settings)
     yield _sandbox(SandboxMode(settings.verify.sandbox))
     yield _specs(root, settings, dialects)
     yield tracker_check(root, settings, plugins, os.environ)
@@ -95,6 +97,14 @@ def _workspace(root: Path, settings: Settings) -> Check:
     return Check("workspace", State.OK, settings.workspace.state or "its usual place")
 
 
+def _caches(root: Path, settings: Settings) -> Iterator[Check]:
+    """Caches of build tools that `verify` keeps for this repository, where there are some."""
+    folder = caches_in(folder_of(state_folder(root, settings, os.environ), root))
+    if folder.is_dir():
+        size = sum(path.lstat().st_size for path in folder.rglob("*") if not path.is_dir())
+        yield Check("caches", State.OK, f"{folder} holds {size // 1024**2} MiB; it may be removed at any time")
+
+
 def _specs(root: Path, settings: Settings, dialects: tuple[Dialect, ...]) -> Check:
     try:
         plan = read_plan(root, settings, dialects)
@@ -121,7 +131,7 @@ def _agents(root: Path, settings: Settings, backends: Mapping[str, Backend]) -> 
 def titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
     """Names of specs that have a say of their own (empty: all others), and the table where it stands."""
     yield "", f"agents.{archetype}"
-    for name, own in settings.specs.items():
+    for name, own in settings.specs.named.items():
         if archetype in own.agents.model_fields_set:
             yield name, f"specs.{name}.agents.{archetype}"
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,18 +18,24 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.waive import Act, Place
 from agent_fox.cli.waiver_lines import as_document
 from agent_fox.config import FILE, hidden_folder, load
+from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, SpecRef
+from agent_fox.core.hidden import vendor_of, why_not_accepted
+from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
-from agent_fox.core.waivers import NEVER, AboutHidden, Statement, told
+from agent_fox.core.waivers import HIDDEN, NEVER, AboutHidden, Statement, told
 from agent_fox.core.words import counted, listed
 from agent_fox.engine import hidden_writing
+from agent_fox.engine.agents import agent_of
 from agent_fox.engine.extensions import backends_of
 from agent_fox.engine.plan_reading import read_plan
 from agent_fox.engine.plugged_dialects import dialects_of
 from agent_fox.evidence import granting, waivers
 from agent_fox.plugins import load_plugins
-from agent_fox.store.state import transaction
+from agent_fox.store import ledger
+from agent_fox.store.state import read_state, transaction
 from agent_fox.system import clock
-from agent_fox.verifier.hidden_files import PROPOSED, digest_of, hidden_files
+from agent_fox.system.state_folders import STATE
+from agent_fox.verifier.hidden_files import PROPOSED, READING, WRITING, digest_of, hidden_files, unread
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -50,10 +58,16 @@ def command() -> None:
 def list_(as_json: bool) -> None:
     """Show which hidden checks count, the hash that names them, and which are only proposed."""
     folder = folder_of(Place(here(), load(here(), os.environ)))
-    counting, waiting = hidden_files(folder), hidden_writing.proposed(folder)
+    counting, waiting, not_read = hidden_files(folder), hidden_writing.proposed(folder), unread(folder)
     lines = [f"{folder}: {counted(len(counting), 'file')}, sha256:{digest_of(folder) or 'none'}"]
     lines += [f"  {name}" for name in counting] + [f"  {name}  proposed, does not count" for name in waiting]
-    show({"folder": str(folder), "files": counting, "proposed": waiting, "digest": digest_of(folder)}, lines, as_json)
+    if not_read:
+        lines.append(
+            f"{counted(len(not_read), 'path')} not read, so requirements that no other check names are UNKNOWN:"
+        )
+        lines += [f"  {name}  {why}" for name, why in not_read.items()]
+    found = {"files": counting, "proposed": waiting, "unread": not_read, "digest": digest_of(folder)}
+    show({"folder": str(folder), **found}, lines, as_json)
 
 
 @command.command("write", short_help="Have an agent propose hidden checks, from the specs alone.")
@@ -69,15 +83,18 @@ def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
     folder, backends = folder_of(place), backends_of(load_plugins())
     if agent not in backends:
         raise UserError(f"--agent {agent}: there is no such backend; there are {', '.join(backends)}")
+    chosen = worker(place, Archetype.CODER, agent)
     try:
         made = hidden_writing.written(place.root, place.settings, agent, specs_of(place, names), folder, backends)
     except hidden_writing.NothingProposed as error:
         raise UserError(str(error)) from error
+    place.write(lambda db: keep(db, folder, "proposed", {"writer": chosen}), makes_state=place.may_begin())
     lines = [f"proposed: {counted(len(made), 'file')} in {folder / PROPOSED}", *(f"  {name}" for name in made)]
     show({"proposed": made, "folder": str(folder)}, [*lines, "next: read them, then agent-fox hidden accept"], as_json)
 
 
 @command.command("accept", short_help="Let proposed hidden checks count: they are red on HEAD, and you have read them.")
+@click.option("--agent", metavar="NAME", help="Have this backend read them, of another vendor than who wrote them.")
 @click.option("--reason", default=REASON, metavar="TEXT", help="What is signed beside their hash.")
 @click.option(
     "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
@@ -88,9 +105,14 @@ def write(agent: str, names: tuple[str, ...], as_json: bool) -> None:
     help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
 )  # fmt: skip
 @json_option
-def accept(reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, as_json: bool) -> None:
+def accept(
+    agent: str | None, reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None, as_json: bool
+) -> None:
     """Let the proposed hidden checks count. Each requirement that they name must fail on HEAD; the signature, made with
     a key that may waive, says that a person has read them, and stands in the ledger with their hash.
+
+    With --agent an agent reads them instead, which must be of another vendor than the one that wrote them: they count
+    if it says of each that it asks just what its requirement says. Both names stand in the ledger.
     """
     waive.refuse_session("accept hidden checks")
     place = Place(here(), load(here(), os.environ))
@@ -99,11 +121,85 @@ def accept(reason: str, key: str | None, ssh_key: str | None, passphrase_file: P
         raise UserError(
             f"{folder / PROPOSED}: nothing is proposed there; `agent-fox hidden write --agent NAME` does that"
         )
+    if agent is not None:
+        accept_by_agent(place, folder, agent, as_json)
+        return
     refuse_green(place, folder)
     document, lines = place.write(
         lambda db: sign(place, db, folder, reason, (key, ssh_key, passphrase_file)), makes_state=place.may_begin()
     )
     show(document, lines, as_json)
+
+
+def accept_by_agent(place: Place, folder: Path, agent: str, as_json: bool) -> None:
+    """A session that may write nothing reads the proposed checks; its word counts only where it is whole. UserError."""
+    backends, reader = backends_of(load_plugins()), worker(place, Archetype.REVIEWER, agent)
+    if agent not in backends:
+        raise UserError(f"--agent {agent}: there is no such backend; there are {', '.join(backends)}")
+    writer = written_by(place, folder)
+    refuse_kin(writer, reader)
+    refuse_green(place, folder)
+    specs, digest = specs_of(place, ()), digest_of(folder / PROPOSED)
+    asked = hidden_writing.questions(specs, folder)
+    chosen = agent_of(place.settings.agent_for(Archetype.REVIEWER, "", 0), agent)
+    said = hidden_writing.read_by(place.root, place.settings, chosen, specs, folder, backends, asked)
+    why = why_not_accepted(asked, said)
+    if digest_of(folder / PROPOSED) != digest:
+        why = "the proposed checks were changed meanwhile"
+    names = {"writer": writer, "reader": reader}
+    status = "refused" if why else "accepted"
+    place.write(lambda db: keep(db, folder, status, {**names, "reason": why}), makes_state=place.may_begin())
+    if why:
+        raise UserError(f"{agent} did not accept them: {why}; its log is {folder / PROPOSED / READING}")
+    for log in (WRITING, READING):
+        (folder / PROPOSED / log).unlink(missing_ok=True)
+    made = hidden_writing.accepted(folder)
+    words = f"read by {told_of(reader)}, written by {told_of(writer)}"
+    show({"files": list(made), "digest": digest, **names}, [words, *(f"  {name}" for name in made)], as_json)
+
+
+def worker(place: Place, archetype: Archetype, agent: str) -> dict[str, Json]:
+    """An agent as records name it."""
+    chosen = agent_of(place.settings.agent_for(archetype, "", 0), agent)
+    return {"backend": agent, "model": chosen.model, "vendor": vendor_of(agent, chosen.model)}
+
+
+def told_of(who: Mapping[str, Json]) -> str:
+    return " ".join(
+        str(part) for part in (who["backend"], who["model"], f"({who['vendor'] or 'vendor unknown'})") if part
+    )
+
+
+def written_by(place: Place, folder: Path) -> dict[str, Json]:
+    """Who proposed the checks as they are, by the ledger. Raises UserError where it does not say."""
+    kind = "kind = 'hidden' AND status = 'proposed'"
+    sql = f"SELECT content FROM ledger WHERE {kind} AND version = ? ORDER BY position DESC"
+    with closing(read_state(place.root / STATE)) as db:
+        row = db.execute(sql, [digest_of(folder / PROPOSED)]).fetchone()
+    if row is None:
+        raise UserError("no agent wrote the proposed checks as they are: a person accepts them, with a signature")
+    found: dict[str, Json] = json.loads(row[0])["body"]["writer"]
+    return found
+
+
+def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
+    """Who was made by the same vendor errs alike. Raises UserError."""
+    unknown = [told_of(one) for one in (writer, reader) if not one["vendor"]]
+    if unknown:
+        what = "name its model in the settings, or accept them with your own signature"
+        raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
+    if writer["vendor"] == reader["vendor"]:
+        raise UserError(f"{told_of(reader)} is of the same vendor as who wrote them, {told_of(writer)}; take another")
+
+
+def keep(db: Database, folder: Path, status: str, body: dict[str, Json]) -> Act:
+    """Record what became of the proposed checks, which are named by their hash."""
+    digest, at = digest_of(folder / PROPOSED), clock.now()
+    identity = f"hidden:{status}:{clock.new_id()}"
+    about = SpecRef("hidden", HIDDEN, digest)
+    with transaction(db):
+        ledger.append(db, [Evidence(Kind.HIDDEN, identity, at, Outcome(status), about, body=body)])
+    return {}, []
 
 
 def refuse_green(place: Place, folder: Path) -> None:
@@ -121,7 +217,8 @@ def sign(place: Place, db: Database, folder: Path, reason: str, key: tuple[str |
     if trouble:
         raise UserError(f"nothing can be accepted here: {trouble}")
     signing, now = waiver_signing.signing_of(*key, grounds), waivers.time_of(db, clock.now(), grounds)
-    (folder / PROPOSED / hidden_writing.LOG).unlink(missing_ok=True)
+    for log in (WRITING, READING):
+        (folder / PROPOSED / log).unlink(missing_ok=True)
     subject = AboutHidden(digest_of(folder / PROPOSED))
     statement = Statement(
         clock.new_id(), grounds.repository, subject, (), granting.reason_of(reason), now, NEVER, signing.principal,

@@ -34,11 +34,11 @@ FOLDER = ".agent-fox/exported-issues"
 tracker_option = click.option("--tracker", metavar="KIND", help="Tracker instead of [tracker] kind.")
 
 
-@click.group("issues", invoke_without_command=True, short_help="List, show, deliver, export and adopt issues.")
+@click.group("issues", invoke_without_command=True, short_help="List, show, deliver, export, adopt and move issues.")
 @json_option
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """List the issues that were filed; show, deliver, export and adopt them. Alone, the same as `agent-fox issues
+    """List the issues that were filed; show, deliver, export, adopt and move them. Alone, the same as `agent-fox issues
     list`.
     """
     if ctx.invoked_subcommand is None:
@@ -186,6 +186,20 @@ def adopt(number: str, cause: str, tracker: str | None, as_json: bool) -> Exit:
     """
     # The engine and its settings, as above.
     return Exit(import_module("agent_fox.cli.issues_adopt").adopt(here(), number, cause, tracker, as_json=as_json))
+
+
+@command.command("migrate", short_help="Move open issues of a former tracker to the present one.")
+@tracker_option
+@json_option
+def migrate(tracker: str | None, as_json: bool) -> Exit:
+    """Move the open issues of a former tracker to the one that the settings name: each is filed there once, and the old
+    one is closed with a note that says where it goes on. What a person closed stays closed, and is not moved. Safe to
+    repeat, whatever interrupted it: an old tracker that can't be reached is told, and tried again.
+
+    Exits 0 when all is moved and noted, 2 when something waits.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues_migrate").migrate(here(), tracker, as_json=as_json))
 
 
 @command.command("doctor", short_help="Check that issues can be filed, and tell what is missing.")

@@ -12,20 +12,22 @@ import click
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues_local import LocalAdopter
-from agent_fox.cli.issues_place import Placed, Workplace, in_words, seated, workplace
+from agent_fox.cli.issues_place import Workplace, in_words, seated, workplace
 from agent_fox.cli.opening import state_file
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.core.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
 from agent_fox.engine.courier import desk_of
+from agent_fox.engine.effects import home_of
 from agent_fox.engine.issue_view import IssueStanding, IssueView, named, read_issues, spec_names
 from agent_fox.engine.settling import WHOLE_SPEC
 from agent_fox.store import outbox
+from agent_fox.store.desk import HOME, remember
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 from agent_fox.trackers.local import LocalTracker
-from agent_fox.trackers.protocol import Delivery, Done, Held, Moot, Retry, Tracker, Unsure
+from agent_fox.trackers.protocol import Delivery, Done, Held, Moot, Placed, Retry, Tracker, Unsure
 from agent_fox.trackers.upkeep import KeepsOrder
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def adopt(root: Path, number: str, cause: str, kind: str | None, *, as_json: boo
         done = ask(place, db, wanted, wanted_number)
         with transaction(db):
             note(db, wanted, done)
+            remember(db, "", f"{HOME}{wanted.fingerprint}", home_of(place.tracker))
         waiting = outbox.waiting(db)
     document = {"number": done.number, "where": near(root, done.url), "fingerprint": wanted.fingerprint}
     if as_json:

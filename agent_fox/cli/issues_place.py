@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from agent_fox.cli.errors import UserError
 from agent_fox.config import Settings, load
@@ -15,6 +15,7 @@ from agent_fox.engine.offers import given
 from agent_fox.plugins import load_plugins
 from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.desk import Desk, WorksAtADesk
+from agent_fox.trackers.protocol import Placed
 
 if TYPE_CHECKING:
     import pluggy
@@ -39,14 +40,6 @@ def with_tracker(settings: Settings, kind: str | None, plugins: pluggy.PluginMan
     if kind not in known:
         raise UserError(f"--tracker {kind}: no such tracker; there are: {', '.join(known)}")
     return settings.model_copy(update={"tracker": settings.tracker.model_copy(update={"kind": kind})})
-
-
-@runtime_checkable
-class Placed(Protocol):
-    """A tracker that can tell where it writes to; empty where not even that is known."""
-
-    @property
-    def place(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)

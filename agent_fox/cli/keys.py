@@ -90,6 +90,20 @@ def trust_(key: str, purposes: tuple[str, ...], principal: str | None, as_json: 
         click.echo(plain(f"{signer.principal} is trusted for: {', '.join(purposes)} ({_folder() / keys.SIGNERS})"))
 
 
+@command.command("export", short_help="Print a public key, in OpenSSH's form or as PEM.")
+@click.argument("key")
+@click.option("--pem", is_flag=True, help="As PEM (SubjectPublicKeyInfo), as in-toto, sigstore and openssl read it.")
+@json_option
+def export(key: str, pem: bool, as_json: bool) -> None:
+    """Print the public half of KEY: the name of a key that is here, or a file with a public key."""
+    public = keys.read_public(public_file(key))
+    text = public.pem if pem else public.line
+    if as_json:
+        print_json({"id": public.id, "public": text})
+    else:
+        click.echo(text.rstrip("\n"))
+
+
 def _folder() -> Path:
     """The folder of keys, which must not lie where agents work."""
     folder = keys.folder(os.environ)

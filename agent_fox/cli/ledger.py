@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,9 @@ from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings
 from agent_fox.evidence.witness import Witness, WitnessBroken
 from agent_fox.store import ledger
+from agent_fox.store.state import single_writer
 from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK, STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from agent_fox.cli import chains, passphrases
     from agent_fox.evidence import about, keys, trust, waivers
     from agent_fox.evidence import export as exporting
+    from agent_fox.evidence import rebuild as rebuilding
     from agent_fox.evidence import verify as verifying
     from agent_fox.evidence import verify_export as verify_exports
     from agent_fox.store.ledger import Kept
@@ -41,6 +44,7 @@ else:
     chains = late_module("agent_fox.cli.chains")
     passphrases = late_module("agent_fox.cli.passphrases")
     exporting = late_module("agent_fox.evidence.export")
+    rebuilding = late_module("agent_fox.evidence.rebuild")
     trust = late_module("agent_fox.evidence.trust")
     verifying = late_module("agent_fox.evidence.verify")
     verify_exports = late_module("agent_fox.evidence.verify_export")
@@ -157,7 +161,9 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
-        checked = verifying.verify(db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness)
+        checked = verifying.verify(
+            db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness, root=root
+        )
     checked.findings.unchecked.extend(doubts.unchecked)
     checked.findings.remarks.extend(_gone_before(root))
     _tell(checked_document(checked), checked_lines(checked), as_json)
@@ -247,7 +253,8 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
 
 def refuse_unsound(db: Database, root: Path) -> None:
     """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. Raises LedgerFaulty."""
-    checked = verifying.verify(db, witness=_noted(root, Findings()), signers=(), now=clock.now())
+    note = _noted(root, Findings())
+    checked = verifying.verify(db, witness=note, signers=(), now=clock.now(), root=root)
     if checked.findings.faults:
         raise exporting.refusal(checked)
 
@@ -278,6 +285,27 @@ def write_lines(file: Path, lines: Iterator[str]) -> int:
     finally:
         new.unlink(missing_ok=True)
     return count
+
+
+@command.command("rebuild", short_help="Make a state file anew from the records of the ledger.")
+@click.argument("file", type=FILE, required=False)
+@click.option("--install", is_flag=True, help="Put it in the place of the present state, which is kept beside it.")
+@json_option
+def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
+    """Make all history, the plan and everything that is shown anew from the records alone, into FILE, or beside the
+    state as `state.rebuilt.db`.
+
+    The present state is only read. A chain with a record that is missing or changed makes no state (exit 2). With
+    --install the new file takes the place of the state, and the present one is kept as `state.db.1` (or the next free
+    number).
+    """
+    root = here()
+    if file and install:
+        raise UserError("FILE and --install: name a file, or put the new state in the place of the present one")
+    with single_writer(root / LOCK) if install else nullcontext():
+        made = rebuilding.rebuild(root / STATE, file, is_installed=install)
+    document = {"file": str(made.path), "rows": made.rows, "records": made.records, "kept": made.kept}
+    _tell(document, rebuilding.told(made), as_json)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import getpass
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from agent_fox.core.specification import LIBRARY, Author, Change, Entry, Present
 from agent_fox.core.verdict import Word
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.store import library as stored
-from agent_fox.store.plan import load_parts
+from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
 from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
@@ -245,13 +245,13 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
                 there = ", ".join(known) or "none"
                 raise UserError(f"{address}: no specifications.toml here has it; there are: {there}")
         return [known[address] for address in addresses or known]
+    if file is not None:
+        owner = library_files.Owner(LIBRARY, parts_here(root))
+        specifications, problems = library_files.read_library(file.absolute(), root, owner)
+        if library_files.errors(problems):
+            raise UserError("; ".join(told(problem) for problem in problems))
+        return specifications
     with reading(root) as db:
-        if file is not None:
-            owner = library_files.Owner(LIBRARY, known_parts(db))
-            specifications, problems = library_files.read_library(file.absolute(), root, owner)
-            if library_files.errors(problems):
-                raise UserError("; ".join(told(problem) for problem in problems))
-            return specifications
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         everything = library.adopted(stored.entries(db), shelf.trust)
         unknown = [address for address in addresses if address not in {one.address for one in everything}]
@@ -303,10 +303,25 @@ def write(root: Path, act: Callable[[Database], T]) -> T:
     return done
 
 
+def parts_here(root: Path) -> dict[str, dict[str, tuple[str, ...]]]:
+    """What a specification can name: of the plan, or, before the first run, of the specs as they lie there."""
+    if (root / STATE).exists():
+        with reading(root) as db:
+            return known_parts(db)
+    return ids_of(
+        StoredPart(spec.name, part.id, requirement.id, part.text, "")
+        for spec in specs_here(root) for requirement in spec.requirements for part in requirement.parts
+    )  # fmt: skip
+
+
 def known_parts(db: Database) -> dict[str, dict[str, tuple[str, ...]]]:
     """Every id of the plan that a specification can name, with what is expected of it."""
+    return ids_of(load_parts(db))
+
+
+def ids_of(parts: Iterable[StoredPart]) -> dict[str, dict[str, tuple[str, ...]]]:
     known: dict[str, dict[str, tuple[str, ...]]] = {}
-    for part in load_parts(db):
+    for part in parts:
         spec = known.setdefault(part.spec_name, {})
         spec[part.id] = (part.id,)
         if part.requirement_id != part.id:

@@ -104,6 +104,14 @@ def command(
     if runs and (diff or form == "sarif"):
         raise UserError("--run is told as text or with --json, and not beside --diff; leave the other away")
     scope = _scope(here(), paths)
+    try:
+        return _lint(scope, form, fix=fix, diff=diff, runs=runs, strict=strict)
+    except SpecsMissing as missing:
+        _print_missing(missing, paths, form)
+        raise
+
+
+def _lint(scope: Scope, form: Form, *, fix: bool, diff: bool, runs: bool, strict: bool) -> Exit:
     if diff:
         return _show_difference(scope, form, strict)
     made, troubles = _repaired(scope) if fix else (Repairs(), ())
@@ -121,6 +129,19 @@ def command(
         click.echo(plain(trouble), err=True)
     ended = Exit.INPUT if troubles else _exit(report, strict)
     return red_lines.red_exit(red) if runs and ended is Exit.DONE else ended
+
+
+def _print_missing(missing: SpecsMissing, paths: Sequence[Path], form: Form) -> None:
+    """A program that reads the report gets one, whatever is there to read; people get the error's own line."""
+    where = ", ".join(map(str, paths)) or "specs"
+    report = Report((Finding(where, 0, "plan-error", Level.ERROR, None, str(missing), "Do what it says."),))
+    match form:
+        case "json":
+            print_json({**report_document(report), **_fixed(Repairs(), ())})
+        case "sarif":
+            print_json(sarif_document(report, installed()))
+        case "text":
+            pass
 
 
 def _scope(root: Path, given: Sequence[Path]) -> Scope:

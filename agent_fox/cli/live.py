@@ -18,7 +18,7 @@ from agent_fox.cli.opening import reading, state_file, waivers_of
 from agent_fox.cli.screen import ago, duration, plain, shown_time
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.account import RunAccount, RunningSession, SpecAccount, read_account
-from agent_fox.store.state import NoState, StateError
+from agent_fox.store.state import NoState, OlderState, StateError
 from agent_fox.system import clock
 
 if TYPE_CHECKING:
@@ -40,12 +40,16 @@ SIGNS = {"green": "✓", "red": "✗", "cyan": "▶"}
 
 @dataclass
 class LiveScreen:
-    """What a run looks like now. Events come from the running thread, drawing from the screen's own."""
+    """What a run looks like now. Events come from the running thread, drawing from the screen's own.
+
+    `said` is the last notice of the run; `trouble` why the state could not be read when it was tried last.
+    """
 
     story: Story
     ceiling_usd: float | None
     lines: deque[str] = field(default_factory=lambda: deque(maxlen=KEPT_LINES))
     said: str = ""
+    trouble: str = ""
     account: RunAccount | None = None
     started: float = field(default_factory=clock.monotonic)
     _read_next: float = 0.0
@@ -79,10 +83,12 @@ class LiveScreen:
         try:
             with reading(self.story.root) as db:
                 self.account = read_account(db, in_force=waivers_of(self.story.root, db))
-        except NoState:
-            return  # the run is just making it
+            self.trouble = ""
+        except (NoState, OlderState):
+            return  # the run is just making it, or bringing it up to date
         except StateError as error:
-            self.said = str(error)
+            self.trouble = str(error)
+            return
         now = clock.monotonic()
         self._read_next = now + max(READ_EVERY, READ_SHARE * (now - begun))
 
@@ -94,7 +100,7 @@ class LiveScreen:
                 [Text("agent-fox: preparing the run"), *map(Text, lines[-max(height - 1, 0) :])], width, height
             )
         head = [self.headline(account, width), big_bar(account, width), self.money(account)]
-        foot = [Text(self.said, style="bold yellow")] if self.said else []
+        foot = [Text(line, style="bold yellow") for line in (self.said, self.trouble) if line]
         room = max(height - len(head) - len(foot), 0)
         running = [running_row(one) for one in account.running][: max(room // 3, 1)]
         room = max(room - len(running), 0)

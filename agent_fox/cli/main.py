@@ -36,7 +36,7 @@ COMMANDS = {
     "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
     "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would help."),
     "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
-    "issues": Entry("agent_fox.cli.issues", "List, show, deliver, export and adopt issues."),
+    "issues": Entry("agent_fox.cli.issues", "List, show, deliver, export, adopt and move issues."),
     "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
     "waive": Entry("agent_fox.cli.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."),
     "agree": Entry(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
+from agent_fox.core.blame import ownership
 from agent_fox.core.graph import Node, Plan
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
@@ -33,6 +34,7 @@ else:
     red_lines = late_module("agent_fox.cli.red_lines")
 
 TEXT, JSON, MARKDOWN = "text", "json", "markdown"
+_MOST_NAMED = 60
 Known = Mapping[str, Mapping[str, str]]
 COLOURS = {Severity.ERROR: "red", Severity.WARNING: "yellow"}
 
@@ -170,7 +172,35 @@ def _spec(spec: Spec, nodes: list[Node]) -> Iterator[str]:
     for node in nodes:
         branch = "└──" if node is nodes[-1] else "├──"
         yield f"{branch} {plain(node.id):<{width}}  {_role(node)}".rstrip()
+    yield from (f"  {plain(line)}" for line in (*_details(spec), *(_unowned(spec) if nodes else ())))
     yield ""
+
+
+def _details(spec: Spec) -> Iterator[str]:
+    """How many criteria without ids are read as details, and of which requirements."""
+    having = [requirement for requirement in spec.requirements if requirement.details]
+    if having:
+        total = sum(len(requirement.details) for requirement in having)
+        named = _named([f"{requirement.id} ({len(requirement.details)})" for requirement in having])
+        yield (
+            f"{counted(total, 'detail')} without an id, part of the text of {named}; "
+            '[specs] bare_criteria = "required" asks for a verdict on each'
+        )
+
+
+def _unowned(spec: Spec) -> Iterator[str]:
+    """The requirements that no task names, and who gets them back if they fail."""
+    owned = ownership(spec)
+    last = next((group for group in spec.groups if (group.number,) == owned.fallback), None)
+    if owned.unowned and last is not None:
+        count = f"{len(owned.unowned)} of {len(spec.expected)} without an owner: no task names {_named(owned.unowned)}"
+        yield f"{count}; where they fail, the last group is blamed: {last.number}. {last.title}"
+
+
+def _named(names: Sequence[str]) -> str:
+    """All names, or the first of very many."""
+    more = len(names) - _MOST_NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:_MOST_NAMED])} and {more} more (--json names all)"
 
 
 def _to_prove(spec: Spec, is_planned: bool) -> str:

@@ -74,6 +74,8 @@ class _Walk:
         plain = {key: schema for key, schema in model.properties.items() if not _table_ref(schema)}
         rows = tuple(_row(key, schema, inherits=inherits) for key, schema in plain.items())
         yield SettingsTable(path, header.format(path), model.description, rows, inherits)
+        if isinstance(model.named, Schema) and model.named.ref:
+            yield from self.table(f"{path}.{PLACEHOLDERS[path]}", model.named.ref, inherits=True)
         yield from self.below(f"{path}.", model, inherits=inherits)
 
     def below(self, prefix: str, model: Schema, *, inherits: bool) -> Iterator[SettingsTable]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
@@ -36,7 +37,7 @@ def command(as_json: bool) -> None:
     """
     root = here()
     with reading(root) as db:
-        account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db))
+        account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine())
     is_alive = account.status == "running" and is_held(root)
     if is_alive:
         account = replace(account, seconds=account.seconds + held_for(root))
@@ -44,6 +45,12 @@ def command(as_json: bool) -> None:
         print_json({**account_document(root, account), "is_alive": is_alive})
     else:
         click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+
+
+def machine() -> dict[str, str]:
+    """What can be told of the environment without the settings."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"platform": sys.platform, "machine": os.uname().machine, "python": python}
 
 
 def tip_tree(root: Path) -> str | None:

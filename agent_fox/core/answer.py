@@ -13,6 +13,7 @@ from dataclasses import replace
 from agent_fox.core.answer_rows import Row, is_answer, is_bare_row, plain, rows_of
 from agent_fox.core.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledObject, Whole, scan
 from agent_fox.core.expectations import Expectation
+from agent_fox.core.proof import Trials, Tried, bounded
 from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.values import dataclass
@@ -152,6 +153,7 @@ def _with_findings(verdict: Verdict, fields: Mapping[str, object]) -> Verdict:
         how=plain(fields.get("how")),
         expectation=_expectation(fields.get("expectation")),
         tests=_texts(fields.get("test_files")),
+        trials=_trials(fields.get("trials")),
         command=plain(fields.get("command") or fields.get("check")),
     )
 
@@ -166,6 +168,22 @@ def _expectation(value: object) -> Expectation | None:
         plain(value.get("test")), _texts(value.get("files")), committed, changed, reason, before, after,
         value.get("is_asked") is True,
     )  # fmt: skip
+
+
+def _trials(value: object) -> Trials | None:
+    if not isinstance(value, dict):
+        return None
+    rows = value.get("tried")
+    told = [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    tried, cut = bounded([_tried(row) for row in told])
+    word, before, base = (plain(value.get(name)) for name in ("word", "before", "base"))
+    runs, left_out = (_count(value.get(name)) or 0 for name in ("runs", "left_out"))
+    return Trials(word, before, base, runs, value.get("is_recalled") is True, tried, left_out + cut)
+
+
+def _tried(row: Mapping[str, object]) -> Tried:
+    how, effect, what, file, test = (plain(row.get(name)) for name in ("how", "effect", "what", "file", "test"))
+    return Tried(how, effect, what, file, _count(row.get("line")) or 0, test)
 
 
 def _texts(value: object) -> tuple[str, ...]:

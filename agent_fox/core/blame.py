@@ -21,6 +21,11 @@ class Ownership:
     def of(self, part: str) -> tuple[int, ...]:
         return self.owners.get(part) or self.fallback
 
+    @property
+    def unowned(self) -> tuple[str, ...]:
+        """The ids that no task and no row names, in the order of the file: the last group is blamed for them."""
+        return tuple(part for part, owners in self.owners.items() if not owners)
+
 
 def ownership(spec: Spec) -> Ownership:
     """The blame map of a spec: traceability first, else the groups' own requirement lines, else the last group.
@@ -35,7 +40,7 @@ def ownership(spec: Spec) -> Ownership:
             found = traced.get(part.id) or traced.get(requirement.id)
             found = found or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
             owners[part.id] = _implementers(found, groups)
-    return Ownership(owners, (max(groups),) if groups else ())
+    return Ownership(owners, tuple(groups)[-1:])
 
 
 def _traced(spec: Spec, groups: Mapping[int, Group]) -> dict[str, tuple[int, ...]]:

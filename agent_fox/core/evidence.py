@@ -16,7 +16,9 @@ from agent_fox.core.values import dataclass
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
 
-FORMAT = 1
+FORMAT, OLD_FORMAT = 2, 1
+"""Records of the old format name no repository, and nothing binds the rows beside them."""
+
 GENESIS = hashlib.sha256(b"agent-fox evidence ledger 1").hexdigest()
 """The head of a ledger without records."""
 
@@ -35,6 +37,9 @@ class Kind(StrEnum):
     WAIVER = "waiver"
     SPECIFICATION = "specification"
     REVIEW = "review"
+    HIDDEN = "hidden"
+    ROWS = "rows"
+    """What became of the rows of the state file in one transaction; see `core.rows`."""
 
 
 class ReviewerDecision(StrEnum):
@@ -107,6 +112,15 @@ class Artifact:
 
 
 @dataclass(frozen=True, slots=True)
+class Repository:
+    """Whose record it is: a random id of the state, and the first commit of the repository's work (empty where it has
+    none yet, or its history is not complete). No id: a record of the old format."""
+
+    id: str = ""
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One record before it is chained. `identity` names the event for ever: the same event is never recorded twice.
 
@@ -124,6 +138,7 @@ class Evidence:
     reviewer_decision: ReviewerDecision = ReviewerDecision.PENDING
     limitation: str = ""
     body: Mapping[str, Json] = field(default_factory=dict)
+    repository: Repository = Repository()
 
     def limited(self, why: str) -> Evidence:
         """The same with one more limitation."""
@@ -143,8 +158,10 @@ class Link:
 def content_of(record: Evidence) -> dict[str, Json]:
     """The record as the JSON document whose hash names it."""
     about, context, outcome, feedback = record.about, record.context, record.outcome, record.feedback
+    whose = record.repository
     return {
-        "format": FORMAT,
+        "format": FORMAT if whose.id else OLD_FORMAT,
+        **({"repository": {"id": whose.id, "root": whose.root}} if whose.id else {}),
         "kind": record.kind.value,
         "identity": record.identity,
         "spec_ref": {"kind": about.kind, "address": about.address, "version": about.version},

@@ -5,9 +5,11 @@ Source of the rules: `docs/proof.md`, "Hidden checks".
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 
+from agent_fox.core.answer_scan import Broken, Whole, scan
 from agent_fox.core.known import How
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -18,6 +20,7 @@ COMMAND = "hidden checks"
 
 _ERROR = regex(r"\b((?:[A-Za-z_]\w*\.)*\w*(?:Error|Exception|Failure))\b")
 LONGEST_LINE = 200
+MOST_NAMED = 5
 
 
 class Reveal(StrEnum):
@@ -35,6 +38,87 @@ class HiddenChecks:
     verdict: Verdict
     text: str
     digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a reader of proposed checks is asked: whether a file asks just what a requirement says. `requirement`: empty
+    for a file that names none, such as a helper.
+    """
+
+    file: str
+    requirement: str
+
+    def __str__(self) -> str:
+        return f"{self.file} about {self.requirement}" if self.requirement else self.file
+
+
+YES = "yes"
+_VENDORS = {
+    "Anthropic": regex(r"\b(?:claude|anthropic)"),
+    "OpenAI": regex(r"\b(?:gpt|chatgpt|codex|openai|o[1-9])\b"),
+    "Google": regex(r"\b(?:gemini|gemma|google)"),
+    "Meta": regex(r"\b(?:llama|meta)\b"),
+    "Mistral": regex(r"\b(?:mi[sx]tral|codestral|devstral|magistral)"),
+    "DeepSeek": regex(r"\bdeepseek"),
+    "Alibaba": regex(r"\b(?:qwen|qwq)"),
+    "xAI": regex(r"\b(?:grok|xai)\b"),
+    "Moonshot": regex(r"\b(?:kimi|moonshot)"),
+    "Zhipu": regex(r"\b(?:glm|zhipu|z-ai)\b"),
+}
+_OF_BACKEND = {"claude": "Anthropic", "codex": "OpenAI", "gemini": "Google"}
+
+
+def vendor_of(backend: str, model: str) -> str:
+    """Who made the model that an agent works with: by the model's name, else by a program that has one vendor's alone.
+
+    Empty where neither tells: two agents are then not known to differ.
+    """
+    named = model.rpartition("/")[2].lower()
+    found = next((vendor for vendor, words in _VENDORS.items() if words.search(named.replace("_", "-"))), "")
+    return found or ("" if model else _OF_BACKEND.get(backend, ""))
+
+
+def why_not_accepted(asked: Sequence[Question], said: str) -> str:
+    """Why what a reader printed accepts nothing; empty where each question has exactly one answer, which is yes.
+
+    The last answer counts, as everywhere; one that is cut off or doubled is none.
+    """
+    rows = _rows_of(said)
+    if rows is None:
+        return "no complete answer was found"
+    answers = [(_question(row), row.get("answer")) for row in rows]
+    missing = [one for one in asked if sum(question == one for question, _ in answers) != 1]
+    if missing:
+        return f"not answered exactly once: {_named(missing)}"
+    foreign = [str(question) for question, _ in answers if question not in asked]
+    if foreign:
+        return f"answered, but not asked: {', '.join(foreign[:MOST_NAMED])}"
+    refused = [f"{question}: {str(answer)[:LONGEST_LINE]}" for question, answer in answers if answer != YES]
+    return f"not accepted: {'; '.join(refused[:MOST_NAMED])}" if refused else ""
+
+
+def _rows_of(said: str) -> list[dict[str, object]] | None:
+    found: list[dict[str, object]] | None = None
+    for piece in scan(said):
+        match piece:
+            case Broken():
+                found = None
+            case Whole(dict() as value) if "checks" in value:
+                rows = value["checks"]
+                is_whole = isinstance(rows, list) and all(type(row) is dict for row in rows)
+                found = list(rows) if is_whole and type(value) is dict and isinstance(rows, list) else None
+    return found
+
+
+def _question(row: Mapping[str, object]) -> Question | None:
+    file, requirement = row.get("file"), row.get("requirement")
+    return Question(file, requirement) if isinstance(file, str) and isinstance(requirement, str) else None
+
+
+def _named(asked: Sequence[Question]) -> str:
+    more = f" and {len(asked) - MOST_NAMED} more" if len(asked) > MOST_NAMED else ""
+    return ", ".join(map(str, asked[:MOST_NAMED])) + more
 
 
 def kind_of(verdict: Verdict) -> str:

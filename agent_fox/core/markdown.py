@@ -17,6 +17,7 @@ _UNPRINTABLE = regex(
 )
 _ANSI = regex(r"\x1b\[[0-9;?]*[ -/]*[@-~]")
 _BACKTICKS = regex(r"`+")
+_OWN_TAG = regex(r"(?i)<(?=\s*/?\s*(?:verification-|build-systems|evidence))")
 
 
 def printable(text: str) -> str:
@@ -92,3 +93,8 @@ def how_many_fit(parts: Iterable[str], limit: int) -> int:
 
 def _longest_run(text: str) -> int:
     return max((len(run[0]) for run in _BACKTICKS.finditer(text)), default=0)
+
+
+def without_our_tags(text: str) -> str:
+    """Text as it is, for a model to read between tags of ours: only what could open or close one is spelled out."""
+    return _OWN_TAG.sub("&lt;", text)

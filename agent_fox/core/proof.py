@@ -88,6 +88,63 @@ class Trial:
     test: str = ""
 
 
+MOST_TRIED = 30
+LONGEST_TOLD = 240
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """What was done to see a requirement's tests fail, and what they did: for the record.
+
+    `how`: "broken" (with the place, and what was done to it), "committed tests", "false twin", "before the work",
+    "taken away", "emptied". `effect`: a word of Effect, Before or Seal. `test`: the one that had this effect.
+    """
+
+    how: str
+    effect: str
+    what: str = ""
+    file: str = ""
+    line: int = 0
+    test: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trials:
+    """All that was tried for one requirement, bounded: `left_out` counts those that are not told.
+
+    `base`: the commit that was compared with. `runs`: of the whole spec. `is_recalled`: nothing was run; it is known
+    from an earlier reading of the same contents.
+    """
+
+    word: str
+    before: str
+    base: str
+    runs: int
+    is_recalled: bool
+    tried: tuple[Tried, ...]
+    left_out: int = 0
+
+    @property
+    def killed(self) -> Tried | None:
+        """The place that was broken alone, and noticed."""
+        return next((one for one in self.tried if one.effect == Effect.KILLED and one.line), None)
+
+
+def bounded(tried: Sequence[Tried]) -> tuple[tuple[Tried, ...], int]:
+    """The first ones and the last, which decided it, each with bounded texts; and how many are left out."""
+    kept = tried if len(tried) <= MOST_TRIED else (*tried[: MOST_TRIED - 1], tried[-1])
+    return tuple(_shortened(one) for one in kept), len(tried) - len(kept)
+
+
+def _shortened(one: Tried) -> Tried:
+    what, file, test = (_cut(text) for text in (one.what, one.file, one.test))
+    return Tried(one.how, one.effect, what, file, one.line, test)
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST_TOLD else f"{text[: LONGEST_TOLD - 1]}…"
+
+
 def next_trial(places: Sequence[Place], trials: Sequence[Trial]) -> tuple[Place, ...]:
     """What to break next, or nothing where it is decided.
 

@@ -6,6 +6,7 @@ Reading files is not here.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import field
 from enum import StrEnum
 
@@ -56,18 +57,37 @@ class Criterion:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """A requirement with its criteria and edge cases. Without any, it is itself what is checked."""
+    """A requirement with its criteria and edge cases. Without any, it is itself what is checked.
+
+    `details` are what the source lists without ids beside criteria that have one. They stand in `text` and in the text
+    of each part they are about already, and are kept here to be counted and named.
+    """
 
     id: str
     title: str
     text: str = ""
     criteria: tuple[Criterion, ...] = ()
     edge_cases: tuple[Criterion, ...] = ()
+    details: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[Criterion, ...]:
         """What is checked: the criteria and edge cases, or the requirement itself where there are none."""
         return self.criteria + self.edge_cases or (Criterion(self.id, self.text or self.title),)
+
+
+class BareCriteria(StrEnum):
+    """What becomes of criteria without an id that stand beside others with one."""
+
+    DETAIL = "detail"
+    REQUIRED = "required"
+
+
+def with_details(text: str, about: str, details: Sequence[str]) -> str:
+    """A text with the details of the requirement `about`; the same text where there are none."""
+    if not details:
+        return text
+    return "\n".join((text, f"Details of {about}:", *(f"- {detail}" for detail in details)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
     from agent_fox.core.expectations import Expectation
+    from agent_fox.core.proof import Trials
 
 
 class Word(StrEnum):
@@ -57,7 +58,8 @@ class Verdict:
     `is_proven` holds for a disposition that was shown by reruns (flaky on the same tree, pre-existing on the base
     tree), never for one that was merely claimed. `needs_person` is set where no coder can repair it. `command` shows it
     again, where one of our own judges ran it. `how` it is known, of a PASS: a word of `core.known.How`.
-    `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are.
+    `expectation`: the committed test that fails; `tests`: files of tests that are at fault, where tests are. `trials`:
+    what was tried to see its tests fail.
     """
 
     requirement_id: str
@@ -74,6 +76,7 @@ class Verdict:
     how: str = ""
     expectation: Expectation | None = None
     tests: tuple[str, ...] = ()
+    trials: Trials | None = None
 
 
 @dataclass(frozen=True, slots=True)

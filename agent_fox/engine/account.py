@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate, is_enough
 from agent_fox.core.known import added, counts_of
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
@@ -24,8 +25,15 @@ from agent_fox.system import clock
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.store import environments, journal
+else:
+    environments = late_module("agent_fox.store.environments")
+    journal = late_module("agent_fox.store.journal")
+
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
+DISBELIEVED = "not believed"
+"""The standing of every spec while the rows of the state are not those of the ledger."""
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
 
@@ -182,6 +190,10 @@ class RunAccount:
     gates: dict[str, int] = field(default_factory=dict)
     ledger: Tip = field(default_factory=Tip)
     overview: Overview = field(default_factory=Overview)
+    disbelieved: str = ""
+    """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
+    elsewhere: tuple[str, ...] = ()
+    """In what the machine that PASSes were given on differs from this one."""
 
     @property
     def proven(self) -> int:
@@ -208,11 +220,14 @@ class RunAccount:
 
 def read_account(
     db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
-    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived,
+    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, machine: Mapping[str, str] | None = None,
 ) -> RunAccount:  # fmt: skip
-    """The last run, or the one named. `tip_tree` is the tree of the integration branch now; `only` names the specs in
-    scope (None: all); `in_force` looks up the waivers that count, and is asked only where there are any. Raises
-    KeyError for a run that there is none of."""
+    """The last run, or the one named.
+
+    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `machine`: what
+    can be told here of the environment; `in_force` looks up the waivers that count, and is asked only where there are
+    any. Raises KeyError for a run that there is none of.
+    """
     sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
     where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
     row = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
@@ -220,6 +235,8 @@ def read_account(
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
     waivers = in_force() if has_waivers(db) else ()
+    why = journal.why_others(db)
+    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers))
     return RunAccount(
         run=number,
         status=status,
@@ -228,7 +245,7 @@ def read_account(
         started_at=started,
         seconds=seconds,
         tip=tip,
-        specs=tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers)),
+        specs=tuple(map(_disbelieved, specs)) if why else specs,
         sessions=_count(db, "SELECT count(*) FROM sessions WHERE run_id = ?", number),
         retries=_count(db, _RETRIES, number),
         rereads=_count(db, "SELECT count(*) FROM decisions WHERE run_id = ? AND kind = 'Reread'", number),
@@ -243,7 +260,15 @@ def read_account(
         gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
+        disbelieved=why,
+        elsewhere=environments.judged_elsewhere(db, machine or {}),
     )
+
+
+def _disbelieved(spec: SpecAccount) -> SpecAccount:
+    """The same where its rows cannot be believed: what they have as proven is unknown."""
+    unclear = (*spec.proven, *spec.waived, *spec.unclear)
+    return replace(spec, standing=DISBELIEVED, proven=(), waived=(), unclear=unclear, how={})
 
 
 def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | None = None) -> SpecAccount | None:

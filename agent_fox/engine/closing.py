@@ -13,7 +13,7 @@ from agent_fox.core.evidence import RunContext
 from agent_fox.evidence.granting import note_use
 from agent_fox.evidence.waivers import Grounds, finding_waivers
 from agent_fox.review.close_out_record import keep, newest, report_of
-from agent_fox.review.close_out_report import Judged, ReportTrouble, only_judge, write_report
+from agent_fox.review.close_out_report import Judged, ReportTrouble, only_judge, refuse_links, write_report
 from agent_fox.session.order import ClosedOut, Closing
 from agent_fox.session.regular_files import read_regular
 from agent_fox.store.waivers import events_of
@@ -103,10 +103,12 @@ def publish_last(db: Database, repo: Path, closed: ClosedOut | None) -> None:
     """
     if closed is None:
         return
-    with suppress(ReportTrouble), only_judge(reports_in(repo)):
-        kept = newest(db, closed.given.task_id)
-        if kept is not None:
-            write_report(repo / REPORTS, report_of(kept))
+    with suppress(ReportTrouble):
+        refuse_links(repo, repo / REPORTS)
+        with only_judge(reports_in(repo)):
+            kept = newest(db, closed.given.task_id)
+            if kept is not None:
+                write_report(repo / REPORTS, report_of(kept))
 
 
 def reports_in(repo: Path) -> Path:

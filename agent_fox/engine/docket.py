@@ -108,9 +108,9 @@ class Docket:
     """The open transaction `db` and all that a handler may know besides the result.
 
     `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
-    `waiver_lines` those waivers in words. `sub_issues`: an issue for each requirement, too.
-    `ceiling` says which ceiling of a spec or node is reached, if one is. `touched` gives the files that differ between
-    the two commits of a landing.
+    `waiver_lines` those waivers in words; `before_waiving` are commands without which nobody could sign one.
+    `sub_issues`: an issue for each requirement, too. `ceiling` says which ceiling of a spec or node is reached, if one
+    is. `touched` gives the files that differ between the two commits of a landing.
     """
 
     db: Database
@@ -121,6 +121,7 @@ class Docket:
     waived: Callable[[str], frozenset[str]] = field(default=lambda spec_name: frozenset())
     ceiling: Callable[[str, str], str | None] = no_ceiling
     waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
+    before_waiving: Callable[[], tuple[str, ...]] = field(default=tuple)
     sub_issues: bool = False
     touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
 

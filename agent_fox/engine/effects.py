@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict
 from agent_fox.core.filing import Says
 from agent_fox.engine.watch import RunEvent, Watch
 from agent_fox.store import outbox
+from agent_fox.store.desk import HOME, home_of_issue, remember
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, WorksAtADesk, later
@@ -25,6 +26,7 @@ from agent_fox.trackers.protocol import (
     EffectKind,
     Held,
     Moot,
+    Placed,
     Remote,
     Retry,
     StateReason,
@@ -100,11 +102,11 @@ class Delivering:
     def one(self, row: OutboxRow, passed: Passed) -> None:
         """Send one effect, and note what came of it."""
         why = self.why_moot(row)
-        delivery = Moot(why) if why else self.send(row)
+        delivery = Moot(why) if why else self.why_elsewhere(row) or self.send(row)
         if delivery is None:
             return
         with transaction(self.db):
-            note_delivery(self.db, row, delivery, self.now())
+            note_delivery(self.db, row, delivery, self.now(), home_of(self.tracker))
         passed.delivered += isinstance(delivery, Done)
         passed.found += isinstance(delivery, Done) and row.is_in_doubt
         passed.why_stopped = self.why_stopped(delivery)
@@ -133,6 +135,17 @@ class Delivering:
         slot = row.payload.get("slot")
         is_again = slot and any(one.payload.get("slot") == slot and one.kind == row.kind for one in later_ones)
         return TOLD_LATER if is_again else ""
+
+    def why_elsewhere(self, row: OutboxRow) -> Held | None:
+        """What is to be said of an issue in another kind of tracker is not said here, where nobody knows it."""
+        if not row.number or row.payload.get("target"):
+            return None
+        home = home_of_issue(self.db, row.fingerprint, row.url)
+        kind = home.partition(" ")[0]
+        if kind in ("", self.tracker.name):
+            return None
+        what = f"issue {row.number} of this cause is in the tracker {home}, and issues go to {self.tracker.name} now"
+        return Held(what, f"run `agent-fox issues migrate`, or `agent-fox issues sync --tracker {kind}`")
 
     def why_stopped(self, delivery: Delivery) -> str:
         """Why nothing else is to be tried after this one."""
@@ -211,7 +224,13 @@ def effect_of(row: OutboxRow, before: str = "", *, is_one_comment: bool = False)
     )
 
 
-def note_delivery(db: Database, row: OutboxRow, delivery: Delivery, at: str) -> None:
+def home_of(tracker: Tracker) -> str:
+    """The tracker as its kind, and its place where it tells one: what an issue's own is held against."""
+    place = tracker.place if isinstance(tracker, Placed) else ""
+    return f"{tracker.name} {place}".strip()
+
+
+def note_delivery(db: Database, row: OutboxRow, delivery: Delivery, at: str, home: str = "") -> None:
     """What came of it, in the open transaction. What was in doubt before stays so until it is found or given up.
 
     Another process may have settled it meanwhile, while this one was held up: then nothing is noted.
@@ -223,6 +242,8 @@ def note_delivery(db: Database, row: OutboxRow, delivery: Delivery, at: str) -> 
         case Done(number, url, remote, note):
             outbox.set_outbox(db, row.id, "done", at, note)
             outbox.name_issue(db, row.fingerprint, number, url, remote or "", at)
+            if home and not row.payload.get("target"):
+                remember(db, "", f"{HOME}{row.fingerprint}", home)
         case Moot(reason, remote):
             outbox.set_outbox(db, row.id, "moot", at, reason)
             if remote:

@@ -83,6 +83,7 @@ def file_node_issue(
         run=str(docket.run_id or ""), commit=commit or "", attempts=attempt_rows(docket, planned),
         blocked=held_ids(planned, moved), reason=reason,
         changed_tests=tuple(changed_test(part, one) for part, one in changed),
+        before_waiving=docket.before_waiving(),
     )  # fmt: skip
     return _file(docket, planned, decision_id, Cluster(fingerprint_of(None, spec_name), None, ()), facts)
 
@@ -106,6 +107,7 @@ def file_again(
             unknown=tuple(members), attempts=attempt_rows(docket, planned), blocked=blocked, reason=reason,
             exhibits=exhibits(docket, spec_name, members), ledger=ledger_end(docket),
             waivers=docket.waiver_lines(spec_name), known=known_lines(docket, spec_name),
+            before_waiving=docket.before_waiving(),
         )  # fmt: skip
         filed += _file(docket, planned, decision_id, cluster, facts)
     return tuple(filed)
@@ -140,6 +142,7 @@ def facts_of(
         places=places_in("\n".join(part.evidence for part in failing)),
         changed_tests=tuple(changed_tests(judged, (*members, *judged.unknown))),
         known=known_lines(docket, spec_name),
+        before_waiving=docket.before_waiving(),
     )
 
 

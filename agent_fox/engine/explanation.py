@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,8 @@ class Spent:
 class PartEvidence:
     """One requirement in short: its gate, and the record of the verdict that holds. Empty: there is none.
 
-    `how` it is known: a word of `core.known.How`, empty where it is not.
+    `how` it is known: a word of `core.known.How`, empty where it is not. `trials`: what was tried to see its tests
+    fail, as `core.proof.Trials`; None where nothing is recorded of it.
     """
 
     requirement: str
@@ -69,6 +71,7 @@ class PartEvidence:
     session: str
     at: str
     how: str = ""
+    trials: object = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +149,11 @@ def evidence_of(
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
     known = words_known(db, waived, planned.node.spec_name).get(planned.node.spec_name, {})
-    none = ("", "", "", "", "")
+    none = ("", "", "", "", "", None)
     for part in wanted:
-        yield PartEvidence(part, gates.get(part, ""), *records.get(part, none), known.get(part, ""))
+        word, record, commit, by, at, trials = records.get(part, none)
+        tried = json.loads(trials) if trials else None
+        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, known.get(part, ""), tried)
 
 
 def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
@@ -163,15 +168,18 @@ def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
     return tuple(part for part in parts if node.group in owned.of(part))
 
 
-def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str]]:
-    """By requirement: the verdict that holds, its record, the commit it is about, the session and the time."""
+def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str, str | None]]:
+    """By requirement: the verdict that holds, its record, the commit it is about, the session, the time, and as JSON
+    what was tried to see its tests fail.
+    """
     sql = (
         "SELECT v.requirement_id, v.verdict, coalesce(l.record_id, ''), coalesce(v.commit_id, ''), "
-        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at FROM verification_results AS v "
+        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at, "
+        "json_extract(l.content, '$.body.trials') FROM verification_results AS v "
         "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
         "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
     )
-    return {part: (word, record, commit, by, at) for part, word, record, commit, by, at in db.execute(sql, [spec_name])}
+    return {part: (word, *found) for part, word, *found in db.execute(sql, [spec_name])}
 
 
 def why(planned: PlannedNode, rulings: list[Ruling], held: Held | None, waits: Iterable[tuple[str, str]]) -> str:

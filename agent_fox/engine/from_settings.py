@@ -42,7 +42,9 @@ def own_state_folder(root: Path, state: str) -> Path:
 def policy_of(settings: Settings) -> Policy:
     """The settings that deciding needs, as values of the core."""
     coder = Archetype.CODER.value
-    readers = [(archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs)]
+    readers = [
+        (archetype, name) for archetype in ("verifier", "reviewer") for name in (EVERY_SPEC, *settings.specs.named)
+    ]
     return Policy(
         attempts=settings.retry.attempts,
         readings=settings.retry.readings,
@@ -52,9 +54,9 @@ def policy_of(settings: Settings) -> Policy:
         goes_on_after_escalation=settings.policy.on_escalation == "continue",
         required_state=Gate(settings.policy.required_state),
         top_rung=settings.rungs_of(coder, ""),
-        top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs},
+        top_rungs={name: settings.rungs_of(coder, name) for name in settings.specs.named},
         switch=Switch(settings.retry.switch),
         second_agent=settings.has_second_agent(coder, ""),
-        second_agents={name: settings.has_second_agent(coder, name) for name in settings.specs},
+        second_agents={name: settings.has_second_agent(coder, name) for name in settings.specs.named},
         reading_rungs={(archetype, name): settings.rungs_of(archetype, name) for archetype, name in readers},
     )

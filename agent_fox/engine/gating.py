@@ -19,6 +19,7 @@ from agent_fox.core.close_out_scope import Boundary, ScopeReport, Touched, scope
 from agent_fox.core.evidence import RunContext
 from agent_fox.core.ids import Archetype
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import listed
 from agent_fox.engine.closing import LARGEST_DESIGN, contract_of, note_used, reports_in, waivers_for
 from agent_fox.engine.verifying import base_of
 from agent_fox.evidence import witness
@@ -28,11 +29,19 @@ from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.review.close_out_change import base_commit, is_committed, touched_since
 from agent_fox.review.close_out_files import NAMES, Files, read_files, trouble
 from agent_fox.review.close_out_record import edited, given_of, keep, task_in
-from agent_fox.review.close_out_report import Judged, document_of, file_name, only_judge, reports_of, write_report
+from agent_fox.review.close_out_report import (
+    Judged,
+    document_of,
+    file_name,
+    only_judge,
+    refuse_links,
+    reports_of,
+    write_report,
+)
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.places import USUAL_PLACES
-from agent_fox.store.plan import node_by_id
+from agent_fox.store.plan import node_by_id, nodes_of_spec
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.git import GitError
@@ -135,7 +144,10 @@ def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
     name = asked.task_id.partition("@")[0]
     node = node_by_id(db, name) if db is not None else None
     places = (asked.where / asked.input_dir,) if asked.input_dir else (asked.where, folder)
-    if db is None or node is None or any((place / known).exists() for place in places for known in NAMES):
+    if db is None or any((place / known).exists() for place in places for known in NAMES):
+        return
+    if node is None:
+        _refuse_spec(db, name)
         return
     last = task_in(db, name)
     if node.node.archetype is not Archetype.CODER:
@@ -144,6 +156,13 @@ def _refuse_unclosed(asked: Asked, db: Database | None, folder: Path) -> None:
         f"{asked.task_id}: no close-out of it is recorded; "
         + (f"the last of {name} is {last.address}" if last else f"no session of {name} came to its close-out yet")
     )
+
+
+def _refuse_spec(db: Database, name: str) -> None:
+    """A spec is no task: it has several, and none of them would be judged."""
+    coders = [one.node.id for one in nodes_of_spec(db, name) if one.node.archetype is Archetype.CODER]
+    if coders:
+        raise GateRefused(f"{name} is a spec and no task; name one of its tasks: {listed(coders)}")
 
 
 def _refuse_change(asked: Asked) -> None:
@@ -163,6 +182,7 @@ def _refuse_files(asked: Asked, kept: Kept) -> None:
 
 
 def _judged(asked: Asked, db: Database | None, task_id: str, folder: Path, read: Callable[[], Material]) -> Answer:
+    refuse_links(asked.root, folder)
     with only_judge(folder):
         material = read()
         given, waivers = material.given, _waivers(asked, db, task_id)
@@ -253,8 +273,8 @@ def _from_files(asked: Asked, folder: Path) -> Material:
     troubles: list[Finding] = []
     inputs = _inputs(asked, folder, troubles)
     files = read_files(inputs, asked.task_id)
-    base = _base(asked, troubles)
     own = _own_files(asked, inputs, folder)
+    base = _base(asked, troubles, own)
     touched = _touched(asked, base, own, troubles) if base else ()
     contract = _contract(asked, base, touched, troubles)
     scope = _with_change(files, contract, touched)
@@ -273,13 +293,13 @@ def _inputs(asked: Asked, folder: Path, troubles: list[Finding]) -> Path:
     return found[0] if found else places[0]
 
 
-def _base(asked: Asked, troubles: list[Finding]) -> str:
+def _base(asked: Asked, troubles: list[Finding], own: frozenset[str]) -> str:
     """The commit that the change is counted from; empty where there is none, which is a trouble."""
     try:
         said = asked.base or base_of(asked.root, None)
         if not said:
             raise GitError("there is no commit to compare with; commit first, in a git repository")
-        return base_commit(asked.root, said, asked.commit)
+        return base_commit(asked.root, said, asked.commit, own)
     except GitError as error:
         troubles.append(trouble(f"the change cannot be read: {error}"))
         return ""

@@ -38,7 +38,7 @@ class Heads:
 
     def is_new(self) -> bool:
         """Whether nothing was ever done with this state file: a run has just been opened, the first one."""
-        (records,) = self.db.execute("SELECT count(*) FROM ledger WHERE kind <> 'run'").fetchone()
+        (records,) = self.db.execute("SELECT count(*) FROM ledger WHERE kind NOT IN ('run', 'rows')").fetchone()
         (runs,) = self.db.execute("SELECT count(*) FROM ledger WHERE kind = 'run'").fetchone()
         return bool(records == 0 and runs == 1)
 

@@ -1,10 +1,12 @@
 """Hidden checks written by an agent: in a session that sees specs and interfaces only, and proposed, not counted.
 
-They count once they are red on the base and a person has signed for them; see `accepted`.
+They count once they are red on the base, and a person has signed for them or an agent of another vendor has read them;
+see `accepted`.
 """
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,25 +15,26 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.hidden import Question
 from agent_fox.core.ids import Archetype
 from agent_fox.core.verdict import Verdict, Word
 from agent_fox.engine.agents import agent_of
-from agent_fox.session.order import LaunchOrder, StopSignal
+from agent_fox.session.order import EndKind, LaunchOrder, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import clock, git
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.checks import run_checks
 from agent_fox.verifier.hidden_checks import by_their_own_words, claiming, laid_over
-from agent_fox.verifier.hidden_files import PROPOSED, hidden_files
+from agent_fox.verifier.hidden_files import PROPOSED, READING, WRITING, hidden_files
 from agent_fox.verifier.order import CheckOrder, order_of
 
 if TYPE_CHECKING:
     from agent_fox.config import Settings
     from agent_fox.core.spec import Spec
+    from agent_fox.session.agent import Agent
     from agent_fox.session.backends import Backend
 
-LOG = "session.log"
 _WHO = ("-c", "user.name=agent-fox", "-c", "user.email=agent-fox@localhost")
 
 BRIEF = """# Write checks that the coders will not see
@@ -44,6 +47,22 @@ tests where the spec's own test commands find them, in files whose names nothing
 ## Test commands
 
 {commands}
+
+## Requirements
+
+{requirements}
+"""
+
+
+READ_BRIEF = """# Read checks that somebody else wrote
+
+The checks below were written from the specs in this folder, and stand here too. Read each file, and say of each
+requirement that it names whether the check asks just what the requirement says: nothing that the requirement does not
+ask for, nothing about how it is built, and nothing that any program would pass. Change nothing.
+
+Answer with one JSON object, in which each of these rows stands once, with `"answer": "yes"` or with the reason why not:
+
+{rows}
 
 ## Requirements
 
@@ -75,7 +94,8 @@ def written(
     with tempfile.TemporaryDirectory(prefix="agent-fox-hidden-") as made:
         repo = Path(made) / "repo"
         pinned = _repository(repo, material(root, settings, specs))
-        order = _order(repo, pinned, Path(made), settings, agent, specs, folder)
+        agent_settings = agent_of(settings.agent_for(Archetype.CODER, "", 0), agent)
+        order = _order(repo, pinned, Path(made), agent_settings, brief_of(specs), specs, folder / PROPOSED / WRITING)
         end = run_session(order, lambda pid, start: None, StopSignal(), backends)
         if end.work is None or end.work.is_unchanged:
             why = end.reason or "it changed nothing"
@@ -99,29 +119,67 @@ def _repository(repo: Path, files: Mapping[str, bytes]) -> str:
     return git.head(repo) or ""
 
 
-def _order(
-    repo: Path, pinned: str, made: Path, settings: Settings, agent: str, specs: Sequence[Spec], folder: Path
-) -> LaunchOrder:
-    chosen = settings.agent_for(Archetype.CODER, "", 0)
-    (folder / PROPOSED).mkdir(parents=True, exist_ok=True)
-    parts = [part for spec in specs for part in spec.parts]
+def brief_of(specs: Sequence[Spec]) -> str:
     commands = dict.fromkeys(line for spec in specs for line in spec.test_commands.values())
-    brief = BRIEF.format(
-        commands="\n".join(f"- `{line}`" for line in commands) or "- none is named",
-        requirements="\n".join(f"- **{part.id}** {' '.join(part.text.split())}" for part in parts),
-    )
+    named = "\n".join(f"- `{line}`" for line in commands) or "- none is named"
+    return BRIEF.format(commands=named, requirements=requirement_lines(specs))
+
+
+def requirement_lines(specs: Sequence[Spec]) -> str:
+    return "\n".join(f"- **{part.id}** {' '.join(part.text.split())}" for spec in specs for part in spec.parts)
+
+
+def _order(
+    repo: Path, pinned: str, made: Path, agent: Agent, brief: str, specs: Sequence[Spec], log: Path,
+    archetype: Archetype = Archetype.CODER,
+) -> LaunchOrder:  # fmt: skip
+    log.parent.mkdir(parents=True, exist_ok=True)
+    parts = [part for spec in specs for part in spec.parts]
     return LaunchOrder(
         launch=f"hidden-{clock.new_id()}", node_id="hidden", node_uid="hidden", spec_name="hidden",
-        archetype=Archetype.CODER, mode=None, group=1, run="hidden", attempt=1, reading=1, pinned=pinned, repo=repo,
-        state=made / "launch", log=folder / PROPOSED / LOG, agent=agent_of(chosen, agent), brief_markdown=brief,
+        archetype=archetype, mode=None, group=1, run="hidden", attempt=1, reading=1, pinned=pinned, repo=repo,
+        state=made / "launch", log=log, agent=agent, brief_markdown=brief,
         brief_json={"requirements": [{"id": part.id, "text": part.text} for part in parts], "failing": []},
         message="hidden checks", changes="ignore",
     )  # fmt: skip
 
 
+def questions(specs: Sequence[Spec], folder: Path) -> tuple[Question, ...]:
+    """What a reader is asked: of each proposed file, each requirement that it names; of one that names none, itself."""
+    files, names = folder / PROPOSED, proposed(folder)
+    found = [
+        Question(name, id)
+        for spec in specs
+        for order in [by_their_own_words(order_of(spec))]
+        for id in order.expected
+        for name in claiming(order, files, names, id)
+    ]
+    helpers = [Question(name, "") for name in names if name not in {one.file for one in found}]
+    return (*dict.fromkeys(found), *helpers)
+
+
+def read_by(
+    root: Path, settings: Settings, agent: Agent, specs: Sequence[Spec], folder: Path, backends: Mapping[str, Backend],
+    asked: Sequence[Question],
+) -> str:  # fmt: skip
+    """Have an agent read the proposed checks, in a session that may write nothing. What it printed; empty where it did
+    not end by itself. Raises GitError.
+    """
+    rows = [{"file": one.file, "requirement": one.requirement, "answer": "..."} for one in asked]
+    brief = READ_BRIEF.format(rows=json.dumps({"checks": rows}, indent=2), requirements=requirement_lines(specs))
+    checks = {name: (folder / PROPOSED / name).read_bytes() for name in proposed(folder)}
+    with tempfile.TemporaryDirectory(prefix="agent-fox-hidden-") as made:
+        repo = Path(made) / "repo"
+        pinned = _repository(repo, {**material(root, settings, specs), **checks})
+        log = folder / PROPOSED / READING
+        order = _order(repo, pinned, Path(made), agent, brief, specs, log, Archetype.REVIEWER)
+        end = run_session(order, lambda pid, start: None, StopSignal(), backends)
+    return end.output if end.kind is EndKind.ENDED else ""
+
+
 def proposed(folder: Path) -> tuple[str, ...]:
     """The files that are proposed, relative to `.proposed`."""
-    return tuple(name for name in hidden_files(folder / PROPOSED) if name != LOG)
+    return hidden_files(folder / PROPOSED)
 
 
 def not_red(root: Path, settings: Settings, specs: Sequence[Spec], folder: Path) -> Iterator[tuple[str, Verdict]]:

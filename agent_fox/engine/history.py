@@ -278,7 +278,9 @@ def is_awaited(db: Database, ticket: Ticket) -> bool:
 @dataclass(frozen=True, slots=True)
 class OpenPart:
     """One requirement that is not proven: its text, and what the current verdict says of it. `disposition`: why it
-    failed, or does not count."""
+    failed, or does not count. `attempt`: of the reading that said so, 0 for none. `last_read`: what the last reading
+    said, where that was UNKNOWN and so did not take the FAIL away.
+    """
 
     requirement: str
     word: str
@@ -286,18 +288,41 @@ class OpenPart:
     evidence: str
     command: str
     disposition: str = ""
+    attempt: int = 0
+    last_read: LastRead | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LastRead:
+    """A reading without a clear word that came after a FAIL: the FAIL stands, and this is what was seen last."""
+
+    requirement: str
+    attempt: int
+    disposition: str
+    evidence: str
+
+
+def unclear_after_fail(db: Database, spec_name: str) -> dict[str, LastRead]:
+    """By requirement whose FAIL stands: the last reading after it, which said UNKNOWN."""
+    sql = (
+        "SELECT l.requirement_id, coalesce(l.attempt, 0), coalesce(l.disposition, ''), l.evidence "
+        "FROM verification_results AS f JOIN verification_results AS l ON l.superseded_by = f.id AND l.id > f.id "
+        "WHERE f.spec_name = ? AND f.superseded_by IS NULL AND f.verdict = 'FAIL' ORDER BY l.id"
+    )
+    return {row[0]: LastRead(*row) for row in db.execute(sql, [spec_name])}
 
 
 def open_parts(db: Database, spec_name: str) -> list[OpenPart]:
     """What of a spec has no PASS as its current verdict, in the order of the files."""
     sql = (
         "SELECT p.id, coalesce(v.verdict, 'UNKNOWN'), p.text, coalesce(v.evidence, ''), coalesce(v.command, ''), "
-        "coalesce(v.disposition, '') "
+        "coalesce(v.disposition, ''), coalesce(v.attempt, 0) "
         "FROM plan_parts AS p LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name "
         "AND v.requirement_id = p.id AND v.superseded_by IS NULL "
         "WHERE p.spec_name = ? AND v.verdict IS NOT 'PASS' ORDER BY p.position"
     )
-    return [OpenPart(*row) for row in db.execute(sql, [spec_name])]
+    later = unclear_after_fail(db, spec_name)
+    return [replace(OpenPart(*row), last_read=later.get(row[0])) for row in db.execute(sql, [spec_name])]
 
 
 @dataclass(frozen=True, slots=True)

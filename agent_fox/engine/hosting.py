@@ -34,9 +34,9 @@ from agent_fox.engine.scope import Scope, told
 from agent_fox.engine.watch import unwatched
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.order import EndKind
-from agent_fox.store import evidence, outbox, sessions
+from agent_fox.store import evidence, journal, outbox, sessions
 from agent_fox.store import plan as stored
-from agent_fox.store.hosted import guest, settle_in
+from agent_fox.store.hosted import format_of, guest, settle_in
 from agent_fox.store.values import insert
 from agent_fox.system.redact import secret_values
 
@@ -88,6 +88,7 @@ def adopt_plan(connection: sqlite3.Connection, plan: Plan, at: str, policy: Poli
         raise HostError(f"the plan cannot be adopted:\n{told(errors)}")
     with writing(connection) as db:
         settle_in(db)
+        journal.watch(db)
         run = sessions.open_run(db) or sessions.start_run(db, at, "")
         changes = sync_plan(Docket(db, at, policy, SpecShelf(), run), Scope(plan, {}))
         nodes = tuple(p.node for p in stored.load_nodes(db) if p.standing.status is not Status.WITHDRAWN)
@@ -206,7 +207,10 @@ def writing(connection: sqlite3.Connection) -> Iterator[Database]:
     if not connection.in_transaction:
         raise HostError("begin a transaction first: what is written here belongs to yours")
     with guest(connection) as db:
+        if format_of(db):
+            journal.watch(db)
         yield db
+        journal.flush(db)
 
 
 def node_named(db: Database, node_id: str) -> PlannedNode:

@@ -135,8 +135,15 @@ class Waiting:
     fingerprints: tuple[str, ...] = ()
 
 
+_AS_LEFT = (
+    "CASE WHEN i.remote <> '' OR i.state = 'open' OR coalesce((SELECT kind FROM outbox AS last "
+    "WHERE last.fingerprint = i.fingerprint AND last.state = 'done' AND last.kind <> 'comment' "
+    "ORDER BY last.position DESC LIMIT 1), 'close') = 'close' THEN i.remote ELSE 'open' END"
+)
+"""How the tracker was left: an issue that we want closed is open where no closing was delivered."""
+
 _ISSUES = (
-    "SELECT i.fingerprint, coalesce(i.number, ''), i.title, i.cause, i.state, i.remote, i.url, "
+    f"SELECT i.fingerprint, coalesce(i.number, ''), i.title, i.cause, i.state, {_AS_LEFT}, i.url, "
     "coalesce(min(o.created_at), i.updated_at), i.updated_at, i.seen_at, i.episode, i.parent, i.flaps, "
     "coalesce(sum(o.state NOT IN ('done', 'moot')), 0) "
     "FROM issues AS i LEFT JOIN outbox AS o USING (fingerprint) GROUP BY i.fingerprint "
@@ -232,7 +239,7 @@ class Overview:
 
 
 _STANDINGS = (
-    "SELECT i.state, i.number, i.remote, EXISTS (SELECT 1 FROM outbox AS o WHERE o.fingerprint = i.fingerprint "
+    f"SELECT i.state, i.number, {_AS_LEFT}, EXISTS (SELECT 1 FROM outbox AS o WHERE o.fingerprint = i.fingerprint "
     "AND o.state NOT IN ('done', 'moot')) FROM issues AS i"
 )
 

@@ -13,13 +13,14 @@ from agent_fox.core.cut_off import Resume
 from agent_fox.core.expectations import Sealed
 from agent_fox.core.hidden import Reveal
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Status
 from agent_fox.engine.agents import agent_of
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.closing import closing_of, waivers_for
 from agent_fox.engine.conflicts import conflict_facts, task_of
 from agent_fox.engine.cut_offs import HandedOn, handed_on
-from agent_fox.engine.environment import Standpoint, standpoint, with_bound, with_hidden
+from agent_fox.engine.environment import Standpoint, facts, standpoint, with_bound, with_hidden
 from agent_fox.engine.final_review import review_of
 from agent_fox.engine.judges import Panel, panel_of
 from agent_fox.engine.library import Shelf, checklists, order_for
@@ -48,6 +49,9 @@ if TYPE_CHECKING:
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
     from agent_fox.engine.docket import SpecShelf
+    from agent_fox.store import environments
+else:
+    environments = late_module("agent_fox.store.environments")
 
 MIB = 1024**2
 SEPARATOR = ", "
@@ -295,6 +299,7 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
+    environments.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -50,7 +50,7 @@ def read_plan(root: Path, settings: Settings, dialects: Iterable[Dialect], place
     specs that they are about: not where other `places` are looked at.
     """
     where = find_places(root, places or settings.plan.places)
-    counted, problems = read_specs(where, root, tuple(dialects))
+    counted, problems = read_specs(where, root, tuple(dialects), settings.specs.bare)
     specs, of_ids = known_before(counted, root)
     of_library = library_problems([spec for spec in specs if has_library(spec, root)], root)
     plan = plan_of(specs, (*problems, *of_ids, *of_library), shape_of(settings))
@@ -80,7 +80,7 @@ def unknown_names(plan: Plan, settings: Settings) -> Iterator[Problem]:
     planned = {node.spec_name for node in plan.nodes}
     specs = {spec.name for spec in plan.specs} | {problem.spec for problem in plan.problems if problem.spec}
     nodes = {node.id for node in plan.nodes}
-    for name in settings.specs:
+    for name in settings.specs.named:
         if name not in specs:
             yield unknown_name(f"specs.{name}", "spec", name, specs)
     for name in settings.nodes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.environment import standpoint, with_bound
+from agent_fox.engine.environment import facts, standpoint, with_bound
 from agent_fox.evidence import library
 from agent_fox.evidence.chain import Now
 
@@ -19,7 +19,8 @@ def now_of(db: Database, settings: Settings, spec_name: str, tree: str | None) -
     """For the verifier of this spec, by the agent (and rung) that judged it last. `tree` is the branch's, if known."""
     agent = settings.agent_for(Archetype.VERIFIER, spec_name, rung_of(db, spec_name))
     at = standpoint(settings, agent)
-    return Now(tree, at.environment, with_bound(at.verifier, library.unweighed(db, spec_name)))
+    verifier = with_bound(at.verifier, library.unweighed(db, spec_name))
+    return Now(tree, at.environment, verifier, facts(settings.verify))
 
 
 def rung_of(db: Database, spec_name: str) -> int:

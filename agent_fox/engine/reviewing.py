@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Artifact, Json
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import listed
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.review import repositories
@@ -192,6 +193,12 @@ class Desk:
                 f"the change is too large to be reviewed whole: {'; '.join(too_large)}",
                 "split the task, put generated files into .gitignore, or raise `diff_kib` in review.toml",
             )
+        unread = [f"{change.path}: {one}" for change in changes for one in change.unread]
+        if unread:
+            return _not_reviewed(
+                f"new files are too large to be shown, and what is not shown cannot be OK: {listed(unread)}",
+                "split them, commit a rule in .gitignore for what is generated, or raise `new_file_kib` in review.toml",
+            )
         return self._asked(task, repos, changes, stop)
 
     def _asked(
@@ -240,12 +247,10 @@ class Desk:
             case Unreadable(why):
                 remedy = 'the reviewer has to answer {"status": "OK"} or {"status": "NOK", "feedback": "..."} alone'
                 return _not_reviewed(f"the reviewer's answer does not count: {why}", f"{remedy}; call again")
-            case Ok(feedback):
-                return self._confirmed(repos, changes, redact(feedback, self.secrets_known))
+            case Ok():
+                return self._confirmed(repos, changes)
 
-    def _confirmed(
-        self, repos: Sequence[Registered], changes: Sequence[Change], feedback: str
-    ) -> tuple[Reviewed, Event]:  # fmt: skip
+    def _confirmed(self, repos: Sequence[Registered], changes: Sequence[Change]) -> tuple[Reviewed, Event]:
         """An OK counts where the files are still those that were shown."""
         try:
             now_there = {repo.path: fingerprint_of(repo, self.limits) for repo in repos}
@@ -253,7 +258,7 @@ class Desk:
             return _not_reviewed(f"the files cannot be read again: {error}", AGAIN)
         if now_there != {change.path: change.fingerprint for change in changes}:
             return _not_reviewed("the files changed while the reviewer was reading", "let them rest, then call again")
-        return Passed(), Event(Word.VERIFIED, {"feedback": feedback})
+        return Passed(), Event(Word.VERIFIED, {"feedback": ""})
 
     def clear(self, task_ids: Sequence[str], password: str) -> Cleared:
         """Clear tasks whose review cannot come to an end. Raises ReviewRefused, ClearingOff."""

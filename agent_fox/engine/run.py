@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.engine import cut_offs, library, preflight, spec_report, tip, waiving
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
@@ -21,6 +22,7 @@ from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
+from agent_fox.engine.refused import RunStuck
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.source_comment import comment_sources, place_of
@@ -28,7 +30,7 @@ from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
-from agent_fox.store import sessions
+from agent_fox.store import repository, sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from agent_fox.core.policy import Policy
     from agent_fox.engine.scope import Scope
     from agent_fox.evidence.waivers import Grounds
+    from agent_fox.store import journal
+else:
+    journal = late_module("agent_fox.store.journal")
 
 
 class Engine(Workplace):
@@ -72,6 +77,7 @@ class Engine(Workplace):
             db.close()
 
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
+        refuse_other_rows(db)
         run_id, heads = self.account(db, head, options), self.heads(db)
         heads.begin()
         registry, tracker = Registry(self.handlers()), self.tracker()
@@ -162,6 +168,7 @@ class Engine(Workplace):
     def account(self, db: Database, head: str, options: RunOptions) -> int:
         """The run that goes on, or a new one: spending belongs to it."""
         with transaction(db):
+            repository.note_root(db, self.root)
             before = None if options.new_run else sessions.open_run(db)
             number = sessions.start_run(db, clock.now(), head) if before is None else before
             sessions.resume_run(db, number, self.settings.policy.required_state)
@@ -197,6 +204,13 @@ class Engine(Workplace):
 
     def heads(self, db: Database) -> Heads:
         return Heads(db, witness.path_of(self.environ, self.root), self.watch)
+
+
+def refuse_other_rows(db: Database) -> None:
+    """Nothing is built on a plan that is not the recorded one. Raises RunStuck."""
+    why = journal.why_others(db)
+    if why:
+        raise RunStuck(why)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Status
 from agent_fox.engine import (
     cut_offs,
@@ -52,7 +53,10 @@ if TYPE_CHECKING:
     from agent_fox.engine.lookout import Lookout
     from agent_fox.engine.spending import Spending
     from agent_fox.session.backends import Backend
+    from agent_fox.store import journal
     from agent_fox.store.plan import PlannedNode
+else:
+    journal = late_module("agent_fox.store.journal")
 
 TICK_SECONDS = 1.0
 
@@ -173,7 +177,9 @@ class Run:
         for line in final_check.shown(docket, self.board, self.present("")):
             self.watch(RunEvent("note", text=line))
         short = finish.shortfalls(self.db, self.board, required, proving.reasons)
-        return finish.claim(self.board, self.broken, short, required)
+        stop = finish.claim(self.board, self.broken, short, required)
+        why = journal.why_others(self.db, is_whole=True) if stop.exit is RunExit.PROVEN else ""
+        return Stop(RunExit.CANNOT_GO_ON, why) if why else stop
 
     def present(self, tip: str) -> Present:
         settings = self.workshop.settings

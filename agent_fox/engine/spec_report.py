@@ -16,6 +16,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.engine import history
 from agent_fox.engine.closing import REPORTS, reports_in
 from agent_fox.engine.explanation import PartEvidence, evidence_of
+from agent_fox.engine.history import LastRead, unclear_after_fail
 from agent_fox.engine.spec_findings import SpecFindings, findings_of
 from agent_fox.session.regular_files import read_regular
 
@@ -118,7 +119,17 @@ def what_was_said(db: Database, spec_name: str) -> dict[str, Said]:
         "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
         "AND v.superseded_by IS NULL WHERE p.spec_name = ?"
     )
-    return {part: Said(*rest) for part, *rest in db.execute(sql, [spec_name])}
+    later = unclear_after_fail(db, spec_name)
+    rows = db.execute(sql, [spec_name])
+    return {part: Said(text, _with_last(said, later.get(part)), command) for part, text, said, command in rows}
+
+
+def _with_last(said: str, last: LastRead | None) -> str:
+    """What was said of a requirement; of a FAIL that stands, with what a later reading without a clear word saw."""
+    if last is None:
+        return said
+    words = f": {last.disposition}" if last.disposition else ""
+    return f"{said}\n\nThe last reading, of attempt {last.attempt}, said UNKNOWN{words}\n{last.evidence}"
 
 
 def kinds_of(found: SpecAccount) -> dict[str, str]:

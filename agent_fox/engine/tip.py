@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+from agent_fox.store.state import within_transaction
 from agent_fox.system import git, git_refs
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def recorded(db: Database) -> str | None:
 
 def note(db: Database, commit: str) -> None:
     """Write down where the branch stands now; committed at once where no transaction is open."""
-    db.execute("UPDATE runs SET tip_commit = ? WHERE id = (SELECT max(id) FROM runs)", [commit])
+    with within_transaction(db):
+        db.execute("UPDATE runs SET tip_commit = ? WHERE id = (SELECT max(id) FROM runs)", [commit])
 
 
 def expected(db: Database, integration: Integration) -> str:

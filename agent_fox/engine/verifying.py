@@ -16,7 +16,7 @@ from agent_fox.system.clock import new_id
 from agent_fox.system.git import GitError
 from agent_fox.system.redact import secret_values
 from agent_fox.system.sandbox import SandboxMode
-from agent_fox.system.state_folders import artifacts_in, folder_of
+from agent_fox.system.state_folders import artifacts_in, caches_in, folder_of
 from agent_fox.verifier import comparison
 from agent_fox.verifier.artifact_retention import prune
 from agent_fox.verifier.baseline import compared
@@ -34,6 +34,7 @@ from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.narrowing import Allowed
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request
+from agent_fox.verifier.profiles.systems import BuildSystem, SystemKind
 from agent_fox.verifier.report import ReportStatus, Step, StepOutcome, VerificationReport
 from agent_fox.verifier.results import Status, Tool
 from agent_fox.verifier.toolbox import Verifier
@@ -221,14 +222,21 @@ def _profiles(root: Path, said: str | None) -> list[Profile]:
     """The profile that was said, or those of the build systems here. Raises NothingToVerify, UnknownProfile."""
     if said:
         return [load_profile(said)]
-    found = dict.fromkeys(system.profile for system in detect(root).systems if system.root == ".")
-    found = found or dict.fromkeys(system.profile for system in detect(root).systems)
+    systems = _chosen(detect(root).systems)
+    found = dict.fromkeys(system.profile for system in systems if system.root == ".")
+    found = found or dict.fromkeys(system.profile for system in systems)
     if not found:
         raise NothingToVerify(
             f"{root.name}: no build system is known by its manifests (pom.xml, build.gradle, package.json, "
             "pyproject.toml, go.mod, Cargo.toml, CMakeLists.txt, Makefile); name a profile with --profile"
         )
     return [load_profile(id) for id in found]
+
+
+def _chosen(systems: Sequence[BuildSystem]) -> list[BuildSystem]:
+    """One build system for each folder of C: where CMake is, it is taken, and a Makefile beside it is not run too."""
+    with_cmake = {system.root for system in systems if system.kind is SystemKind.CMAKE}
+    return [system for system in systems if system.kind is not SystemKind.MAKE or system.root not in with_cmake]
 
 
 def changed_tests(verifier: Verifier, changed: Sequence[str]) -> tuple[str, ...]:
@@ -285,5 +293,6 @@ def _context(checkout: Checkout, wish: Wish, profile: Profile, base: str, change
         base=base,
         files_changed=frozenset(changed),
         stated=f"{told}\n{wish.reason}".strip(),
+        caches=caches_in(checkout.state),
         parsers=checkout.parsers,
     )

@@ -45,7 +45,10 @@ def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
     def lines(spec_name: str) -> tuple[str, ...]:
         return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
 
-    return replace(docket, waived=waived, waiver_lines=lines)
+    def before() -> tuple[str, ...]:
+        return waivers.first_commands(grounds())
+
+    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,11 @@ Read from the ledger and the tables beside it; nothing is judged anew, and nothi
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import Freshness, Kind, record_id, why_stale
+from agent_fox.core.evidence import Freshness, Json, Kind, record_id, why_stale
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
@@ -23,12 +25,16 @@ from agent_fox.store.waivers import WaiverRow, over, waivers_of
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.store import environments
     from agent_fox.store.plan import StoredPart
+else:
+    environments = late_module("agent_fox.store.environments")
 
 MOST_RECORDS = 40
 MOST_STEPS = 60
 LONGEST_TEXT = 2000
 CHANGED = "its content is not what its id says: run `agent-fox ledger verify`"
+ENVIRONMENT_CHANGED = "the environment has changed"
 NOT_CHECKED = "who signed it was not checked here: `agent-fox waive --list` checks it"
 
 
@@ -42,6 +48,8 @@ class Now:
     tree: str | None = None
     environment: str | None = None
     verifier: str | None = None
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """What the environment is made of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +58,8 @@ class Proof:
 
     `status` is PASS, FAIL or UNKNOWN; `command` shows it again; `said` is what was seen; `how` a PASS was known, by
     the word that it was recorded with. `restores` is the number of the verdict whose reading counts again by this one,
-    empty for a reading of its own.
+    empty for a reading of its own. `trials`: what was tried to see its tests fail, as `core.proof.Trials`; None where
+    nothing was, or nothing is recorded of it.
     """
 
     id: str
@@ -76,6 +85,7 @@ class Proof:
     why_stale: tuple[str, ...]
     restores: str = ""
     how: str = ""
+    trials: Json = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +186,8 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
     current = ground.verdicts.get(part.id)
     names = {f"verdict:{current[0]}"} if current else set()
     versions = {one.address: one.version for one in bound} | {address(part.spec_name, part.id): part.version}
-    proofs = tuple(proof_of(one, versions, now, names) for one in found)
+    parts_then = {name: environments.parts_of(db, name) for name in {one.record.context.environment for one in found}}
+    proofs = tuple(proof_of(one, versions, now, names, parts_then) for one in found)
     last = next((one for one in reversed(proofs) if one.is_current), None)
     return Chain(
         spec=part.spec_name,
@@ -219,9 +230,14 @@ def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found
     return sorted(found, key=lambda one: one.kept.link.position)
 
 
-def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[str]) -> Proof:
-    """`versions` are the present ones by address; `current` the identity of the verdict that holds."""
+def proof_of(
+    found: Found, versions: Mapping[str, str], now: Now, current: set[str],
+    parts_then: Mapping[str, Mapping[str, str]],
+) -> Proof:  # fmt: skip
+    """`versions` are the present ones by address; `current` the identity of the verdict that holds; `parts_then` what
+    environments are made of."""
     record, kept = found.record, found.kept
+    then = parts_then.get(record.context.environment, {})
     context, outcome = record.context, record.outcome
     return Proof(
         id=found.id, position=kept.link.position, kind=record.kind, about=record.about.address,
@@ -230,13 +246,14 @@ def proof_of(found: Found, versions: Mapping[str, str], now: Now, current: set[s
         limitation=record.limitation, ticket=context.ticket, session=context.session, decision=context.decision,
         commit=record.artifact.commit, tree=record.artifact.tree, environment=context.environment,
         verifier=context.verifier, log=outcome.log_ref, is_current=record.identity in current,
-        why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now)),
+        why_stale=tuple(staleness(found, versions.get(record.about.address, ""), now, then)),
         restores=str(record.body.get("restores", "")),
         how=str(record.body.get("how", "")),
+        trials=record.body.get("trials"),
     )  # fmt: skip
 
 
-def staleness(found: Found, version: str, now: Now) -> Iterable[str]:
+def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str]) -> Iterable[str]:
     """Why a record does not count: it was changed, is about something else, or that is not known here."""
     record, context = found.record, found.record.context
     then = Freshness(record.artifact.tree, record.about.version, context.environment, context.verifier)
@@ -248,7 +265,9 @@ def staleness(found: Found, version: str, now: Now) -> Iterable[str]:
     )  # fmt: skip
     if record_id(found.kept.content) != found.id:
         yield CHANGED
-    yield from why_stale(then, present)
+    for why in why_stale(then, present):
+        changed = "; ".join(environments.in_which(parts_then, now.parts)) if why == ENVIRONMENT_CHANGED else ""
+        yield f"{why} ({changed})" if changed else why
     yield from (f"whether {what} has changed is not known here" for what, value in known.items() if value is None)
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from agent_fox.core.evidence import (
     Artifact,
@@ -15,6 +15,7 @@ from agent_fox.core.evidence import (
     Json,
     Kind,
     Outcome,
+    Repository,
     ReviewerDecision,
     RunContext,
     SpecRef,
@@ -63,10 +64,16 @@ class _Artifact(_Strict):
     commit: str
 
 
-class _Content(_Strict):
-    """The fields of `core.evidence.content_of`."""
+class _Repository(_Strict):
+    id: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    root: str
 
-    format: Literal[1]
+
+class _Content(_Strict):
+    """The fields of `core.evidence.content_of`; which of them go together is said by the spelling."""
+
+    format: Literal[1, 2]
+    repository: _Repository | None = None
     kind: Kind
     identity: str
     spec_ref: _About
@@ -84,6 +91,7 @@ class _Content(_Strict):
             self.kind, self.identity, self.timestamp, Outcome(**dict(self.result)), SpecRef(**dict(self.spec_ref)),
             RunContext(**dict(self.run_context)), Artifact(**dict(self.artifact)), Feedback(**dict(self.feedback)),
             self.reviewer_decision, self.limitation, self.body,
+            Repository(**dict(self.repository)) if self.repository else Repository(),
         )  # fmt: skip
 
 

@@ -59,6 +59,15 @@ class PublicKey:
         return "SHA256:" + base64.b64encode(digest).decode().rstrip("=")
 
     @property
+    def pem(self) -> str:
+        """The key as PEM (SubjectPublicKeyInfo). Raises KeyTrouble for one that is not Ed25519 (a key in hardware)."""
+        found = _ed25519(self.line)
+        if found is None:
+            raise KeyTrouble(f"{self.id}: only an Ed25519 key has a form as PEM here; give its OpenSSH form away")
+        form = serialization.PublicFormat.SubjectPublicKeyInfo
+        return found.public_bytes(serialization.Encoding.PEM, form).decode("ascii")
+
+    @property
     def bare(self) -> str:
         """Type and key, without the comment."""
         return " ".join(self.line.split()[:2])

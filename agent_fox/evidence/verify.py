@@ -7,24 +7,29 @@ witness outside of the repository. An export is checked in `verify_export`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind
+from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind, Repository
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import TRANSITIONS, Step
 from agent_fox.core.waivers import reference
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
+from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, differences
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store import ledger_audit as audit
 from agent_fox.store.plan import load_parts
+from agent_fox.store.repository import repository_of
 from agent_fox.store.values import storable
+from agent_fox.system import git
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from sqlite_utils import Database
 
     from agent_fox.evidence.keys import Signer
@@ -35,9 +40,11 @@ if TYPE_CHECKING:
 NAME_BYTES = 16
 STEPS = frozenset(step.value for step in TRANSITIONS)
 CUT = "records were cut off or rewritten, and the chain was made anew"
-ROW_CHANGED = "the row or the record was changed past the engine"
-ROW_GONE = "the row was removed past the engine"
-NOT_RECORDED = "the row was written past the engine, or its record was removed"
+FOREIGN = "records of another repository were put in, or the state was brought from there"
+OLD_LEDGER = (
+    "this ledger is of version 0.1, or begins with it: what stood in the plan, in sessions, issues and the outbox "
+    "{when} is in no record"
+)
 
 
 @dataclass(slots=True)
@@ -48,8 +55,15 @@ class Checked:
     count: int = 0
     findings: Findings = field(default_factory=Findings)
     fold: Fold = field(default_factory=Fold)
+    rows: Rows = field(default_factory=Rows)
+    whose: Repository = field(default_factory=Repository)
+    """Whose records these are, by the first that says it."""
     passed: dict[str, int] = field(default_factory=dict)
     """Heads that somebody remembers, or where runs begin and end, with their position, as far as the chain has them."""
+    began: dict[int, str] = field(default_factory=dict)
+    """By run: the head in front of the record that it was opened."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """By run: the position of the last record that it ended."""
     events: set[bytes] = field(default_factory=set)
     """The identities of the records, by the beginning of their hash."""
 
@@ -66,11 +80,34 @@ class Checked:
         position, head = entry.link.position, entry.link.head
         self.count += 1
         if record is not None:
-            self.findings.add(*self._twice(position, record), *self.fold.add(position, record))
+            self.findings.add(*self._twice(position, record), *self._foreign(position, record.repository))
+            self.findings.add(*self.fold.add(position, record))
+        if record is not None and record.kind is Kind.ROWS:
+            self.findings.add(*self.rows.add(position, record))
         if head in wanted:
             self.passed[head] = position
-        if record is not None and record.kind is Kind.RUN:
+        if record is not None and record.kind in (Kind.RUN, Kind.ROWS):  # a run ends behind the rows that it left
             self.passed.update({entry.link.previous: position - 1, head: position})
+        if record is not None and record.kind is Kind.RUN:
+            self._note_run(entry, record)
+
+    def _note_run(self, entry: Entry, record: Evidence) -> None:
+        run = record.context.run or 0
+        if record.outcome.status == "begun":
+            self.began[run] = entry.link.previous
+        elif record.outcome.status == "ended":
+            self.ended[run] = entry.link.position
+
+    def _foreign(self, position: int, whose: Repository) -> Iterator[Fault]:
+        """All records are of one repository; those of version 0.1, at the beginning, name none."""
+        if not self.whose.id or (whose.id == self.whose.id and not self.whose.root):
+            self.whose = whose
+        elif whose.id != self.whose.id:
+            named = f"of the repository {whose.id[:12]}" if whose.id else "of version 0.1"
+            yield Fault(position, f"it is a record {named}, behind one of {self.whose.id[:12]}", FOREIGN)
+        elif whose.root != self.whose.root:
+            what = f"it names the first commit {whose.root[:12]}, and one before it {self.whose.root[:12]}"
+            yield Fault(position, what, FOREIGN)
 
     def _twice(self, position: int, record: Evidence) -> Iterator[Fault]:
         name = hashlib.sha256(record.identity.encode("utf-8", "surrogatepass")).digest()[:NAME_BYTES]
@@ -80,33 +117,48 @@ class Checked:
 
 
 def verify(
-    db: Database, *, witness: Witness | None, signers: tuple[Signer, ...], now: str, asks_witness: bool = True
-) -> Checked:
+    db: Database, *, witness: Witness | None, signers: tuple[Signer, ...], now: str, asks_witness: bool = True,
+    root: Path | None = None,
+) -> Checked:  # fmt: skip
     """Check everything, in one snapshot of the file (the caller's transaction).
 
     `witness` None: there is no note about this ledger; `asks_witness`: then it is not known whether its end was cut
-    off. `signers`: whose waivers a person trusts.
+    off. `signers`: whose waivers a person trusts. `root`: the repository that the state lies in; None: it is not
+    asked whether the records are of it.
     """
     heads = audit.run_heads(db)
-    wanted = {head for run in heads for head in (run.begin, run.end) if head} | ({witness.head} if witness else set())
-    checked = Checked(passed={GENESIS: 0})
+    checked = read_chain(db, heads, witness)
     findings = checked.findings
-    for identity, kept in audit.ledger_rows(db):
-        record = checked.take(Entry(kept.link, kept.content), wanted)
-        if record is not None:
-            findings.add(*_columns(identity, kept, record))
     findings.add(
+        *checked.rows.disputes,
         *_plan(db, checked.fold),
         *_guards(db),
         *remembered_by_runs(checked, heads),
         *_rows(db, findings.remarks),
         *_rows_gone(db),
         *_standings(db),
+        *differences(db, checked.rows),
+        *_whose(db, checked.whose),
     )
+    findings.remarks.extend(_old(checked))
     if asks_witness:
         _remembered_by_witness(checked, witness)
+    if root is not None:
+        _rooted(checked, root)
     check_waivers(checked, signers)
     _remark_on_time(checked, now)
+    return checked
+
+
+def read_chain(db: Database, heads: Iterable[audit.RunHeads] = (), witness: Witness | None = None) -> Checked:
+    """Every record, held against the one before it and against its own columns. `heads` and `witness` are remembered
+    as far as the chain has them."""
+    wanted = {head for run in heads for head in (run.begin, run.end) if head} | ({witness.head} if witness else set())
+    checked = Checked(passed={GENESIS: 0})
+    for identity, kept in audit.ledger_rows(db):
+        record = checked.take(Entry(kept.link, kept.content), wanted)
+        if record is not None:
+            checked.findings.add(*_columns(identity, kept, record))
     return checked
 
 
@@ -125,7 +177,7 @@ def _columns(identity: str, kept: Kept, record: Evidence) -> Iterator[Fault]:
             what = f"its column {column} is {stands!r}, and its content says {said!r}"
             yield Fault(kept.link.position, what, ROW_CHANGED)
     owner = _spec_of(record)
-    if owner and owner != kept.spec_name:
+    if (owner or record.kind in (Kind.ROWS, Kind.RUN)) and (owner or None) != kept.spec_name:
         yield Fault(
             kept.link.position, f"its column spec_name is {kept.spec_name!r}, and it is of {owner}", ROW_CHANGED
         )
@@ -139,6 +191,34 @@ def _spec_of(record: Evidence) -> str:
         case "node":
             return record.about.address.partition(":")[0]
     return ""
+
+
+def _whose(db: Database, whose: Repository) -> Iterator[Fault]:
+    """What the state says of itself is what its records say."""
+    found = repository_of(db) or Repository()
+    if found != whose:
+        yield Fault(0, "the state names another repository, or another first commit of it, than its records", FOREIGN)
+
+
+def _rooted(checked: Checked, root: Path) -> None:
+    """Records name the first commit of the work; a repository that has not its whole history cannot tell."""
+    first = checked.whose.root
+    if first and not git.is_complete(root):
+        why = "this clone has not the whole history (`git fetch --unshallow`)"
+        checked.findings.unknown("whether the ledger is of this repository", why)
+    elif first and first not in git.first_commits(root):
+        what = f"the records are of the repository that begins with {first[:12]}, and this one does not"
+        checked.findings.add(Fault(0, what, FOREIGN))
+
+
+def _old(checked: Checked) -> Iterator[str]:
+    """What a ledger that began with version 0.1 cannot vouch for."""
+    if checked.count and not checked.rows.first:
+        yield OLD_LEDGER.format(when="at any time")
+    elif checked.rows.is_bound_late:
+        yield OLD_LEDGER.format(when=f"before record {checked.rows.first}")
+    for fault in checked.rows.settled:
+        yield f"record {fault.position}: {fault.what}; the state was made anew from the records since"
 
 
 def _plan(db: Database, fold: Fold) -> Iterator[Fault]:
@@ -182,6 +262,10 @@ def remembered_by_runs(checked: Checked, heads: list[audit.RunHeads]) -> Iterato
             elif position < last:
                 yield Fault(position, f"run {run.run} {moment} at record {position}, after record {last}", CUT)
             last = max(last, position or 0)
+        if run.run in checked.began and run.begin != checked.began[run.run]:
+            yield Fault(0, f"the head noted when run {run.run} began is not that of its record", CUT)
+        if checked.passed.get(run.end, 0) < checked.ended.get(run.run, 0):
+            yield Fault(0, f"the head noted when run {run.run} ended is not that of its record, or a later one", CUT)
 
 
 def _remembered_by_witness(checked: Checked, witness: Witness | None) -> None:

@@ -244,6 +244,19 @@ def grounds_of(root: Path, settings: Settings, environ: Mapping[str, str]) -> Gr
     return Grounds(root, environ, settings.git.integration_branch, (root / state,))
 
 
+FIRST = ("agent-fox keys new waiver", "agent-fox keys trust waiver --for waiver")
+"""What must be done once before anybody can sign a waiver here."""
+
+
+def first_commands(grounds: Grounds) -> tuple[str, ...]:
+    """What must come before `agent-fox waive` and `agent-fox agree`: nothing where somebody is trusted to waive. A list
+    of signers that can't be used has its own error, which those commands tell."""
+    try:
+        return () if grounds.signers else FIRST
+    except KeyTrouble:
+        return ()
+
+
 def time_of(db: Database, at: str, grounds: Grounds) -> str:
     """The time that waivers are held against: a clock that was set back does not turn it back."""
     with suppress(WitnessBroken):  # then nothing counts anyway

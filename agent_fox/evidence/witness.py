@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.evidence import GENESIS
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.store.ledger import tip_of
+from agent_fox.store.repository import repository_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
@@ -42,6 +43,8 @@ class Witness:
     position: int
     head: str
     at: str
+    repository: str = ""
+    """The id of whose ledger it is; empty in a note of version 0.1."""
 
 
 _NOTE: pydantic.TypeAdapter[Witness] = adapter(lambda: pydantic.TypeAdapter(Witness))
@@ -68,6 +71,9 @@ def read(path: Path) -> Witness | None:
 
 def why_other(db: Database, note: Witness) -> str:
     """In what the ledger differs from the one that was noted, in words; empty where it goes on from there."""
+    whose = repository_of(db)
+    if note.repository and whose is not None and whose.id != note.repository:
+        return f"the ledger is of the repository {whose.id[:12]}, and that of {note.repository[:12]} was noted"
     if note.position == 0:
         return "" if note.head == GENESIS else "the note names no head that a ledger can have"
     row = db.execute("SELECT head FROM ledger WHERE position = ?", [note.position]).fetchone()
@@ -98,7 +104,8 @@ def advance(db: Database, path: Path) -> None:
             raise WitnessBroken(why)
         note = read(path)
         if tip.position and (note is None or tip.position > note.position):
-            _replace(path, tip)
+            whose = repository_of(db)
+            _replace(path, Witness(tip.position, tip.head, tip.at, whose.id if whose else ""))
 
 
 def set_aside(path: Path) -> Path:
@@ -132,11 +139,11 @@ def _alone(path: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _replace(path: Path, tip: Tip) -> None:
+def _replace(path: Path, note: Witness) -> None:
     new = path.with_suffix(".new")
     try:
         with new.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(tip)))
+            file.write(json.dumps(asdict(note)))
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from mcp_types import CallToolResult, TextContent
 
-from agent_fox.core.markdown import printable
+from agent_fox.core.markdown import printable, without_our_tags
 from agent_fox.mcp.errors import CallRefused
 from agent_fox.verifier.documents import Document
 
@@ -27,7 +27,7 @@ def answer(text: str, document: Document) -> CallToolResult:
 def refusal(refused: CallRefused) -> CallToolResult:
     """A call that was not carried out: the code and the reason, for the model to read and to call better."""
     said = printable(refused.message)[:LONGEST_REFUSAL]
-    text = f"<verification-error code={quoteattr(refused.code)}>{escape(said)}</verification-error>"
+    text = f"<verification-error code={quoteattr(refused.code)}>{without_our_tags(said)}</verification-error>"
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         is_error=True,

@@ -23,8 +23,6 @@ _DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _Pairs(pairs))
 class Ok:
     """The reviewer found everything there."""
 
-    feedback: str = ""
-
 
 @dataclass(frozen=True, slots=True)
 class Nok:
@@ -103,8 +101,10 @@ def _said(found: _Pairs) -> Answer:
         return Unreadable("its JSON object has no status of OK or NOK")
     said = (feedback or "").strip()[:LONGEST_FEEDBACK]
     match status.strip().upper():
+        case "OK" if said:
+            return Unreadable(f"it says OK and has a remark beside it, and an OK with findings is none: {said[:200]!r}")
         case "OK":
-            return Ok(said)
+            return Ok()
         case "NOK":
             return Nok(said or "the reviewer gave no reason")
     return Unreadable(f"its status is {status[:40]!r}, neither OK nor NOK")

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
+from agent_fox.core.words import counted
 from agent_fox.review.looking import Look, TooMuch, look
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
 from agent_fox.review.unshown import Unshown, Why, names_a_secret
@@ -55,6 +56,8 @@ class Change:
     diff: str = ""
     sent: tuple[Sent, ...] = ()
     too_large: str = ""
+    unread: tuple[str, ...] = ()
+    """New texts that are too large to be shown, each in words: nobody can say OK to them."""
 
 
 def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> Change:
@@ -78,7 +81,12 @@ def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> C
         parts = _parts(our_look, seen, {one.path for one in hidden}, diff, values)
         sent = tuple(Sent(shown(path), len(text.encode()), _digest(text)) for path, text in parts)
         names = tuple(_names(our_look, seen, hidden, repo))
-        return Change(*_facts(blank), names=names, diff="".join(text for _, text in parts), sent=sent)
+        unread = tuple(
+            f"{shown(one.path)} ({one.size:,} bytes)"
+            for one in seen.unshown
+            if one.is_text and repo.dirty.get(one.path) != one.state
+        )
+        return Change(*_facts(blank), names=names, diff="".join(text for _, text in parts), sent=sent, unread=unread)
 
 
 def fingerprint_of(repo: Registered, limits: Limits) -> str:
@@ -99,6 +107,8 @@ def _hidden(look: Look, seen: Snapshot, repo: Registered) -> Iterator[Unshown]:
             yield Unshown(one.path, Why.SECRET, _size(look, one))
         elif one.new_mode == ABSENT and repo.dirty.get(one.path) == one.state:
             yield Unshown(one.path, Why.EARLIER, 0)
+        elif one.path in seen.beside and repo.dirty.get(one.path) == one.state:
+            yield Unshown(one.path, Why.PRIVATE, _size(look, one))
 
 
 def _size(look: Look, one: Changed) -> int:
@@ -160,10 +170,13 @@ def _names(look: Look, seen: Snapshot, hidden: Sequence[Unshown], repo: Register
     for one in seen.changed:
         notes = [f"not shown: {aside[one.path].why}"] if one.path in aside else []
         notes += [f"binary, not shown, {_size(look, one):,} bytes"] if one.path in binary - aside.keys() else []
+        notes += ["hidden from git by rules that are not committed"] if one.path in seen.beside else []
         notes += ["unchanged since before the task was registered"] if repo.dirty.get(one.path) == one.state else []
         yield f"{_word(one)} {shown(one.path)}{''.join(f' ({note})' for note in notes)}"
     if repo.ignored != seen.ignored:
         yield IGNORES_CHANGED
+    if seen.cached:
+        yield f"({counted(seen.cached, 'file')} in caches of tools, hidden from git by rules that are not committed)"
     known = {one.path for one in seen.changed}
     for path, left in aside.items():
         if path not in known:

@@ -9,20 +9,21 @@ from agent_fox.core.close_out_scope import Touched
 from agent_fox.session.close_out_change import shown, touched_between
 from agent_fox.system import git
 from agent_fox.system.git import GitError
-from agent_fox.verifier.change_under_check import changed_paths
+from agent_fox.verifier.change_under_check import changed_paths, hidden_paths
 
 
 def touched_since(root: Path, base: str, commit: str | None, but: Collection[str] = ()) -> tuple[Touched, ...]:
     """Every path that is different since `base`, except `but`. Raises GitError.
 
     Without `commit` those are the paths of HEAD, of the index and of the files, untracked ones too: what is committed
-    counts although it is ignored, and what is hidden from `git status` counts although nobody sees it there.
+    counts although it is ignored, and what is hidden from `git status` counts although nobody sees it there: only what
+    `.gitignore` hides in the base, and caches of tools, are no part of a change.
     """
     committed = touched_between(root, base, git.commit_of(root, commit or "HEAD") or "")
     if commit is not None:
         return tuple(one for one in committed if one.path not in but)
     known = {one.path for one in committed}
-    paths = {*changed_paths(root, base), *_staged(root)}
+    paths = {*changed_paths(root, base), *_staged(root), *hidden_paths(root, base)}
     own = [Touched(shown(path), _link(root / path)) for path in paths if shown(path) not in known]
     return tuple(sorted(one for one in {*committed, *own} if one.path not in but))
 
@@ -42,8 +43,9 @@ def _link(path: Path) -> str:
     return shown(str(path.readlink())) if path.is_symlink() else ""
 
 
-def base_commit(root: Path, said: str, commit: str | None) -> str:
-    """The commit that a change is counted from: where it left `said`, or the empty tree if `said` is its id.
+def base_commit(root: Path, said: str, commit: str | None, but: Collection[str] = ()) -> str:
+    """The commit that a change is counted from: where it left `said`, or the empty tree if `said` is its id. `but`:
+    paths that are no part of a change.
 
     Raises GitError, also where a commit would be compared with itself: who looks at nothing can find nothing.
     """
@@ -58,10 +60,10 @@ def base_commit(root: Path, said: str, commit: str | None) -> str:
     left = git.merge_base(root, base, tip)
     if left is None:
         raise GitError(f"{said} and {commit or 'HEAD'} share no commit here; fetch their whole history")
-    if commit is not None and left == tip:
+    if left == tip and (commit is not None or is_committed(root, but)):
         raise GitError(
-            f"{commit} has nothing that {said} has not, and a gate that looked at nothing is no pass; "
-            "give --base a commit from before the work"
+            f"{commit or 'HEAD, with the files as they are,'} has nothing that {said} has not, "
+            "and a gate that looked at nothing is no pass; give --base a commit from before the work"
         )
     return left
 

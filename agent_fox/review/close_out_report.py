@@ -131,6 +131,16 @@ def write_report(folder: Path, document: Mapping[str, Json]) -> Path:
     return path
 
 
+def refuse_links(root: Path, folder: Path) -> None:
+    """A link among the folders below the repository's root was planted there: reports go where they are said to go,
+    and nowhere else. Raises ReportTrouble."""
+    place = root / os.path.normpath(folder)  # not resolved: the links themselves are looked for
+    below = (one for one in (place, *place.parents) if one != root and one.is_relative_to(root))
+    link = next((one for one in below if one.is_symlink()), None)
+    if link is not None:
+        raise ReportTrouble(f"{link}: it is a link; remove it, or name another --output-dir")
+
+
 def _check_owner(path: Path, task_id: str) -> None:
     """Some file systems take two spellings for one name: a report never takes another task's place."""
     before = read_report(path)

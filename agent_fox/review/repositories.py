@@ -138,6 +138,7 @@ def register(root: Path, all_roots: Sequence[Path], largest: int) -> Registered:
     nested = tuple(str(other.relative_to(root)) for other in all_roots if root in other.parents)
     seen = _seen(root, base, largest, nested)
     dirty = {one.path: one.state for one in seen.changed[:MOST_DIRTY]}
+    dirty |= {one.path: one.state for one in seen.unshown[:MOST_DIRTY]}
     return Registered(str(root), base, seen.fingerprint, dirty, nested, seen.ignored)
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.review.unshown import OWN_STATE, Unshown, unshown
-from agent_fox.system import git
+from agent_fox.system import git, git_ignores
 from agent_fox.system.git_objects import GITLINK
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ class Changed:
 class Snapshot:
     """The work tree: as a git tree, with what is not in that tree, and the difference from the base.
 
-    `ignored`: a hash of the rules beside .gitignore by which files are left out.
+    `ignored`: a hash of the rules beside .gitignore by which files are left out. `beside`: files of the tree that git
+    hides by rules which the base has not; `cached`: how many such files of tools are not even in the tree.
     """
 
     base_tree: str
@@ -52,6 +53,8 @@ class Snapshot:
     unshown: tuple[Unshown, ...]
     changed: tuple[Changed, ...]
     ignored: str
+    beside: frozenset[str] = frozenset()
+    cached: int = 0
 
     @property
     def fingerprint(self) -> str:
@@ -68,14 +71,18 @@ def snapshot(look: Look, base: str, largest: int, nested: frozenset[str] = froze
     base_tree = look.line("rev-parse", "--verify", f"{base}^{{tree}}") if base else look.line("mktree")
     look.ask("read-tree", base_tree)
     of_base = _entries(look)
-    new = sorted(_new_files(look, {path for path, mode in of_base.items() if mode != GITLINK}))
+    out_of_sight = git_ignores.hidden(lambda words, data: look.ask(*words, data=data), base_tree, look.folder)
+    out_of_sight = frozenset(path for path in out_of_sight if not OWN_STATE.fullmatch(path))
+    beside = frozenset(path for path in out_of_sight if not git_ignores.is_of_tools(path))
+    new = sorted({*_new_files(look, {path for path, mode in of_base.items() if mode != GITLINK}), *beside})
     links = [f"{path}/" for path, mode in of_base.items() if mode == GITLINK and _is_repository(look.files / path)]
     aside = _aside(look.files, [*new, *links], largest, nested)
     left = {one.path for one in aside}
     _take_in(look, base_tree, of_base, [path for path in new if path not in left and not path.endswith("/")])
     tree = look.line("write-tree")
     ignored = hashlib.sha256((look.folder / "info/exclude").read_bytes()).hexdigest()
-    return Snapshot(base_tree, tree, aside, tuple(changes(look, base_tree, tree)), ignored)
+    cached = len(out_of_sight) - len(beside)
+    return Snapshot(base_tree, tree, aside, tuple(changes(look, base_tree, tree)), ignored, beside, cached)
 
 
 def changes(look: Look, old: str, new: str) -> Iterator[Changed]:

@@ -15,6 +15,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import pieces
 from agent_fox.system import git
 
+PROBED = 8000
 HASHED = 64 * 1024 * 1024
 """Bytes: of a larger file that is not shown, size and time of change stand for what it holds."""
 
@@ -40,6 +41,7 @@ class Why(StrEnum):
     LARGE = "it is too large to be shown"
     REPOSITORY = "it is a repository of its own"
     EARLIER = "it was removed before the task was registered"
+    PRIVATE = "it lay there, hidden from git, before the task was registered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,13 @@ class Unshown:
     why: Why
     size: int
     mark: str = ""
+    is_text: bool = False
+    """Whether it could have been shown, were it not too large."""
+
+    @property
+    def state(self) -> str:
+        """What lies there, as one word that can be compared."""
+        return f"{self.why} {self.size} {self.mark}"
 
 
 def names_a_secret(path: str) -> bool:
@@ -67,7 +76,14 @@ def unshown(root: Path, path: str, largest: int) -> Unshown | None:
     size = (root / path).lstat().st_size
     if names_a_secret(path):
         return Unshown(path, Why.SECRET, size, mark_of(root / path))
-    return Unshown(path, Why.LARGE, size, mark_of(root / path)) if size > largest else None
+    if size <= largest:
+        return None
+    return Unshown(path, Why.LARGE, size, mark_of(root / path), is_text=_is_text(root / path))
+
+
+def _is_text(file: Path) -> bool:
+    """As git tells text from binary files: by whether its beginning holds a zero byte."""
+    return b"\0" not in next(iter(pieces(file, PROBED)), b"")
 
 
 def mark_of(file: Path) -> str:

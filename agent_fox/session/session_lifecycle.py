@@ -129,7 +129,10 @@ def _end_leftovers(order: LaunchOrder, shim: Path) -> None:
 
 
 def clean_up(order: LaunchOrder) -> None:
-    """Remove the launch's folder and reference; to be called after its result is safe. Repeatable."""
+    """Remove the launch's reference and folder; to be called after its result is safe. Repeatable.
+
+    The folder goes last: by it, what was killed in between is found and swept.
+    """
     _end_leftovers(order, Paths(order.state).shim)
-    remove(order.state)
     git.delete_ref(order.repo, launch_ref(order.launch))
+    remove(order.state)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency, Problem, Severity, Spec
+from agent_fox.core.spec import BareCriteria, Dependency, Problem, Severity, Spec
 from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import AGENT_FOX, NUMBERED, claims
 from agent_fox.specs.document import conflict_in
@@ -35,6 +35,9 @@ _ENDED = regex(r"status:\s*['\"]?(superseded|archived)\b")
 class AgentFoxDialect:
     """Folders `NN_name` with requirements and tasks; a folder without a number if it has tasks."""
 
+    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
+        self.bare = bare
+
     @property
     def name(self) -> str:
         return AGENT_FOX
@@ -46,7 +49,7 @@ class AgentFoxDialect:
         """Read what can be read. Where its requirements or its tasks can not be, there is no spec."""
         documents = read_documents(folder, root, (*_REQUIREMENTS, *_TASKS, *_OTHERS), _CAN_DO_WITHOUT)
         numbered = NUMBERED.fullmatch(folder.name)
-        requirements = _requirements(documents, numbered[1] if numbered else "")
+        requirements = _requirements(documents, numbered[1] if numbered else "", self.bare)
         index = index_of(requirements.requirements, requirements.prefix)
         prd = prd_from(documents.files["prd.md"], folder.name) if "prd.md" in documents.files else PrdPart()
         tasks = _tasks(documents, folder.name, index, prd)
@@ -66,12 +69,12 @@ def _conflicts(documents: Documents) -> Iterator[Problem]:
         yield replace(problem, severity=Severity.WARNING)
 
 
-def _requirements(documents: Documents, number: str) -> ReadRequirements:
+def _requirements(documents: Documents, number: str, bare: BareCriteria) -> ReadRequirements:
     file = documents.first(*_REQUIREMENTS)
     if file is None:
         return ReadRequirements(number)
     if file.where.endswith(".md"):
-        return requirements_from(file, number)
+        return requirements_from(file, number, bare)
     from agent_fox.specs.json_form import requirements_from_json  # noqa: PLC0415 - heavy, and most specs are Markdown
 
     read = requirements_from_json(file, number)

@@ -83,7 +83,7 @@ def tasks_from_json(file: TextFile, index: PartIndex, tests: TextFile | None = N
         tuple(_dependency(d, strings) for d in read.dependencies if d.depends_on_spec.strip()),
         tuple(traces or _traces_of_tests(listed, read.task_groups, index)),
         {label_of(label): command for label, command in read.test_commands.items() if command},
-        (*troubles_of(file, read.task_groups, index, strings), *troubles),
+        (*troubles_of(read.task_groups, index, strings), *troubles),
         places_of(read.task_groups, strings),
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
-from agent_fox.specs.files import TextFile, error, warning
+from agent_fox.specs.files import warning
+from agent_fox.specs.task_groups import known_as, numbers_apart
 from agent_fox.specs.tasks import rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
@@ -28,17 +29,18 @@ _STATES = {
 
 
 def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
-    """In the order of the file; of two with one number the first counts."""
+    """In the order of the file; of two with one number the second has another."""
     beside = _beside_the_one_before(read)
-    groups = {group.id: _group(group, index, group.id in beside) for group in reversed(read)}
-    return mark_test_writers(tuple(groups[number] for number in dict.fromkeys(group.id for group in read)))
+    groups = (_group(group, index, group.id in beside) for group in read)
+    numbers = numbers_apart(group.id for group in read)
+    return mark_test_writers(tuple(replace(g, number=number) for g, number in zip(groups, numbers, strict=True)))
 
 
-def troubles_of(file: TextFile, read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
+def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
     """References to what is not there, numbers that stand twice, and what is waited for in vain."""
     for group in read:
         yield from _dangling(group, index, strings)
-    yield from _doubled_groups(file, read)
+    yield from _doubled_groups(read, strings)
     yield from _waits_in_vain(read, strings)
 
 
@@ -146,6 +148,7 @@ def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Proble
         before.add(str(group.id))
 
 
-def _doubled_groups(file: TextFile, groups: list[JsonGroup]) -> list[Problem]:
-    twice = sorted(number for number, times in Counter(group.id for group in groups).items() if times > 1)
-    return [error(file.where, f"group {number} stands twice. Give one of them another number") for number in twice]
+def _doubled_groups(groups: list[JsonGroup], strings: Strings) -> Iterator[Problem]:
+    for group, number in zip(groups, numbers_apart(group.id for group in groups), strict=True):
+        if number != group.id:
+            yield warning(strings.place(group.title), known_as(group.id, None, number))

@@ -18,7 +18,7 @@ from agent_fox.specs.tasks import read_tasks
 from agent_fox.specs.traceability import read_traceability
 
 if TYPE_CHECKING:
-    from agent_fox.core.spec import Dependency, Group, Problem, SourceIssue, Trace
+    from agent_fox.core.spec import BareCriteria, Dependency, Group, Problem, SourceIssue, Trace
     from agent_fox.specs.files import TextFile
     from agent_fox.specs.id_ranges import PartIndex
 
@@ -49,9 +49,9 @@ class PrdPart:
     problems: tuple[Problem, ...] = ()
 
 
-def requirements_from(file: TextFile, number: str) -> ReadRequirements:
+def requirements_from(file: TextFile, number: str, bare: BareCriteria) -> ReadRequirements:
     markdown = read_markdown(file)
-    read = read_requirements(markdown, number)
+    read = read_requirements(markdown, number, bare)
     return replace(read, problems=(*markdown.problems, *read.problems))
 
 

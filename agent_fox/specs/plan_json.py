@@ -24,6 +24,7 @@ def plan_document(plan: Plan) -> dict[str, Json]:
 
 
 def _spec(spec: Spec) -> Json:
+    owned = ownership(spec)
     return {
         "name": spec.name,
         "dialect": spec.dialect,
@@ -38,7 +39,9 @@ def _spec(spec: Spec) -> Json:
         ],
         "implied": [*sorted(spec.implied)],
         "withdrawn": list(spec.withdrawn),
-        "owners": {part: list(groups) for part, groups in ownership(spec).owners.items()},
+        "owners": {part: list(groups) for part, groups in owned.owners.items()},
+        "unowned": list(owned.unowned),
+        "blamed_for_unowned": list(owned.fallback),
         "test_commands": dict(spec.test_commands),
     }
 
@@ -50,6 +53,7 @@ def _requirement(requirement: Requirement) -> Json:
         "text": requirement.text,
         "criteria": [criterion.id for criterion in requirement.criteria],
         "edge_cases": [edge_case.id for edge_case in requirement.edge_cases],
+        "details": list(requirement.details),
         "parts": [{"id": part.id, "text": part.text, "version": text_version(part.text)} for part in requirement.parts],
     }
 

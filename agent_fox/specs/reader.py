@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
+from agent_fox.core.spec import BareCriteria
 from agent_fox.core.values import dataclass
 from agent_fox.specs.detection import AGENT_FOX, KIRO, NUMBERED, OPENSPEC, SPEC_KIT, claims
 from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
-from agent_fox.specs.soundness import soundly_named, unsound
+from agent_fox.specs.soundness import soundly_named, unsound, without_groups
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency, Problem, Spec
@@ -25,22 +26,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LateDialect:
-    """A built-in dialect whose folders `detection` tells by its table; the first one that is read loads it."""
+    """A built-in dialect whose folders `detection` tells by its table; the first one that is read loads it.
+
+    `bare` says what becomes of criteria without an id beside others that have one; None where it has none such.
+    """
 
     name: str
-    place: Late[Callable[[], Dialect]]
+    place: Late[Callable[..., Dialect]]
+    bare: BareCriteria | None = None
 
     def recognises(self, folder: Path) -> bool:
         return self.name in claims(folder)
 
     def read(self, folder: Path, root: Path) -> tuple[Spec | None, tuple[Problem, ...]]:
-        return self.place.load()().read(folder, root)
+        make = self.place.load()
+        return (make() if self.bare is None else make(self.bare)).read(folder, root)
+
+    def asked_for(self, bare: BareCriteria) -> LateDialect:
+        return self if self.bare is None else replace(self, bare=bare)
 
 
 BUILT_IN: tuple[Dialect, ...] = (
-    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox:AgentFoxDialect")),
+    LateDialect(AGENT_FOX, Late("agent_fox.specs.agent_fox:AgentFoxDialect"), BareCriteria.DETAIL),
     LateDialect(KIRO, Late("agent_fox.specs.kiro.dialect:KiroDialect")),
-    LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:SpecKitDialect")),
+    LateDialect(SPEC_KIT, Late("agent_fox.specs.spec_kit.dialect:SpecKitDialect"), BareCriteria.DETAIL),
     LateDialect(OPENSPEC, Late("agent_fox.specs.openspec.dialect:OpenSpecDialect")),
     PlainDialect(),
 )
@@ -62,15 +71,20 @@ class _Found:
 
 
 def read_specs(
-    places: Path | Sequence[Path], root: Path, dialects: Sequence[Dialect] = BUILT_IN
+    places: Path | Sequence[Path],
+    root: Path,
+    dialects: Sequence[Dialect] = BUILT_IN,
+    bare: BareCriteria = BareCriteria.DETAIL,
 ) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """Every spec in the places, each place by number and then by name, and everything that is wrong with any of them.
 
-    A place is a folder of specs, one spec's folder, or a file. Raises SpecsMissing where none holds any spec, or one is
+    A place is a folder of specs, one spec's folder, or a file. `bare` says what becomes of criteria without an id
+    beside others that have one. Raises SpecsMissing where none holds any spec, or one is
     absent or unreadable.
     """
     given = [places] if isinstance(places, Path) else list(places)
     found = _Found(tuple(place.resolve() for place in given))
+    dialects = [one.asked_for(bare) if isinstance(one, LateDialect) else one for one in dialects]
     with _without_collections():
         for place in given:
             _read_place(place, root, dialects, found)
@@ -79,7 +93,7 @@ def read_specs(
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
     named, odd = soundly_named(found.specs)
     specs, doubled = _with_names_of_their_own(named)
-    unsure = tuple(unsound(specs, found.problems))
+    unsure = (*unsound(specs, found.problems), *without_groups(specs, root))
     return specs, (*found.problems, *odd, *doubled, *unsure)
 
 
@@ -177,7 +191,7 @@ def _read_one(path: Path, root: Path, dialects: Sequence[Dialect], found: _Found
         return False
     found.is_any = True
     dialect = claiming[0]
-    if len(claiming) > 1 and dialect in BUILT_IN:
+    if len(claiming) > 1 and isinstance(dialect, LateDialect | PlainDialect):
         found.problems.append(_two_dialects(path, root, claiming))
     elif isinstance(dialect, Collection):
         specs, problems = dialect.read_all(path, root)

@@ -28,6 +28,12 @@ _ITEM = regex(
     (?![\w-])\s*(?P<rest>.*)$""",
     re.VERBOSE,
 )
+_AT_THE_END = regex(
+    rf"""(?:^|[.!?;,:)\]}}*_`"'»”—–-])\s*
+    (?P<open>[\[`*_(]{{1,6}})(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})[\]`*_)]{{1,6}}\s*[.;,]?\s*$""",
+    re.VERBOSE,
+)
+"""`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
 _ELSEWHERE = regex(
     r"(?:introduction|overview|glossary|terminology|definitions?|notation|references?|traceab|notes?\b"
     r"|out of scope|amendments?|change(?:s?$|[ -]?log)|revision|appendix|examples?|depend|open questions"
@@ -87,13 +93,30 @@ def declared(line: Line) -> Declared | None:
     return Declared(tail, found["prefix"] or "", line, struck + found["rest"].lstrip(" :—–-."), bool(found["mark"]))
 
 
+@dataclass(slots=True)
+class Closing:
+    """The id that an item ends with: `text` is what stands before it."""
+
+    tail: str
+    prefix: str
+    text: str
+
+
+def closing_id(text: str) -> Closing | None:
+    """The id that a text declares at its end, marked as an id, behind a whole sentence; None where it has none."""
+    found = _AT_THE_END.search(text) if "REQ-" in text else None
+    if found is None:
+        return None
+    return Closing(found["tail"].upper(), found["prefix"] or "", text[: found.start("open")].rstrip(" —–-"))
+
+
 def own_prefix(lines: Iterable[Line], number: str) -> str:
     """What this file's ids begin with: the folder's number if any id has it, else the most common one."""
     seen: Counter[str] = Counter()
     for line in lines:
         if line.heading is None and "REQ-" not in line.text:
             continue
-        found = requirement_title(line.heading.title) if line.heading else declared(line)
+        found = requirement_title(line.heading.title) if line.heading else declared(line) or closing_id(line.text)
         if found is not None and found.prefix:
             seen[found.prefix] += 1
     same = [prefix for prefix in seen if number and int(prefix) == int(number)]

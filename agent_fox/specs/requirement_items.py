@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.lines import Line, joined, plain
-from agent_fox.specs.requirement_blocks import Block, Declared, declared, requirement_title
+from agent_fox.specs.requirement_blocks import Block, Closing, Declared, closing_id, declared, requirement_title
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
 _LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
@@ -28,6 +28,11 @@ class Item:
     def text(self) -> str:
         return joined(self.lines)
 
+    def take_closing_id(self, place: int, found: Closing) -> None:
+        """Be called by the id that the line at `place` ends with, which is then no part of the text."""
+        self.tail, self.is_edge = found.tail, is_edge(found.tail)
+        self.lines[place] = self.lines[place]._replace(text=found.text)
+
 
 @dataclass(slots=True)
 class Contents:
@@ -48,16 +53,36 @@ class _Reading:
         self.section_level = 0
         self.item: Item | None = None
         self.seen: set[str] = set()
+        self.is_counted = bool(block.tail) or any(map(self._closed_by, block.lines))
 
     def read(self) -> Contents:
         for line in self.block.lines:
             self._line(line)
+        self._take_closing_ids()
         return self.contents
+
+    def _take_closing_ids(self) -> None:
+        """Items that end with an id of this requirement are declared there, each id by the first such item."""
+        for item in self.contents.items:
+            closing = ((place, found) for place, line in enumerate(item.lines) if (found := self._closed_by(line)))
+            place, found = next(closing, (0, None)) if not item.tail else (0, None)
+            if found is not None and found.tail not in self.seen:
+                item.take_closing_id(place, found)
+                self.seen.add(found.tail)
+
+    def _is_own(self, found: Closing) -> bool:
+        is_foreign = found.prefix and self.prefix and int(found.prefix) != int(self.prefix)
+        is_below = found.tail.startswith(f"{self.block.tail}.") if self.block.tail else "." in found.tail
+        return is_below and not is_foreign
+
+    def _closed_by(self, line: Line) -> Closing | None:
+        found = closing_id(line.text) if not line.is_code else None
+        return found if found is not None and self._is_own(found) else None
 
     def _line(self, line: Line) -> None:
         found = self._declared(line)
         if found is not None:
-            self._begin(Item("E" in found.tail.rpartition(".")[2], line.number, found.tail), line, found.rest)
+            self._begin(Item(is_edge(found.tail), line.number, found.tail), line, found.rest)
         elif self._is_label(line) or (_RULE.match(line.text.strip()) and not line.is_code):
             self.item = None
         elif not self._begins_unnamed(line):
@@ -68,7 +93,12 @@ class _Reading:
         if found is None or (found.prefix and self.prefix and int(found.prefix) != int(self.prefix)):
             return None
         is_prose = found.tail == self.block.tail or (found.tail in self.seen and not found.is_marked)
-        return None if is_prose else found
+        return None if is_prose or self._closes_item(found, line) else found
+
+    def _closes_item(self, found: Declared, line: Line) -> bool:
+        """An id alone on the last line of an item that has none belongs to that item."""
+        is_open = self.item is not None and not self.item.tail and not self.item.lines[-1].is_blank
+        return is_open and not (found.is_marked or found.rest or line.heading)
 
     def _is_label(self, line: Line) -> bool:
         """A heading or a bold line on its own says what the items below it are."""
@@ -86,9 +116,10 @@ class _Reading:
 
     def _begins_unnamed(self, line: Line) -> bool:
         found = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
-        if found is None or not self.block.tail or (found["number"] is None and not self.is_labelled):
+        if found is None or not self.is_counted or not (found["number"] or self.is_labelled or self._closed_by(line)):
             return False
-        if self.item is not None and not self.item.tail and (self.item.number is None) != (found["number"] is None):
+        is_unlike = self.item is not None and (self.item.number is None) != (found["number"] is None)
+        if is_unlike and self.item is not None and not self.item.tail and self._closed_by(line) is None:
             return False
         number = int(found["number"]) if found["number"] else None
         self._begin(Item(self.section == _EDGE, line.number, number=number), line, found["rest"])
@@ -110,6 +141,11 @@ class _Reading:
 def contents_of(block: Block, prefix: str) -> Contents:
     """Read a block. Items of other specs, and ids in prose, are text."""
     return _Reading(block, prefix).read()
+
+
+def is_edge(tail: str) -> bool:
+    """Whether what follows `REQ-` is the number of an edge case, such as `1.E2`."""
+    return "E" in tail.rpartition(".")[2]
 
 
 def _heading_item(line: Line) -> Declared | None:

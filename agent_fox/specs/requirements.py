@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
+from itertools import count
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
@@ -57,13 +58,26 @@ class _Draft:
     text: str = ""
     criteria: list[Criterion] = field(default_factory=list)
     edge_cases: list[Criterion] = field(default_factory=list)
+    details: list[Item] = field(default_factory=list)
+
+    def value(self) -> Requirement:
+        """Details are part of the requirement's text, and of each criterion (or edge case) beside which they stand."""
+        criteria, edges = (self._with_details(is_edge) for is_edge in (False, True))
+        details = tuple(item.text for item in self.details)
+        text = with_details(self.text, self.id, details) if self.text else self.text
+        return Requirement(self.id, self.title, text, criteria, edges, details)
+
+    def _with_details(self, is_edge: bool) -> tuple[Criterion, ...]:
+        own = [item.text for item in self.details if item.is_edge == is_edge]
+        kind = self.edge_cases if is_edge else self.criteria
+        return tuple(Criterion(part.id, with_details(part.text, self.id, own)) for part in kind)
 
 
 class _Collection:
     """The requirements of one file in the making: finds doubled ids and says where both stand."""
 
-    def __init__(self, markdown: Markdown, prefix: str) -> None:
-        self.markdown, self.prefix = markdown, prefix
+    def __init__(self, markdown: Markdown, prefix: str, bare: BareCriteria) -> None:
+        self.markdown, self.prefix, self.bare = markdown, prefix, bare
         self.drafts: dict[str, _Draft] = {}
         self.lines: dict[str, int] = {}
         self.withdrawn: list[str] = []
@@ -79,6 +93,7 @@ class _Collection:
         return f"{self.prefix}-REQ-{tail}" if self.prefix else f"REQ-{tail}"
 
     def add_block(self, block: Block, contents: Contents) -> None:
+        own = None
         if block.tail:
             own = self._requirement(block.tail, block.title, block.line, joined(contents.intro))
             self._add_unnamed(own, contents)
@@ -87,6 +102,30 @@ class _Collection:
         for item in contents.items:
             if item.tail:
                 self._add_named(item)
+        if own is not None:
+            self._add_bare(own, contents)
+
+    def _add_bare(self, own: _Draft, contents: Contents) -> None:
+        """Items without an id beside others that have one: details, or required under the next numbers."""
+        for is_edge in (False, True):
+            kind = [item for item in contents.items if item.is_edge == is_edge]
+            bare = [item for item in kind if not item.tail] if any(item.tail for item in kind) else []
+            if self.bare is BareCriteria.DETAIL:
+                own.details += bare
+                continue
+            for identifier, item in zip(self._free_ids(own, kind, is_edge), bare, strict=False):
+                self.implied.add(identifier)
+                self._add(own, identifier, item)
+
+    def _free_ids(self, own: _Draft, kind: list[Item], is_edge: bool) -> Iterator[str]:
+        """Ids past the last that is written, none of which stands anywhere."""
+        letter = "E" if is_edge else ""
+        written = [item.tail.rpartition(".")[2].removeprefix("E") for item in kind if item.tail]
+        free = (
+            f"{own.id}.{letter}{n}"
+            for n in count(1 + max((int(last) for last in written if last.isdecimal()), default=0))
+        )
+        return (identifier for identifier in free if identifier not in self.lines)
 
     def _requirement(self, tail: str, title: str, line: int, text: str) -> _Draft:
         identifier = self.identifier(tail)
@@ -135,17 +174,16 @@ class _Collection:
         self.problems.append(error(self.markdown.at(second), what))
 
 
-def read_requirements(markdown: Markdown, number: str) -> ReadRequirements:
-    """All requirements of a file. `number` is the folder's number as written, empty where it has none."""
+def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = BareCriteria.DETAIL) -> ReadRequirements:
+    """All requirements of a file. `number` is the folder's number as written, empty where it has none; `bare` says
+    what becomes of criteria without an id beside others that have one."""
     prefix = own_prefix(markdown.lines, number)
-    collection = _Collection(markdown, prefix)
+    collection = _Collection(markdown, prefix, bare)
     blocks = [(block, contents_of(block, prefix)) for block in blocks_of(markdown.lines, prefix)]
     _correct_numbers(blocks)
     for block, contents in blocks:
         collection.add_block(block, contents)
-    drafts = [
-        Requirement(d.id, d.title, d.text, tuple(d.criteria), tuple(d.edge_cases)) for d in collection.drafts.values()
-    ]
+    drafts = [draft.value() for draft in collection.drafts.values()]
     withdrawn = dict.fromkeys([*collection.withdrawn, *_taken_back(markdown, prefix)])
     kept = tuple(_without(requirement, withdrawn) for requirement in drafts)
     left = tuple(requirement for requirement in kept if requirement is not None)
@@ -204,7 +242,7 @@ def _without(requirement: Requirement, withdrawn: dict[str, None]) -> Requiremen
     edges = tuple(part for part in requirement.edge_cases if part.id not in withdrawn)
     if not criteria and not edges and (requirement.criteria or requirement.edge_cases):
         return None
-    return Requirement(requirement.id, requirement.title, requirement.text, criteria, edges)
+    return replace(requirement, criteria=criteria, edge_cases=edges)
 
 
 def _gone(before: Iterable[Requirement], after: Iterable[Requirement]) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -26,8 +27,10 @@ _GROUP_HEADING = regex(
 )
 _TASK_HEADING = regex(rf"(?:Task\s+)?(?P<number>{_N}\.(?:{_N}|V))\s*[:.—–-]?\s+(?P<title>\S.*)$", re.IGNORECASE)
 _NOT_TASKS = regex(
-    r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?(?:legend\b|checkbox)"
-    r"|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
+    r"(?:overview|test(?:ing)? commands?|traceab|(?:implementation )?notes?\b|(?:.* )?legend$"
+    r"|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?|conventions?|symbols?"
+    r"|legend))?$"
+    r"|legend\b|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b)"
 )
 
 
@@ -82,11 +85,59 @@ def state_of(box: str, minus_is_skipped: bool = False) -> TaskState:
     return states.get(box.lower(), TaskState.OPEN)
 
 
-def groups_of(lines: Iterable[Line]) -> list[GroupDraft]:
-    """The groups of a tasks file: list items with boxes, or headings where no such item is there."""
-    lines = tuple(lines)
-    found = _Cut(_listed_group).read(lines)
-    return found or _Cut(_headed_group).read(lines)
+def groups_of(lines: Iterable[Line]) -> tuple[list[GroupDraft], list[GroupDraft]]:
+    """The groups of a tasks file: list items with boxes, or headings where no such item is there. And those that are
+    left out, since they stand under a heading such as *Notes*, under a number that no group has.
+    """
+    lines = tuple(without_title(lines))
+    cut = _Cut(_listed_group)
+    found = cut.read(lines) or _Cut(_headed_group).read(lines)
+    going_on = _going_on(found, {line: groups for line, groups in cut.aside.items() if line not in cut.surely_not})
+    if going_on:
+        cut = _Cut(_listed_group, going_on)
+        found = cut.read(lines)
+    known = {group.number for group in found}
+    return found, [group for groups in cut.aside.values() for group in groups if group.number not in known]
+
+
+def without_title(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines without the file's title, which hides no task whatever it says."""
+    kept = tuple(lines)
+    headings = [line for line in kept if line.heading is not None]
+    tops = [line.number for line in headings if line.heading is not None and line.heading.level == 1]
+    title = tops[0] if len(tops) == 1 and headings[0].number == tops[0] else 0
+    return (line for line in kept if line.number != title)
+
+
+def _going_on(groups: Iterable[GroupDraft], aside: Mapping[int, Sequence[GroupDraft]]) -> frozenset[int]:
+    """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called."""
+    heads = [(group.line, group.number) for group in groups]
+    found: list[int] = []
+    for heading, drafts in aside.items():
+        before = max((number for line, number in heads if line < heading), default=0)
+        first = drafts[0].number
+        if first == before + 1 and first not in {number for _, number in heads}:
+            heads += [(draft.line, draft.number) for draft in drafts]
+            found.append(heading)
+    return frozenset(found)
+
+
+def numbers_apart(numbers: Iterable[int]) -> list[int]:
+    """The same numbers; one that stands twice has the next free number in its later places."""
+    written = list(numbers)
+    free = count(max(written, default=0) + 1)
+    seen: set[int] = set()
+    kept: list[int] = []
+    for number in written:
+        kept.append(next(free) if number in seen else number)
+        seen.add(number)
+    return kept
+
+
+def known_as(number: int, first: int | None, other: int) -> str:
+    """What is said of a group whose number another one, in the line `first`, has already."""
+    where = f" in line {first}" if first is not None else ""
+    return f"group {number} stands twice, first{where}: this one is known as group {other} here. Renumber one"
 
 
 def _listed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
@@ -107,10 +158,19 @@ def _headed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
 
 
 class _Cut:
-    """Goes through a file, line by line. Knows only where it stands: in which group, subtask and bullet."""
+    """Goes through a file, line by line. Knows only where it stands: in which group, subtask and bullet.
 
-    def __init__(self, group_at: Callable[[Line, Heading | None], GroupDraft | None]) -> None:
-        self.group_at = group_at
+    Lines in `tasks` are headings that are tasks', whatever they are called. `aside` are the groups under others that
+    are not, by the line of the heading; `surely_not` those headings that say nothing else, such as *Notes*.
+    """
+
+    def __init__(
+        self, group_at: Callable[[Line, Heading | None], GroupDraft | None], tasks: frozenset[int] = frozenset()
+    ) -> None:
+        self.group_at, self.tasks = group_at, tasks
+        self.aside: dict[int, list[GroupDraft]] = {}
+        self.surely_not: set[int] = set()
+        self.heading = 0
         self.groups: list[GroupDraft] = []
         self.group: GroupDraft | None = None
         self.not_tasks: int | None = None
@@ -123,14 +183,19 @@ class _Cut:
 
     def _line(self, line: Line) -> None:
         heading = line.heading
-        group = self.group_at(line, heading) if self.not_tasks is None or heading else None
-        if group is not None:
+        group = self.group_at(line, heading)
+        if heading is not None:
+            self.heading = line.number
+            self.surely_not |= {line.number} if _NOT_TASKS.fullmatch(heading.title.lower()) else set()
+        if group is not None and self.not_tasks is not None and not heading:
+            self.aside.setdefault(self.heading, []).append(group)
+        elif group is not None:
             self.not_tasks, self.group = None, group
             self.groups.append(group)
             self._add(line, "" if heading else group.title, group.bullets)
         elif heading is not None and self._leaves(heading):
             self.group = None
-            self.not_tasks = self._not_tasks(heading)
+            self.not_tasks = self._not_tasks(heading) if line.number not in self.tasks else None
         elif self.group is not None:
             self._inside(self.group, line, heading)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
@@ -11,8 +10,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.core.values import dataclass
-from agent_fox.specs.files import error, warning
-from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, state_of
+from agent_fox.specs.files import warning
+from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, known_as, numbers_apart, state_of
 from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
@@ -45,14 +44,12 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     Ids that the spec does not have are warnings; where the spec has none at all, that is said elsewhere,
     once. `raw` is the whole file: its legend may stand in a comment.
     """
-    drafts = groups_of(markdown.lines)
+    drafts, aside = groups_of(markdown.lines)
+    twice = _told_apart(markdown, drafts)
     reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
-    groups = [reading.group(draft) for draft in drafts]
-    twice = _doubled(markdown, drafts)
-    first = {group.number: group for group in reversed(groups)}
     return ReadTasks(
-        mark_test_writers(tuple(first[n] for n in dict.fromkeys(g.number for g in groups))),
-        (*twice, *reading.problems),
+        mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
+        (*twice, *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)), *reading.problems),
         {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
     )
 
@@ -152,12 +149,20 @@ def _line_of_field(bullet: Bullet) -> int:
     return lines[0] if lines else bullet.lines[0].number
 
 
-def _doubled(markdown: Markdown, drafts: list[GroupDraft]) -> list[Problem]:
-    """Groups with the same number: errors that name both lines."""
+def _told_apart(markdown: Markdown, drafts: list[GroupDraft]) -> list[Problem]:
+    """Give each group a number of its own, and say of which another one was written."""
     problems = []
-    for number, count in Counter(draft.number for draft in drafts).items():
-        if count > 1:
-            first, *others = (draft.line for draft in drafts if draft.number == number)
-            what = f"group {number} stands twice: in lines {first} and {others[0]}. Renumber one"
-            problems.append(error(markdown.at(others[0]), what))
+    lines = {draft.number: draft.line for draft in reversed(drafts)}
+    for draft, number in zip(drafts, numbers_apart(draft.number for draft in drafts), strict=True):
+        if number != draft.number:
+            what = known_as(draft.number, lines[draft.number], number)
+            problems.append(warning(markdown.at(draft.line), what))
+            draft.number = number
     return problems
+
+
+def left_out(markdown: Markdown, aside: Iterable[tuple[int, str]]) -> Iterator[Problem]:
+    """What is said of boxes, by line and number, under headings such as *Notes*."""
+    for line, number in aside:
+        what = f"task {number} stands below a heading that holds no tasks: not planned. Move it, if it is one"
+        yield warning(markdown.at(line), what)

@@ -17,6 +17,9 @@ MINUTE, HOUR = 60.0, 3600.0
 LAST_KIND = ("", "kind")
 """Under which place and name the kind of tracker is remembered that was delivered to last."""
 
+HOME, MOVED = "home ", "moved "
+"""What the names begin with under which is kept where an issue is filed, and from where it was moved."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rates:
@@ -84,6 +87,31 @@ def recall(db: Database, place: str, name: str) -> str:
     """What was remembered of a place; empty where nothing was."""
     row = db.execute("SELECT value FROM tracker_memory WHERE place = ? AND name = ?", [place, name]).fetchone()
     return str(row[0]) if row else ""
+
+
+def all_remembered(db: Database, place: str, start: str) -> list[tuple[str, str]]:
+    """Names that begin so, without that beginning, and what was remembered under them."""
+    sql = "SELECT substr(name, ?), value FROM tracker_memory WHERE place = ? AND substr(name, 1, ?) = ? ORDER BY name"
+    return [(str(name), str(value)) for name, value in db.execute(sql, [len(start) + 1, place, len(start), start])]
+
+
+def forget(db: Database, place: str, name: str) -> None:
+    db.execute("DELETE FROM tracker_memory WHERE place = ? AND name = ?", [place, name])
+
+
+def home_of_issue(db: Database, fingerprint: str, url: str) -> str:
+    """The tracker that an issue is filed in, as its kind and its place; by its address where that was not noted yet.
+
+    Empty where it can't be told.
+    """
+    noted = recall(db, "", f"{HOME}{fingerprint}")
+    if noted or not url:
+        return noted
+    scheme, _, rest = url.partition("://")
+    host, _, path = rest.partition("/")
+    owner, name, *kind = (*path.split("/"), "", "")[:4]
+    is_of_github = kind[:1] == ["issues"] and scheme in ("http", "https")
+    return "local" if scheme == "file" else f"github {host}/{owner}/{name}".lower() if is_of_github else ""
 
 
 def is_remembered(db: Database, place: str, start: str, value: str) -> bool:

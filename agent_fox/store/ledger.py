@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import GENESIS, Evidence, Json, Link, canonical, content_of, linked
 from agent_fox.core.values import dataclass
+from agent_fox.store.repository import known
 from agent_fox.store.values import storable
 
 if TYPE_CHECKING:
@@ -69,9 +70,10 @@ def append(db: Database, records: Sequence[Evidence], spec_name: str | None = No
     """
     if not db.conn.in_transaction:
         raise RuntimeError("the ledger is written in the transaction of what it records")
-    tip, links, rows = tip_of(db), [], []
+    tip, whose, links, rows = tip_of(db), known(db), [], []
     for record in records:
-        timely = record if record.timestamp >= tip.at else replace(record, timestamp=tip.at).limited(BACKWARDS)
+        own = replace(record, repository=whose)
+        timely = own if own.timestamp >= tip.at else replace(own, timestamp=tip.at).limited(BACKWARDS)
         content = canonical(content_of(timely))
         link = linked(tip.position + 1, tip.head, content)
         rows.append(_row(link, timely, spec_name, content))

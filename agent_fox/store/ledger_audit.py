@@ -141,8 +141,18 @@ TABLES = {
 }
 FIRST_FACT = 4
 
+
+def _json(text: str) -> Json:
+    """What a column holds; the text itself where it is no JSON any more: no record says that."""
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found
+
+
 FORMS: dict[str, Callable[[str], Json]] = {
-    "quoted": quoted, "digest": digest, "json": json.loads, "version": text_version,
+    "quoted": quoted, "digest": digest, "json": _json, "version": text_version,
 }  # fmt: skip
 
 GONE = f"""
@@ -211,9 +221,17 @@ def node_rows(db: Database) -> Iterator[NodeRow]:
     """Every node that ever was in the plan."""
     last: dict[str, str] = {}
     for (steps,) in db.execute("SELECT steps FROM decisions ORDER BY id"):
-        last.update((one["uid"], one["step"]) for one in json.loads(steps) if one["step"] != Step.RENEW)
+        last.update((one["uid"], one["step"]) for one in _steps(steps) if one["step"] != Step.RENEW)
     for uid, node, status, outcome in db.execute(NODES):
         yield NodeRow(node, status, outcome, last.get(uid))
+
+
+def _steps(text: str) -> Iterator[dict[str, str]]:
+    """The steps of a decision; none where somebody wrote something else there, which is told as that."""
+    found = _json(text)
+    for one in found if isinstance(found, list) else ():
+        if isinstance(one, dict) and {"uid", "step"} <= one.keys():
+            yield {"uid": str(one["uid"]), "step": str(one["step"])}
 
 
 def planned_specs(db: Database) -> frozenset[str]:
@@ -260,7 +278,7 @@ def run_heads(db: Database) -> list[RunHeads]:
 
 
 def missing_guards(db: Database) -> list[str]:
-    """The names of triggers that the state file should have, and has not, or has in other words."""
+    """The names of triggers, views and indexes that the state file should have, and has not, or has in other words."""
     with closing(sqlite3.connect(":memory:")) as whole:
         for script in MIGRATIONS:
             whole.executescript(script)
@@ -269,7 +287,8 @@ def missing_guards(db: Database) -> list[str]:
     return sorted(name for name, text in wanted.items() if found.get(name) != text)
 
 
-TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view', 'index') AND sql IS NOT NULL"
+"""Guards, and views and indexes: a view that says something else is as good as rows that do."""
 
 
 def is_table_of_gates_ours(db: Database) -> bool:

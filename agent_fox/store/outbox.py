@@ -35,6 +35,7 @@ class OutboxRow:
     episode: int = 1
     parent: str = ""
     parent_number: str | None = None
+    url: str = ""
 
 
 def effect_id(decision_id: int, kind: str, fingerprint: str, at: str) -> str:
@@ -64,7 +65,8 @@ def put(
 SELECT = (
     "SELECT outbox.id, outbox.kind, outbox.fingerprint, outbox.spec_name, outbox.payload, outbox.state, outbox.tries, "
     "outbox.note, outbox.witness, issues.number, coalesce(outbox.sent_at, ''), outbox.readings, outbox.is_in_doubt, "
-    "coalesce(issues.remote, ''), coalesce(issues.episode, 1), coalesce(issues.parent, ''), parents.number "
+    "coalesce(issues.remote, ''), coalesce(issues.episode, 1), coalesce(issues.parent, ''), parents.number, "
+    "coalesce(issues.url, '') "
     "FROM outbox LEFT JOIN issues USING (fingerprint) "
     "LEFT JOIN issues AS parents ON parents.fingerprint = issues.parent"
 )
@@ -312,6 +314,50 @@ def name_issue(db: Database, fingerprint: str, number: str, url: str, remote: st
 def note_remote(db: Database, fingerprint: str, remote: str, at: str) -> None:
     """Note how the tracker was left, or seen."""
     db.execute("UPDATE issues SET remote = ?, seen_at = ? WHERE fingerprint = ?", [remote, at, fingerprint])
+
+
+def last_failing(db: Database, fingerprint: str) -> tuple[str, dict[str, object]] | None:
+    """The spec and the newest text that says that a cause fails; None where there is none."""
+    sql = (
+        "SELECT spec_name, payload FROM outbox WHERE fingerprint = ? AND kind <> 'close' "
+        "AND coalesce(json_extract(payload, '$.says'), 'failing') = 'failing' ORDER BY position DESC LIMIT 1"
+    )
+    row = db.execute(sql, [fingerprint]).fetchone()
+    return (str(row[0]), json.loads(row[1])) if row else None
+
+
+def room_to_file(db: Database, fingerprint: str, spec_name: str) -> tuple[int, str] | None:
+    """A decision, of this spec if possible, under which the issue can be filed once more, and as what."""
+    sql = (
+        "SELECT decisions.id, kinds.column1 FROM decisions, (VALUES ('file'), ('reopen')) AS kinds "
+        "WHERE NOT EXISTS (SELECT 1 FROM outbox WHERE decision_id = decisions.id AND kind = kinds.column1 "
+        "AND fingerprint = ?) ORDER BY decisions.spec_name = ? DESC, decisions.id DESC, kinds.column1 LIMIT 1"
+    )
+    row = db.execute(sql, [fingerprint, spec_name]).fetchone()
+    return (int(row[0]), str(row[1])) if row else None
+
+
+def settle_waiting(db: Database, fingerprint: str, note: str, at: str) -> None:
+    """What was to be said of an issue, and is said by its filing anew."""
+    db.execute(
+        "UPDATE outbox SET state = 'moot', note = ?, updated_at = ?, is_in_doubt = 0 "
+        "WHERE fingerprint = ? AND state NOT IN ('done', 'moot')",
+        [note, at, fingerprint],
+    )
+
+
+def leave_issue(db: Database, fingerprint: str, at: str) -> None:
+    """The issue is to be filed elsewhere: the one that is there is an earlier episode."""
+    db.execute(
+        "INSERT OR IGNORE INTO issue_episodes (fingerprint, episode, number, url, ended_at) "
+        "SELECT fingerprint, episode, number, url, ? FROM issues WHERE fingerprint = ?",
+        [at, fingerprint],
+    )
+    db.execute(
+        "UPDATE issues SET episode = episode + 1, number = NULL, url = '', remote = '', updated_at = ? "
+        "WHERE fingerprint = ?",
+        [at, fingerprint],
+    )
 
 
 def named_issues(db: Database) -> list[tuple[str, str, str]]:

@@ -20,6 +20,8 @@ from agent_fox.store.values import insert_many, to_json
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.core.evidence import Json
+
 
 class StepRow(TypedDict):
     """One node moved by a decision, as kept in `decisions.steps`."""
@@ -130,11 +132,13 @@ def store_verdicts(
 ) -> None:
     """Keep what a report said. A newer PASS or FAIL supersedes; UNKNOWN supersedes PASS and UNKNOWN, never a FAIL.
 
-    What the report passed over in silence is stored only where nothing was read before on this tree.
+    What the report passed over in silence is stored only where nothing was read before on this tree. What was tried to
+    see tests fail stands in the records alone.
     """
     current = current_verdicts(db, origin.spec_name)
     number = first = next_verdict_id(db)
     rows: list[tuple[object, ...]] = []
+    trials: dict[int, Json] = {}
     for part, verdict in counted.items():
         if verdict.is_silent and verdict.word is not Word.UNKNOWN:
             continue
@@ -146,9 +150,11 @@ def store_verdicts(
             rows = []
             supersede(db, old[0], number)
         rows.append((number, superseded_by, *verdict_row(origin, verdict, versions.get(part, ""))))
+        if verdict.verdict.trials is not None:
+            trials[number] = json.loads(to_json(asdict(verdict.verdict.trials)))
         number += 1
     insert_many(db, "verification_results", VERDICT_COLUMNS, rows)
-    evidence.record_verdicts(db, first)
+    evidence.record_verdicts(db, first, trials)
 
 
 VERDICT_COLUMNS = (

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from agent_fox.store.evidence_tables import EVIDENCE
-from agent_fox.store.guards import guards, transitions, trigger
+from agent_fox.store.guards import Key, guards, no_delete, no_replace, transitions, trigger
 from agent_fox.store.known_tables import COLUMN, VIEW
 from agent_fox.store.tables import TABLES
 from agent_fox.store.tracker_tables import DELIVERY
@@ -38,8 +38,21 @@ KNOWN = f"""
 {VIEW}
 """
 
+ONCE = "NEW.id IS NOT OLD.id OR NEW.only IS NOT OLD.only OR OLD.root <> ''"
+WHOSE = f"""
+CREATE TABLE ledger_repository (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    id TEXT NOT NULL CHECK (length(id) = 32),
+    root TEXT NOT NULL DEFAULT ''
+) STRICT;
+{no_delete("ledger_repository")}
+{no_replace("ledger_repository", [Key(("only",))])}
+{trigger("once", "UPDATE", "ledger_repository", ONCE, "whose ledger it is never changes")}
+"""
+"""`id` is random; `root` is the first commit of the repository's work, empty until it is known."""
+
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

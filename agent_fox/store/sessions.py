@@ -6,14 +6,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.store import evidence, ledger
+from agent_fox.store.state import within_transaction
 from agent_fox.store.values import change, insert
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.evidence import Json
+    from agent_fox.store import journal
+else:
+    journal = late_module("agent_fox.store.journal")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +107,7 @@ def end_run(db: Database, run_id: int, at: str, status: str, exit_code: int, rea
         "exit_code": exit_code, "reason": reason, "tip_commit": tip, "status": status, "required_state": required,
     }  # fmt: skip
     evidence.record_run(db, run_id, at, "ended", body)
+    journal.flush(db)
     change(db, "runs", run_id, {"ledger_head": ledger.tip_of(db).head})
 
 
@@ -172,7 +178,8 @@ def record_landing(db: Database, session_id: int, base: str, commit: str, at: st
 
 def set_landed(db: Database, session_id: int) -> None:
     """The branch has what the session recorded as landed; committed at once where no transaction is open."""
-    db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session_id])
+    with within_transaction(db):
+        db.execute("UPDATE sessions SET is_landed = 1 WHERE id = ?", [session_id])
 
 
 def start_launch(db: Database, row: Mapping[str, object]) -> None:

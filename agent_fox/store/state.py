@@ -17,8 +17,9 @@ from agent_fox.store.light import FORMATS, light_database, whole_database
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.store import schema
+    from agent_fox.store import journal, schema
 else:
+    journal = late_module("agent_fox.store.journal")
     schema = late_module("agent_fox.store.schema")
 
 BUSY_SECONDS = 10.0
@@ -32,6 +33,10 @@ class StateError(Exception):
 
 class NoState(StateError):
     """There is no state yet, or an empty file; a run makes it."""
+
+
+class OlderState(StateError):
+    """An older agent-fox left the file; a run that begins brings it up to date, one migration after the other."""
 
 
 class StateStuck(StateError):
@@ -139,11 +144,12 @@ def prepare(db: Database, path: Path) -> None:
     (found,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
         raise broken(path, found)
+    journal.watch(db)
 
 
 def check_readable(db: Database, path: Path) -> None:
     if check_begun(db, path) < FORMATS:
-        raise StateError(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
+        raise OlderState(f"{path}: written by an older agent-fox; `agent-fox run` brings it up to date")
 
 
 def check_begun(db: Database, path: Path) -> int:
@@ -217,6 +223,7 @@ def transaction(db: Database) -> Iterator[Database]:
     try:
         db.execute("BEGIN IMMEDIATE")
         yield db
+        journal.flush(db)
         db.conn.commit()
     except sqlite3.DatabaseError as error:
         if is_of_the_world(error):
@@ -224,6 +231,16 @@ def transaction(db: Database) -> Iterator[Database]:
         raise
     finally:
         db.conn.rollback()
+
+
+@contextmanager
+def within_transaction(db: Database) -> Iterator[Database]:
+    """The open transaction, else one of its own."""
+    if db.conn.in_transaction:
+        yield db
+        return
+    with transaction(db):
+        yield db
 
 
 def path_of(db: Database) -> Path:

@@ -205,6 +205,23 @@ def head(repo: Path) -> str | None:
     return commit_of(repo, "HEAD")
 
 
+def first_commit(repo: Path) -> str:
+    """The first commit of the work at HEAD, which every clone has; empty where there is none, or where it is not known:
+    no repository, or a clone without its whole history."""
+    answer = call(repo, "rev-list", "--max-parents=0", "--first-parent", "HEAD", allowed=(0, 128))
+    return answer.text if answer.status == 0 and is_complete(repo) else ""
+
+
+def first_commits(repo: Path) -> frozenset[str]:
+    """Every commit without parents that any reference or HEAD leads to."""
+    return frozenset(call(repo, "rev-list", "--max-parents=0", "--all", "HEAD", allowed=(0, 128)).text.split())
+
+
+def is_complete(repo: Path) -> bool:
+    """Whether the repository has its whole history: it is no shallow clone."""
+    return not (common_folder(repo) / "shallow").exists()
+
+
 def tree_of(repo: Path, commit: str) -> str:
     """The id of a commit's tree."""
     return _tree_of_id(repo, commit) if _FULL_ID.fullmatch(commit) else _tree_of(repo, commit)

@@ -11,7 +11,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.system import toolchains
 
 TEMPORARY_BYTES = 1 << 30
-"""How much a command can write to /tmp, which is memory."""
+"""How much a command can write to /tmp, and to each other folder in memory."""
 
 ETC = (
     *("alternatives", "ca-certificates", "ca-certificates.conf", "debian_version", "fonts", "gradle", "java", "jvm"),
@@ -37,7 +37,9 @@ class View:
     root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
     the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
     what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
-    makes its own.
+    makes its own. kept: files and folders that it sees and may not change, wherever they are; emptied: folders in whose
+    place it has one in memory, gone when it ends. stand_in: a folder that is shown at the place of `root` instead of
+    what lies there.
     """
 
     root: Path
@@ -49,6 +51,9 @@ class View:
     network: bool = False
     own_caches: bool = False
     is_git_writable: bool = False
+    kept: tuple[Path, ...] = ()
+    emptied: tuple[Path, ...] = ()
+    stand_in: Path | None = None
 
 
 def namespaces(view: View) -> list[str]:
@@ -69,7 +74,9 @@ def mounts(view: View) -> list[str]:
     words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
     words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
     for folder, how in sorted(_folders(view).items()):
-        words += [how, str(folder), str(folder)]
+        is_empty = how == "--tmpfs"
+        source = view.stand_in if view.stand_in and folder == view.root else folder
+        words += ["--size", str(TEMPORARY_BYTES), how, str(folder)] if is_empty else [how, str(source), str(folder)]
     for name, place in () if view.own_caches else toolchains.caches(os.environ):
         words += ["--ro-bind", str(place), str(place), "--ro-bind", str(place), str(view.home / name)]
     return words
@@ -107,4 +114,5 @@ def _folders(view: View) -> dict[Path, str]:
     git = view.root / ".git"
     if git.exists() and not git.is_symlink() and not view.is_git_writable:
         how[git] = "--ro-bind"
+    how |= dict.fromkeys(view.kept, "--ro-bind") | dict.fromkeys(view.emptied, "--tmpfs")
     return how | {view.private: "--bind"}

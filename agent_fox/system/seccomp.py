@@ -38,6 +38,13 @@ NETLINK, NETLINK_ROUTE = 16, 0
 SOCKETS = (socket.AF_UNIX, socket.AF_INET, socket.AF_INET6, NETLINK)
 """Of netlink only the part that lists network interfaces."""
 
+SET_USER_ID, CREATING = 0o4000, 0o100
+"""A mode bit that lets whoever runs a file become its owner, also outside of the sandbox; and the flag O_CREAT."""
+
+WITH_MODE = {"chmod": 1, "fchmod": 1, "fchmodat": 2, "fchmodat2": 2, "creat": 1, "mknod": 1, "mknodat": 2}
+OPENING = {"open": 1, "openat": 2}
+"""Calls that give a file its mode, by the argument that holds it; for those that open, by the one with the flags."""
+
 HIGHEST_FAMILY = 64
 LOW_HALF = 0xFFFFFFFF
 """Of an argument of 64 bits, those that the kernel looks at for an `int`."""
@@ -81,5 +88,10 @@ def _rules(
         yield errno.EPERM, "ioctl", condition(1, library.MASKED_EQ, LOW_HALF, request)
     for family in set(range(HIGHEST_FAMILY)) - set(SOCKETS):
         yield errno.EAFNOSUPPORT, "socket", condition(0, library.MASKED_EQ, LOW_HALF, family)
+    for name, at in WITH_MODE.items():
+        yield errno.EPERM, name, condition(at, library.MASKED_EQ, SET_USER_ID, SET_USER_ID)
+    for name, at in OPENING.items():
+        creating = condition(at, library.MASKED_EQ, CREATING, CREATING)
+        yield errno.EPERM, name, creating, condition(at + 1, library.MASKED_EQ, SET_USER_ID, SET_USER_ID)
     other_netlink = condition(0, library.MASKED_EQ, LOW_HALF, NETLINK), condition(2, library.NE, NETLINK_ROUTE)
     yield errno.EAFNOSUPPORT, "socket", *other_netlink

@@ -30,6 +30,11 @@ def artifacts_in(folder: Path) -> Path:
     return folder / "artifacts"
 
 
+def caches_in(folder: Path) -> Path:
+    """Where caches of build tools are kept that `verify` of a repository fills and reads, by profile."""
+    return folder / "caches"
+
+
 def file_name(name: str) -> str:
     """A node's id as part of a file name. Where more than colons is replaced, a digest tells `a b` from `a-b`."""
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)

@@ -10,7 +10,7 @@ import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
+from typing import get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
@@ -153,10 +153,16 @@ def _table_class(keys: Keys, model: type[BaseModel]) -> type[BaseModel]:
     found: type[BaseModel] = model
     inner: object = model
     for key in keys:
-        inner = found.model_fields[str(key)].annotation if inner is found else get_args(inner)[-1]
+        inner = _annotation(str(key), found) if inner is found else get_args(inner)[-1]
         if isinstance(inner, type) and issubclass(inner, BaseModel):
             found = inner
     return found
+
+
+def _annotation(key: str, table: type[BaseModel]) -> object:
+    """What may stand under a key of a table; one that is no field's is a name, where the table has those."""
+    field = table.model_fields.get(key)
+    return field.annotation if field is not None else get_args(get_type_hints(table)["__pydantic_extra__"])[-1]
 
 
 def _either(texts: list[str]) -> str:

@@ -147,6 +147,14 @@ Delivery = Done | Moot | Held | Retry | Unsure
 
 
 @runtime_checkable
+class Placed(Protocol):
+    """A tracker that can tell where it writes to; empty where not even that is known."""
+
+    @property
+    def place(self) -> str: ...
+
+
+@runtime_checkable
 class Tracker(Protocol):
     """Where issues go. Called outside the engine's transaction, never by two at a time for one tracker."""
 

@@ -134,6 +134,9 @@ class IssueFacts:
     known: tuple[str, ...] = ()
     """How what does hold of the spec is known, a line for each word."""
 
+    before_waiving: tuple[str, ...] = ()
+    """Commands without which nobody could sign anything here; empty where somebody is trusted to."""
+
 
 def places_in(text: str) -> tuple[Place, ...]:
     """Lines of code that an output names, as test runners, compilers and tracebacks write them; each once, in order.
@@ -211,13 +214,15 @@ def _changed_tests(facts: IssueFacts) -> str:
 def _changed_test(one: ChangedTest, facts: IssueFacts) -> str:
     reason = quoted(cut(one.reason, LONGEST_REQUIREMENT)) if one.reason else "No reason was stated."
     agree = f"agent-fox agree {one_line(facts.spec, LONGEST_TITLE)} {one_line(one.requirement, LONGEST_TITLE)}"
+    commands = "\n".join((*facts.before_waiving, agree))
     return "\n\n".join(
         (
             f"### {one_line(one.requirement, LONGEST_TITLE)}: {code(one.test)}",
             f"The committed test fails; the tests of the tree pass. The reason that was stated:\n\n{reason}",
             f"As it was committed:\n\n{fenced(cut(printable(one.before), LONGEST_EVIDENCE))}",
             f"As it is now:\n\n{fenced(cut(printable(one.after), LONGEST_EVIDENCE))}",
-            f"A person who agrees with the change signs for it:\n\n{fenced(agree, 'sh')}",
+            f"A person who agrees with the change signs for it{keys_first(facts.before_waiving)}:\n\n"
+            f"{fenced(commands, 'sh')}",
         )
     )
 
@@ -309,15 +314,22 @@ def _other_ways(facts: IssueFacts) -> str:
     open_ids = [one.requirement for one in facts.exhibits[:MOST_COMMANDS]]
     if not open_ids:
         return ""
-    commands = "\n".join(
+    waive = (
         f"agent-fox waive {one_line(name, LONGEST_TITLE)} --spec {one_line(facts.spec, LONGEST_TITLE)} "
         "--reason '...' --expires 30d"
         for name in open_ids
     )
+    commands = "\n".join((*facts.before_waiving, *waive))
     return (
         "Where the spec asks for the wrong thing, change its text: `agent-fox run` then reads it again by itself. "
-        f"Where it is to be accepted unproven, a person signs for that:\n\n{fenced(commands, 'sh')}\n\n"
+        f"Where it is to be accepted unproven, a person signs for that{keys_first(facts.before_waiving)}:\n\n"
+        f"{fenced(commands, 'sh')}\n\n"
     )
+
+
+def keys_first(commands: Sequence[str]) -> str:
+    """Why other commands stand above the one that signs."""
+    return ", once a key is made and trusted, which nobody's is where this was found" if commands else ""
 
 
 def _ids(ids: Sequence[str]) -> str:

@@ -22,7 +22,8 @@ def verb_of(call: Call) -> str:
 
 def go_report(call: Call, report: Path) -> Call:
     """What Go writes for programs takes the place of its text."""
-    if verb_of(call) != "test" or "-json" in call.argv:
+    own = call.argv[: call.argv.index("-args")] if "-args" in call.argv else call.argv
+    if verb_of(call) != "test" or "-json" in own:
         return call
     return _behind_verb(call, "-json")
 
@@ -38,8 +39,21 @@ def cargo_report(call: Call, report: Path) -> Call:
     """Cargo's text names every test, unless it is told to be quiet; one failed target doesn't hide the next."""
     if verb_of(call) not in ("test", "t"):
         return call
-    loud = replace(call, argv=tuple(word for word in call.argv if word not in _QUIET))
+    loud = replace(call, argv=_with_format_of_people(tuple(word for word in call.argv if word not in _QUIET)))
     return loud if "--no-fail-fast" in loud.argv else loud.with_more("--no-fail-fast")
+
+
+def _with_format_of_people(argv: tuple[str, ...]) -> tuple[str, ...]:
+    """The words without the form (`--format terse`) that libtest is told to write in, behind the double dash."""
+    at = argv.index("--") if "--" in argv else len(argv)
+    words = iter(argv[at:])
+    kept = []
+    for word in words:
+        if word == "--format":
+            next(words, None)
+        elif not word.startswith("--format="):
+            kept.append(word)
+    return (*argv[:at], *kept)
 
 
 def cargo_tests(call: Call, tests: Sequence[Case]) -> Call | None:

@@ -13,17 +13,23 @@ if TYPE_CHECKING:
     from agent_fox.verifier.calls import Call
     from agent_fox.verifier.cases import Case
 
-_NODE_REPORTER = Path(__file__).parent / "reporters" / "node_junit.mjs"
+_NODE_REPORTER = Path(__file__).resolve().parent / "reporters" / "node_junit.mjs"
+_VITEST_PLACES = ("--outputFile", "--outputFile.junit")
+_VITEST_JUNIT = (("--reporter", "junit"),)
+_MOCHA_REPORTERS = ("--reporter", "-R", "--reporter-option", "--reporter-options", "-O")
 _SPECIAL = regex(r"[.*+?^${}()|\[\]\\/-]")
 
 
 def node_report(call: Call, report: Path) -> Call:
-    """A second reporter beside the one that people read. In a script of npm it comes by the environment."""
+    """A reporter of ours before those of the command: Node pairs reporters and destinations in the order they come.
+
+    In a script of npm it comes by the environment, which Node reads first.
+    """
     own = (f"--test-reporter={_NODE_REPORTER.as_uri()}", f"--test-reporter-destination={report}")
     if any(word.startswith("--test-reporter") for word in (*call.argv, *call.script.split())):
-        options = (*_destination(call), *own)
+        options = (*own, *_destination(call))
     else:
-        options = ("--test-reporter=spec", "--test-reporter-destination=stdout", *own)
+        options = (*own, "--test-reporter=spec", "--test-reporter-destination=stdout")
     if not call.script:
         return call.with_options(*options)
     return replace(call, variables={**call.variables, "NODE_OPTIONS": " ".join(options)})
@@ -42,10 +48,13 @@ def node_tests(call: Call, tests: Sequence[Case]) -> Call | None:
 
 
 def jest_report(call: Call, report: Path) -> Call:
-    return call.with_more("--json", f"--outputFile={report}")
+    """Jest writes one report: one that the command asks for gives way to ours."""
+    return call.without("--json", valued=("--outputFile",)).with_more("--json", f"--outputFile={report}")
 
 
 def vitest_report(call: Call, report: Path) -> Call:
+    """Vitest takes any number of reporters, but one of each kind, and one place for each."""
+    call = call.without(valued=_VITEST_PLACES, words=_VITEST_JUNIT)
     has_reporter = any(word.startswith("--reporter") for word in (*call.argv, *call.script.split()))
     shown = () if has_reporter else ("--reporter=default",)
     return call.with_more(*shown, "--reporter=junit", f"--outputFile.junit={report}")
@@ -53,6 +62,7 @@ def vitest_report(call: Call, report: Path) -> Call:
 
 def mocha_report(call: Call, report: Path) -> Call:
     """Mocha has one reporter at a time: what people read is left out."""
+    call = call.without(valued=_MOCHA_REPORTERS)
     return call.with_more("--reporter", "xunit", "--reporter-option", f"output={report}")
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.calls import Call
     from agent_fox.verifier.cases import Case
 
-_RECORDING_UNITTEST = Path(__file__).parent / "reporters" / "unittest_junit.py"
+_RECORDING_UNITTEST = Path(__file__).resolve().parent / "reporters" / "unittest_junit.py"
 
 
 def pytest_report(call: Call, report: Path) -> Call:

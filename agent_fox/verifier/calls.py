@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
@@ -84,6 +84,24 @@ class Call:
             return replace(self, argv=(*self.argv[: self.end], *options, *self.argv[self.end :]))
         needs_dash = PurePath(self.argv[self.at]).name == "npm" and "--" not in self.argv
         return replace(self, argv=(*self.argv, *(("--",) if needs_dash else ()), *options))
+
+    def without(self, *flags: str, valued: Sequence[str] = (), words: Sequence[tuple[str, str]] = ()) -> Call:
+        """The same call without options of the tool: flags, those with a value, and those with this value alone.
+
+        What a script of npm says stays.
+        """
+        kept, left = list(self.argv[: self.at + 1]), list(self.argv[self.at + 1 :])
+        while left:
+            word = left.pop(0)
+            name, is_set, value = word.partition("=")
+            following = value if is_set else next(iter(left), "")
+            if word == "--":
+                left, kept = [], [*kept, word, *left]
+            elif name in valued or (name, following) in words:
+                left = left if is_set else left[1:]
+            elif word not in flags:
+                kept.append(word)
+        return replace(self, argv=tuple(kept))
 
 
 def call_of(argv: tuple[str, ...], workspace: Path | None = None) -> Call | None:

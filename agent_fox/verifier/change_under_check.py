@@ -13,12 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.system import git_objects
 from agent_fox.verifier.policy.git_change import change_of
 
 if TYPE_CHECKING:
+    from agent_fox.system import git_ignores
     from agent_fox.system.git_objects import Store
     from agent_fox.verifier.policy.values import Change
+else:
+    git_ignores = late_module("agent_fox.system.git_ignores")
 
 INSTALLED = ("node_modules", ".venv", "venv")
 
@@ -30,6 +34,15 @@ def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str,
     """
     with _looking_at(root, repo or root) as store:
         return tuple(change.path for change in _changes(store, base, root))
+
+
+def hidden_paths(root: Path, base: str) -> tuple[str, ...]:
+    """Untracked files that git hides although no `.gitignore` of commit `base` does; those of tools left out. Raises
+    GitError."""
+    with _looking_at(root, root) as store:
+        store.read_tree(base)
+        found = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
+        return tuple(sorted(path for path in found if not git_ignores.is_of_tools(path)))
 
 
 def change_since(root: Path, base: str) -> Change:

@@ -251,6 +251,7 @@ def _row(finding: Finding) -> dict[str, Any]:
         "expectation": asdict(verdict.expectation) if verdict.expectation else None,
         "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
         "test_files": list(verdict.tests),
+        "trials": asdict(verdict.trials) if verdict.trials else None,
         "artifact": finding.run.log if finding.run else "",
     }
 

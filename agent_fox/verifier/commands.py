@@ -18,13 +18,18 @@ LOG_LIMIT = 64 * 1024 * 1024  # bytes of it kept in a log file
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What commands are kept within. `readable`: folders that they may read beside the workspace."""
+    """What commands are kept within. `readable`: folders that they may read beside the workspace.
+
+    kept: what they may not change, in a sandbox; emptied: folders that they see empty there, and write for themselves.
+    """
 
     sandbox: SandboxMode = SandboxMode.OFF
     network: bool = False
     memory: int | None = None
     processes: int | None = None
     readable: tuple[Path, ...] = ()
+    kept: tuple[Path, ...] = ()
+    emptied: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,8 @@ def run_logged(
         network=bounds.network,
         writable=(place.workspace, place.caches) if place.caches else None,
         readable=bounds.readable,
+        kept=bounds.kept,
+        emptied=bounds.emptied,
     )
     with place.log.open("wb", buffering=0) as file:
         kept = Excerpt(OUTPUT_LIMIT, file)

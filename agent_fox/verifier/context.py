@@ -33,6 +33,7 @@ class RunContext:
     base: the commit (full id) that the change under check began at; empty where nobody said.
     files_changed: paths that differ from `base`, for dispositions.
     stated: the coder's own words about the change: reasons for tests that were changed.
+    caches: where caches of build tools stay between verifications; None: as long as the verifier.
     parsers: readers of logs, those of plugins included.
     """
 
@@ -55,6 +56,7 @@ class RunContext:
     base: str = ""
     files_changed: frozenset[str] = frozenset()
     stated: str = ""
+    caches: Path | None = None
     parsers: Parsers = field(default=BUILT_IN, repr=False)
 
 

@@ -190,6 +190,7 @@ MISSING_TOOL = _sign(
     r"Permission denied|EACCES",
     r"No compiler is provided|JAVA_HOME is not|JAVA_HOME environment|Unable to locate a Java|can't find crate for `",
     r"Missing required plugins: |Test environment \S+ cannot be found|Preset \S+ not found relative",
+    r"(?:Could not|Can't) find a (?:config file|root directory)",
     r"Module [^.\s/<]\S* in the \w+ option was not found|Cannot find dependency '",
     r"main class org\.gradle\.wrapper|GOCACHE is not defined|Executable doesn't exist at",
     r"^ModuleNotFoundError: No module named '(?:_?pytest|pluggy|coverage|mypy|black|ruff)'",

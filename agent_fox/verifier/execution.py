@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from time import time_ns
 from typing import TYPE_CHECKING
@@ -53,7 +53,11 @@ class Executed:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """Where a command runs: the attempt's context and store, a private folder, a limit, and who may stop it."""
+    """Where a command runs: the attempt's context and store, a private folder, a limit, and who may stop it.
+
+    copy: a copy of the workspace that it runs in. caches: a folder that it may write to beside the workspace, and the
+    variables that name caches of build tools in it.
+    """
 
     context: RunContext
     store: ArtifactStore
@@ -62,6 +66,13 @@ class Bench:
     seconds: float
     stop: threading.Event
     report: Report
+    copy: Path | None = None
+    caches: tuple[Path, Mapping[str, str]] | None = None
+
+    @property
+    def tree(self) -> Path:
+        """Where the files lie that it works on."""
+        return self.copy or self.context.root
 
     @property
     def reports(self) -> Path:
@@ -74,10 +85,10 @@ def execute(bench: Bench, prepared: Prepared, before: TreeState | None) -> Execu
     Raises SourceMissing where the workspace is gone, SandboxMissing where one is required and there is none.
     """
     scope = scope_of(bench.context, prepared.products)
-    tree = read_tree(bench.context.root, scope, before)
+    tree = read_tree(bench.tree, scope, before)
     since = time_ns() - _CLOCK_STEP
     end, log = _run(bench, prepared)
-    after = read_tree(bench.context.root, scope, tree)
+    after = read_tree(bench.tree, scope, tree)
     reports = tuple(_written(bench, prepared.reports, since))
     outcome = _read(bench, prepared, end, log, reports)
     is_reported = outcome.status is not Status.PASSED or _is_reported(bench, prepared, reports)
@@ -119,12 +130,14 @@ def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: flo
         cwd=prepared.cwd,
         root=context.root,
         private=bench.private,
-        environment=prepared.environment,
+        environment={**(bench.caches[1] if bench.caches else {}), **prepared.environment},
         limits=limits,
         network=prepared.network,
         own_caches=prepared.network,
         readable=(*context.readable, *prepared.readable),
         secrets=context.secrets,
+        writable=(context.root, bench.caches[0]) if bench.caches else None,
+        stand_in=bench.copy,
     )
 
 
@@ -161,7 +174,7 @@ def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:
     """The files that fit, are inside the workspace or the private folder, and were written since then."""
     found: dict[Path, None] = {}
     for glob in globs:
-        base = bench.private if Path(glob).is_absolute() else bench.context.root
+        base = bench.private if Path(glob).is_absolute() else bench.tree
         pattern = Path(glob).relative_to(base).as_posix() if Path(glob).is_absolute() else glob
         found |= dict.fromkeys(sorted(base.glob(pattern)))
     fresh = [path for path in found if _is_fresh(path, bench, since)]
@@ -169,7 +182,7 @@ def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:
 
 
 def _is_fresh(path: Path, bench: Bench, since: int) -> bool:
-    homes = (bench.context.root.resolve(), bench.private.resolve())
+    homes = (bench.tree.resolve(), bench.private.resolve())
     if path.is_symlink() or not any(path.resolve().is_relative_to(home) for home in homes):
         return False
     return path.is_file() and path.stat().st_ctime_ns >= since

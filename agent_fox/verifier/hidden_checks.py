@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.hidden import COMMAND, HiddenChecks, Reveal, with_hidden
 from agent_fox.core.verdict import Verdict, Word
-from agent_fox.verifier.hidden_files import digest_of, hidden_files
+from agent_fox.verifier.hidden_files import digest_of, hidden_files, unread
 from agent_fox.verifier.judging import Bench, Finding
 from agent_fox.verifier.mapping import Ownership
 from agent_fox.verifier.order import CheckOrder, Untested
-from agent_fox.verifier.proof.sides import copied
+from agent_fox.verifier.proof.sides import copied, is_test_side
 from agent_fox.verifier.sources import read_source
 
 if TYPE_CHECKING:
@@ -34,11 +34,27 @@ def judged(
     folder, reveal = Path(order.hidden), order.reveal
     files = hidden_files(folder)
     if not files:
-        return tuple(_without(one) for one in findings)
+        return tuple(_without(one, MISSING) for one in findings)
     claimed = {id: names for id in order.expected if (names := claiming(order, folder, files, id))}
     said = {one.verdict.requirement_id: one.verdict for one in _read(order, private, files, claimed, run)}
     found = {id: HiddenChecks(verdict, order.expected[id], digest_of(folder)) for id, verdict in said.items()}
-    return tuple(_joined(one, found.get(one.verdict.requirement_id), reveal, bench) for one in findings)
+    joined = tuple(_joined(one, found.get(one.verdict.requirement_id), reveal, bench) for one in findings)
+    why = _why_unread(folder)
+    return tuple(_without(one, why) if why and one.verdict.requirement_id not in claimed else one for one in joined)
+
+
+def _why_unread(folder: Path) -> str:
+    """That tests lie in the folder that are not read, so that they may be about any requirement; empty where none do.
+
+    Their names are a secret of the folder's owner: `hidden list` tells them.
+    """
+    reasons = sorted(why for name, why in unread(folder).items() if is_test_side(name))
+    kinds = ", ".join(dict.fromkeys(reasons))
+    return (
+        f"{len(reasons)} hidden checks could not be read ({kinds}): `agent-fox hidden list` names them"
+        if reasons
+        else ""
+    )
 
 
 def claiming(order: CheckOrder, folder: Path, files: Sequence[str], id: str) -> tuple[str, ...]:
@@ -94,10 +110,10 @@ def _joined(finding: Finding, found: HiddenChecks | None, reveal: Reveal, bench:
     return Finding(verdict, COMMAND if is_hidden else finding.command, None if is_hidden else finding.run)
 
 
-def _without(finding: Finding) -> Finding:
-    """Hidden checks were asked for, and there are none: what passes is not known to pass them."""
+def _without(finding: Finding, why: str) -> Finding:
+    """Hidden checks were asked for, and those about it are not there: what passes is not known to pass them."""
     verdict = finding.verdict
     if verdict.word is not Word.PASS:
         return finding
-    unknown = Verdict(verdict.requirement_id, Word.UNKNOWN, said="UNKNOWN", evidence=f"{MISSING}\n{verdict.evidence}")
+    unknown = Verdict(verdict.requirement_id, Word.UNKNOWN, said="UNKNOWN", evidence=f"{why}\n{verdict.evidence}")
     return replace(finding, verdict=unknown)

@@ -11,7 +11,7 @@ from agent_fox.system.git import GitError
 from agent_fox.verifier.change_under_check import change_since
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.failures import as_failures, as_warnings
-from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling
+from agent_fox.verifier.policy.values import PolicyContext, PolicyReport, Ruling, Severity
 from agent_fox.verifier.profiles.request import Request, Unavailable, Why
 from agent_fox.verifier.results import Disposed, Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.summing_up import errored, not_run
@@ -26,6 +26,7 @@ _STATUS = {
     Ruling.REASONS_WANTED: Status.FAILED,
     Ruling.UNKNOWN: Status.ERRORED,
 }
+_BROKEN = "the change leaves a file that cannot be parsed"
 
 
 def check_policy(context: RunContext) -> VerificationResult:
@@ -47,7 +48,7 @@ def result_of(report: PolicyReport, profile: str) -> VerificationResult:
     failures = as_failures(report)
     return VerificationResult(
         Tool.STATIC_POLICY,
-        _STATUS[report.verdict],
+        Status.FAILED if _is_only_broken(report) else _STATUS[report.verdict],
         profile,
         (),
         _summary(report),
@@ -58,8 +59,16 @@ def result_of(report: PolicyReport, profile: str) -> VerificationResult:
     )
 
 
+def _is_only_broken(report: PolicyReport) -> bool:
+    """Whether all that could not be looked into is what the change itself broke: a failure, which its author mends."""
+    unknown = [finding for finding in report.findings if finding.severity is Severity.UNKNOWN]
+    return report.verdict is Ruling.UNKNOWN and all(finding.is_broken for finding in unknown)
+
+
 def _disposed(failure: Failure) -> Disposed:
     """A finding goes back to the coder; what could not be looked into needs a person."""
+    if failure.kind is FailureKind.COMPILE_ERROR:
+        return Disposed(Disposition.REPAIRABLE, _BROKEN, repairable_by_agent=True)
     if failure.kind is FailureKind.UNKNOWN:
         return Disposed(Disposition.ENVIRONMENT, "the file cannot be looked into", requires_human=True)
     return Disposed(Disposition.POLICY, f"the change breaks the rule {failure.code}", repairable_by_agent=True)

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
-from agent_fox.core.markdown import how_many_fit, printable
+from agent_fox.core.markdown import how_many_fit, printable, without_our_tags
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.documents import ResultDocument, result_document
 
@@ -196,10 +196,8 @@ def _fitting(parts: Sequence[list[str]], room: int) -> list[list[str]]:
 
 
 def _safe(text: str, room: int) -> str:
-    """Without control characters, so that nothing printed can open or close an element; at most `room` long."""
-    clean = _clip(printable(text), room)
-    kept = how_many_fit((saxutils.escape(char) for char in clean), room)
-    return saxutils.escape(clean[:kept])
+    """Without control characters and tags of ours, so that nothing printed opens or closes one; at most `room` long."""
+    return _clip(without_our_tags(printable(text)), room)
 
 
 def _clip(text: str, room: int) -> str:

@@ -50,7 +50,9 @@ class CommandOrder:
     private: an empty folder of this command alone, for its HOME and TMPDIR. environment: added to the minimal one.
     writable: the only folders it may change (made if missing; those outside the workspace must exist), None for the
     whole workspace. readable: further folders that it sees. secrets: exact values that are masked in its output.
-    own_caches: it sees none of the machine's caches of packages, and makes its own.
+    own_caches: it sees none of the machine's caches of packages, and makes its own. kept: what it may not change,
+    in a sandbox; emptied: folders that it sees empty there, and whose content is gone with it. stand_in: a copy of
+    `root` that it runs in; in the sandbox it lies where `root` does, elsewhere beside it.
     """
 
     argv: tuple[str, ...]
@@ -64,6 +66,9 @@ class CommandOrder:
     readable: tuple[Path, ...] = ()
     secrets: tuple[str, ...] = field(default=(), repr=False)
     own_caches: bool = False
+    kept: tuple[Path, ...] = ()
+    emptied: tuple[Path, ...] = ()
+    stand_in: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +172,8 @@ def resolved(order: CommandOrder) -> CommandOrder:
         if order.writable is None
         else tuple(_writable(order.root, root, each) for each in order.writable),
         readable=tuple(folder.resolve() for folder in order.readable if folder.exists()),
+        kept=tuple(path.resolve() for path in order.kept if path.exists()),
+        emptied=tuple(folder.resolve() for folder in order.emptied if folder.is_dir()),
     )
 
 
@@ -215,16 +222,23 @@ def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxM
     tools = toolchains.folders(order.argv[0], order.cwd, environment)
     readable = (*order.readable, *(folder for folder in tools if not folder.is_relative_to(order.root)))
     home = order.private / "home"
-    own = (order.network, order.own_caches)
-    view = View(order.root, order.cwd, order.private, home, order.writable, readable, *own)
+    view = View(
+        order.root, order.cwd, order.private, home, order.writable, readable, order.network, order.own_caches,
+        kept=order.kept, emptied=order.emptied, stand_in=order.stand_in,
+    )  # fmt: skip
     with sandbox.enclosed(order.argv, view) as wrapped:
         yield wrapped
+
+
+def _standing(order: CommandOrder) -> Path:
+    """Where a command without a sandbox runs: in the copy of its workspace, where there is one."""
+    return order.stand_in / order.cwd.relative_to(order.root) if order.stand_in else order.cwd
 
 
 def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confinement, wrapped: Enclosed) -> Relayed:
     return Relayed(
         argv=wrapped.argv,
-        cwd=order.cwd,
+        cwd=order.cwd if wrapped.status is not None else _standing(order),
         environment=environment,
         time_limit=order.limits.seconds,
         grace=GRACE,

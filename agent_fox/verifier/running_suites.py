@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from threading import Event
 from time import time_ns
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition
+from agent_fox.system.sandbox import is_used
 from agent_fox.verifier.asking import with_report, with_tests
 from agent_fox.verifier.calls import Call, call_of
 from agent_fox.verifier.command_line import Command, CommandRefused, split_command
@@ -29,6 +32,7 @@ _BUILD_REPORTS = {
     "gradle": ("**/build/test-results/**/TEST-*.xml",),
 }
 _KEEPING = "agent_fox.verifier.kept_logs"
+_HOLDING = "agent_fox.verifier.held"
 REPORTERS = Path(__file__).parent / "reporters"
 _JOINED = {"PYTHONPATH": os.pathsep, "NODE_OPTIONS": " "}
 
@@ -38,6 +42,7 @@ class Ground:
     """Where commands run: the order's workspace or another tree, and a folder for what is theirs alone.
 
     `shared` holds caches of build tools, which all runs of one verification may use. `also`: what else may be read.
+    `stop`: where it is set, what runs here is ended.
     """
 
     order: CheckOrder
@@ -45,6 +50,7 @@ class Ground:
     private: Path
     shared: Path
     also: tuple[Path, ...] = ()
+    stop: Event | None = None
 
     def caches(self) -> Path:
         self.shared.mkdir(exist_ok=True)
@@ -91,10 +97,12 @@ def run_again(run: SuiteRun, ground: Ground, name: str) -> SuiteRun | None:
 def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, timeout: float) -> Attempt:
     private, globs = ground.folder(name), _globs(call, ground.order)
     own, place = private / OWN_REPORT, Place(ground.workspace, private, ground.caches())
-    asked, controls = with_controls(with_report(call, own), private / "controls") if call else (None, None)
+    asked, controls = (
+        with_controls(with_report(call, own), private / "controls", ground.workspace) if call else (None, None)
+    )
     before = _stamps(ground.workspace, globs)
     argv, started = asked.argv if asked else command.argv, time_ns()
-    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground))
+    ended = run_logged(argv, place, _variables(command, asked, ground), timeout, _bounds(ground), ground.stop)
     written = [path for path, stamp in _stamps(ground.workspace, globs).items() if before.get(path) != stamp]
     reports = ([own] if own.is_file() else []) + sorted(written)
     kept = _kept(ground.order, place.log, name, ended)
@@ -103,8 +111,13 @@ def attempt_of(command: Command, call: Call | None, ground: Ground, name: str, t
 
 def _bounds(ground: Ground) -> Bounds:
     order = ground.order
-    readable = tuple(Path(folder) for folder in order.readable)
-    return Bounds(order.sandbox, order.network, order.memory, order.processes, (*readable, *ground.also, REPORTERS))
+    lent = (*(Path(folder) for folder in order.readable), *ground.also)
+    own = Bounds(order.sandbox, order.network, order.memory, order.processes, (*lent, REPORTERS))
+    if order.network or not is_used(order.sandbox):
+        return own  # it may install; and outside of a sandbox nothing is held
+    held: tuple[Path, ...] = import_module(_HOLDING).held(ground.workspace)
+    emptied: tuple[Path, ...] = import_module(_HOLDING).emptied((*held, *lent))
+    return replace(own, kept=held, emptied=emptied)
 
 
 def _variables(command: Command, asked: Call | None, ground: Ground) -> Mapping[str, str]:

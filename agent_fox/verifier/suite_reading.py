@@ -99,11 +99,14 @@ def _without_controls(
     attempt: Attempt, cases: tuple[Case, ...], broken: tuple[Broken, ...]
 ) -> tuple[Attempt, tuple[Case, ...], Unattempted | None]:
     """The attempt and its tests as if there were no controls; and why nothing of the report counts, if so."""
-    if attempt.controls is None:
+    controls = attempt.controls
+    if controls is None:
         return attempt, cases, None
-    others, doubt = attempt.controls.taken_out(cases, [one.file for one in broken])
-    code = attempt.ended.exit_code
-    if attempt.controls.by_file and len(others) < len(cases):
+    others, doubt = controls.taken_out(cases, [one.file for one in broken])
+    code, lines = attempt.ended.exit_code, attempt.ended.output.splitlines(keepends=True)
+    shown = "".join(line for line in lines if controls.name not in line)
+    attempt = replace(attempt, ended=replace(attempt.ended, output=shown))
+    if controls.is_counted and len(others) < len(cases):
         if code == 0 and not doubt:
             doubt = "the exit code is 0, although tests of our own failed"
         if code == 1 and not broken and not any(case.outcome is Outcome.FAILED for case in others):

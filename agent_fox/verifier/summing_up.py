@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -38,14 +38,14 @@ def result_of_run(
     parsed = ran.outcome.parsed
     changes = tuple(change.shown for change in ran.changes)
     reasons = tuple(_own_failures(request.tool, prepared, ran, changes))
-    status = _status(ran, reasons)
+    status = _status(prepared, ran, reasons)
     failures = tuple(cleaned(failure, hidden) for failure in (*reasons, *parsed.failures))
     return VerificationResult(
         tool=request.tool,
         status=status,
         profile=profile,
         command=prepared.display,
-        summary=_summary(status, failures, parsed.summary, ran),
+        summary=_whole(_summary(status, failures, parsed.summary, ran), status, prepared),
         exit_code=ran.end.exit_code,
         seconds=round(ran.end.seconds, 3),
         started_at=ran.end.started_at,
@@ -138,13 +138,16 @@ def _shortened(text: str, hidden: Sequence[Path]) -> str:
     return text
 
 
-def _status(ran: Executed, reasons: Sequence[Failure]) -> Status:
-    """What the log and the exit code came to, unless something of ours speaks against a pass."""
+def _status(prepared: Prepared, ran: Executed, reasons: Sequence[Failure]) -> Status:
+    """What the log and the exit code came to, unless something of ours speaks against a pass.
+
+    A part of the work that passed is no pass of the whole.
+    """
     status = ran.outcome.status
     if ran.end.start_error or ran.end.cancelled:
         return Status.ERRORED
     if status is not Status.PASSED or not reasons:
-        return status
+        return Status.SKIPPED if status is Status.PASSED and prepared.missing else status
     return Status.FAILED if ran.changes else Status.ERRORED
 
 
@@ -190,6 +193,12 @@ def _summary(status: Status, failures: Sequence[Failure], tests: TestSummary | N
     first = failures[0]
     head = counts if counts and first.kind is FailureKind.TEST_FAILURE else _number(len(failures))
     return f"{head}; first: {place_of(first)}{_first_line(first.message)}"
+
+
+def _whole(summary: str, status: Status, prepared: Prepared) -> str:
+    """The summary, with what of the work was left undone."""
+    done = f"{PurePath(prepared.display[0]).name} passed" if status is Status.SKIPPED else summary
+    return f"{done}; not all of it ran: {prepared.missing}" if prepared.missing else summary
 
 
 def _number(failures: int) -> str:

@@ -8,13 +8,17 @@ from __future__ import annotations
 import itertools
 import tempfile
 import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.verdict import Disposition
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
+from agent_fox.verifier.build_caches import cache_of
+from agent_fox.verifier.build_copy import BuildCopy, TooLarge
 from agent_fox.verifier.context import Report, RunContext, unheard
 from agent_fox.verifier.disposing import Surroundings, disposed, end_of
 from agent_fox.verifier.execution import Bench, Executed, execute
@@ -30,7 +34,7 @@ from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable
 from agent_fox.verifier.profiles.skipping import refuse_skipping
-from agent_fox.verifier.results import Artifact, ArtifactKind, Tool, VerificationResult
+from agent_fox.verifier.results import Artifact, ArtifactKind, FailureKind, Tool, VerificationResult
 from agent_fox.verifier.running import OutsideWorkspace, Slots
 from agent_fox.verifier.source_watch import SourceMissing, TreeState
 from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.report import VerificationReport
 
 RESOLVE = Request(Tool.RESOLVE)
+_MISSING = (FailureKind.DEPENDENCY_RESOLUTION_FAILURE, FailureKind.ENVIRONMENT_FAILURE)
 
 
 class Verifier:
@@ -55,6 +60,9 @@ class Verifier:
         self._lock = threading.Lock()
         self._spent = 0.0
         self._tree: TreeState | None = None
+        self._copying = threading.Lock()
+        self._copy: BuildCopy | None = None
+        self._own_caches: tempfile.TemporaryDirectory[str] | None = None
 
     def profile(self) -> Profile:
         return self.context.profile
@@ -164,17 +172,44 @@ class Verifier:
             return not_run(request, prepared, self.context.profile.id)
         refuse_skipping(request.tool, prepared.argv, prepared.environment)
         before = read_contents(self.context.root) if request.tool.may_change_source else {}
-        ran = execute(replace(bench, seconds=min(bench.seconds, prepared.seconds)), prepared, self._tree)
+        bench = replace(bench, seconds=min(bench.seconds, prepared.seconds), caches=self._caches(request, bench))
+        if self.context.profile.policy.builds_in_copy and not request.tool.may_change_source:
+            ran, prepared = self._run_in_copy(bench, prepared)
+        else:
+            ran = execute(bench, prepared, self._tree)
+            self._tree = ran.tree
         self._remember(ran)
         kept = self._with_difference(bench, ran, before)
         return self._judged(bench, request, prepared, replace(ran, artifacts=kept))
+
+    def _caches(self, request: Request, bench: Bench) -> tuple[Path, Mapping[str, str]] | None:
+        """Caches for one command: the person's, or those of this verifier alone."""
+        if not self.context.profile.caches or request.tool is Tool.RESOLVE:
+            return None
+        with self._copying:
+            if self.context.caches is None and self._own_caches is None:
+                self._own_caches = tempfile.TemporaryDirectory(prefix="agent-fox-caches-", ignore_cleanup_errors=True)
+            place = self.context.caches or Path(self._own_caches.name if self._own_caches else "")
+            return cache_of(place, self.context.profile, bench.private if request.tool.runs_tests else None)
+
+    def _run_in_copy(self, bench: Bench, prepared: Prepared) -> tuple[Executed, Prepared]:
+        """Run in a copy of the workspace, one command at a time; where it is too large, in the workspace."""
+        with self._copying:
+            copy = self._copy = self._copy or BuildCopy()
+            try:
+                copy.refresh(bench.context.root)
+            except (TooLarge, OSError) as error:
+                noted = replace(prepared, notes=(*prepared.notes, f"no copy of the checkout was made: {error}"))
+                return execute(bench, noted, None), noted
+            return execute(replace(bench, copy=copy.folder), prepared, None), prepared
 
     def _prepared(self, request: Request, reports: Path) -> Prepared | Unavailable:
         context = self.context
         return prepare(context.profile, context.root, request, reports, advisories=context.advisories)
 
     def _judged(self, bench: Bench, request: Request, prepared: Prepared, ran: Executed) -> VerificationResult:
-        hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private))
+        copied = (self._copy.folder,) if self._copy else ()
+        hidden = replace(self._hidden, folders=(*self._hidden.folders, bench.private, *copied))
         result = result_of_run(request, prepared, ran, self.context.profile.id, hidden)
         around = Surroundings(
             self.context.files_changed,
@@ -182,7 +217,7 @@ class Verifier:
             tail=ran.tail,
             has_network=prepared.network,
         )
-        return disposed(result, end_of(ran.end, result), around)
+        return _with_remedy(disposed(result, end_of(ran.end, result), around), self.context.profile)
 
     def _with_difference(self, bench: Bench, ran: Executed, before: Contents) -> tuple[Artifact, ...]:
         """The artifacts, and where source was formatted the difference that this made."""
@@ -197,4 +232,13 @@ class Verifier:
     def _remember(self, ran: Executed) -> None:
         with self._lock:
             self._spent += ran.end.seconds
-            self._tree = ran.tree
+
+
+def _with_remedy(result: VerificationResult, profile: Profile) -> VerificationResult:
+    """Where a package is missing, what brings it stands beside the failure."""
+    is_missing = any(
+        failure.kind in _MISSING and one.disposition is Disposition.ENVIRONMENT
+        for failure, one in zip(result.failures, result.dispositions, strict=False)
+    )
+    note = (f"where a package is missing: {profile.remedy}",) if is_missing and profile.remedy else ()
+    return replace(result, notes=(*result.notes, *note))

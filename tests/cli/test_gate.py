@@ -32,6 +32,7 @@ def repo(tmp_path: Path) -> Path:
     sh(root, "git", "branch", "-M", "main")
     sh(root, "git", "checkout", "-q", "-b", "work")
     inputs(root)
+    sh(root, "git", "commit", "-q", "--allow-empty", "-m", "work")
     return root
 
 
@@ -54,6 +55,7 @@ def settle(root: Path, text: str) -> None:
     sh(root, "git", "checkout", "-q", "main")
     commit(root, {".agent-fox/config.toml": text})
     sh(root, "git", "checkout", "-q", "-B", "work")
+    sh(root, "git", "commit", "-q", "--allow-empty", "-m", "work")
 
 
 def gate(root: Path, *more: str, ends: int, task: str = "T1", **variables: str) -> dict[str, object]:
@@ -202,12 +204,12 @@ def test_a_base_that_is_not_there_and_no_repository_at_all_block(
 
 
 def test_a_commit_that_is_compared_with_itself_blocks(repo: Path) -> None:
-    ((check, severity, detail),) = findings(gate(repo, "--commit", "HEAD", ends=BLOCKED))
+    ((check, severity, detail),) = findings(gate(repo, "--commit", "HEAD~1", ends=BLOCKED))
     assert (check, severity) == ("input", "block")
-    assert "HEAD has nothing that main has not, and a gate that looked at nothing is no pass" in detail
+    assert "HEAD~1 has nothing that main has not, and a gate that looked at nothing is no pass" in detail
     commit(repo, {"a.py": "x"})
     assert findings(gate(repo, "--commit", "HEAD", ends=PASSED)) == []
-    assert "HEAD~1 has nothing" in findings(gate(repo, "--commit", "HEAD~1", ends=BLOCKED))[0][2]
+    assert "HEAD~2 has nothing" in findings(gate(repo, "--commit", "HEAD~2", ends=BLOCKED))[0][2]
 
 
 def test_a_first_commit_is_compared_with_no_files_at_all(repo: Path) -> None:
@@ -377,3 +379,35 @@ def test_a_state_file_that_is_gone_does_not_leave_the_word_to_the_files(repo: Pa
     assert "the ledger of this repository is gone: restore .agent-fox/state.db" in found[2]
     note.unlink()
     gate(repo, ends=PASSED, **state)
+
+
+def test_an_empty_change_is_no_pass_with_a_commit_or_without(repo: Path) -> None:
+    for more in ((), ("--commit", "HEAD")):
+        report = gate(repo, "--base", "HEAD", *more, ends=BLOCKED)
+        assert any("looked at nothing is no pass" in detail for _, _, detail in findings(report))
+    (repo / "more.txt").write_text("more\n")
+    gate(repo, "--base", "HEAD", ends=PASSED)
+
+
+@pytest.mark.parametrize("how", ["info/exclude", "core.excludesFile"])
+def test_what_the_base_does_not_hide_is_part_of_the_change(repo: Path, tmp_path: Path, how: str) -> None:
+    settle(repo, '[gate]\nallowed = ["work.txt"]\n')
+    rules = repo / ".git/info/exclude"
+    if how == "core.excludesFile":
+        rules = tmp_path.parent / f"{tmp_path.name}-rules"
+        sh(repo, "git", "config", "core.excludesFile", str(rules))
+    rules.write_text("evil.py\n__pycache__/\n*.json*\n")
+    write(repo, {"evil.py": "evil\n", "__pycache__/app.pyc": "1"})
+    found = [(check, detail) for check, _, detail in findings(gate(repo, ends=BLOCKED))]
+    assert found == [("off_scope_write", "Wrote outside allowed scope: evil.py")]
+
+
+@pytest.mark.parametrize("planted", ["outputs", "outputs/verification"])
+def test_no_report_is_written_through_a_planted_link(repo: Path, tmp_path: Path, planted: str) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (repo / planted).parent.mkdir(exist_ok=True)
+    (repo / planted).symlink_to(elsewhere)
+    done = start(repo, "gate", "--task-id", "T1", "--base", "main")
+    assert (done.returncode, list(elsewhere.iterdir())) == (MISTAKE, [])
+    assert f"{repo / planted}: it is a link" in done.stderr

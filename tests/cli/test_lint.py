@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.testing.worlds import run_cli
 from tests.cli.program import repository, said, start
 from tests.specs.lint.sarif_model import Log
 from tests.specs.lint.worlds import OTHER, ROWS, TASKS, write
@@ -169,3 +170,13 @@ def test_what_a_link_outside_leads_to_is_told_and_not_repaired(
 def test_text_of_a_spec_cannot_steer_the_terminal(root: Path) -> None:
     write(root, {"01_sum/tasks.md": TASKS + "    - _Requirements: 01-REQ-9.\x1b[31m1_\n"})
     assert "\x1b" not in start(root, "lint").stdout
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_a_report_is_printed_where_no_spec_is_found(tmp_path: Path, form: str) -> None:
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    done = run_cli(tmp_path, "lint", "--format", form)
+    document = json.loads(done.stdout)
+    found = document["findings"] if form == "json" else document["runs"][0]["results"]
+    assert (done.returncode, len(found)) == (1, 1)
+    assert done.stderr.startswith("agent-fox: no folder of specs in ")

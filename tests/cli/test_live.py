@@ -5,9 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import sqlite3
 import struct
 import subprocess
 import termios
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from rich.text import Text
 from agent_fox.cli.live import LiveScreen, big_bar, spec_rows
 from agent_fox.cli.story import Story
 from agent_fox.engine.account import Cost, Issue, RunAccount, RunningSession, SpecAccount
+from agent_fox.store.light import FORMATS
+from agent_fox.store.state import open_state
 from agent_fox.testing.worlds import Req, World, environment, program
 
 SPECS = (
@@ -122,3 +126,23 @@ def test_a_dumb_terminal_or_no_colour_gets_plain_lines(tmp_path: Path, variables
     assert code == 0
     assert "\x1b" not in text
     assert "01_a:1  attempt 1 landed" in text
+
+
+def test_a_state_that_is_just_being_migrated_is_waited_for_without_a_word(tmp_path: Path) -> None:
+    """The screen reads while the run brings the file up to date: what it could not read then is no news later."""
+    path = tmp_path / ".agent-fox" / "state.db"
+    open_state(path).close()
+    screen = LiveScreen(Story(tmp_path, 3), ceiling_usd=None)
+    with closing(sqlite3.connect(path)) as older:
+        older.execute("PRAGMA user_version = 3")
+        older.commit()
+        screen.refresh()
+        assert (screen.said, screen.trouble) == ("", "")
+        older.execute(f"PRAGMA user_version = {FORMATS + 1}")
+        older.commit()
+        screen.refresh()
+        assert "written by a newer agent-fox" in screen.trouble
+        older.execute(f"PRAGMA user_version = {FORMATS}")
+        older.commit()
+    screen.refresh()
+    assert screen.trouble == ""

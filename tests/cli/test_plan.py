@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from agent_fox.testing.worlds import run_cli
 from tests.cli.program import repository, said, start
 
 REQUIREMENTS = """# Requirements
@@ -169,3 +171,24 @@ def test_what_only_says_what_is_there_has_nothing_to_prove(root: Path) -> None:
     lines = start(root, "plan").stdout.splitlines()
     assert "notes (openspec): 1 requirement, says what is there: nothing is planned" in lines
     assert lines[-1].startswith("2 specs, 5 nodes, 2 to prove")
+
+
+def test_what_nobody_owns_and_what_is_a_detail_stand_below_the_nodes(tmp_path: Path) -> None:
+    folder = tmp_path / ".agent-fox" / "specs" / "02_a"
+    folder.mkdir(parents=True)
+    (folder / "requirements.md").write_text(
+        "### 02-REQ-1: T\n\n1. [02-REQ-1.1] THE a SHALL b.\n2. [02-REQ-1.2] THE c SHALL d.\n3. THE e SHALL f.\n"
+    )
+    (folder / "tasks.md").write_text("- [ ] 1. Build\n  - _Requirements: 02-REQ-1.1_\n- [ ] 2. Polish\n")
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    lines = [line.strip() for line in run_cli(tmp_path, "plan").stdout.splitlines()]
+    assert (
+        '1 detail without an id, part of the text of 02-REQ-1 (1); [specs] bare_criteria = "required" asks for a '
+        "verdict on each"
+    ) in lines
+    assert (
+        "1 of 2 without an owner: no task names 02-REQ-1.2; where they fail, the last group is blamed: 2. Polish"
+    ) in lines
+    (spec,) = json.loads(run_cli(tmp_path, "plan", "--json").stdout)["specs"]
+    assert (spec["unowned"], spec["blamed_for_unowned"]) == (["02-REQ-1.2"], [2])
+    assert spec["requirements"][0]["details"] == ["THE e SHALL f."]

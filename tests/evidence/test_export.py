@@ -105,7 +105,7 @@ def edited(text: str) -> str:
     """The line with one digit of its content changed, in the same signed envelope."""
     envelope = json.loads(text)
     payload = base64.b64decode(envelope["payload"])
-    changed = payload.replace(b'"format":1', b'"format":2')
+    changed = payload.replace(b'"format":2', b'"format":1')
     assert changed != payload
     return (
         json.dumps({**envelope, "payload": base64.b64encode(changed).decode()}, sort_keys=True, separators=(",", ":"))

@@ -131,7 +131,7 @@ def test_a_waiver_that_would_not_count_is_not_kept(db: Database, grounds: Ground
     with pytest.raises(WaiverRefused, match="another repository; nothing was granted"), transaction(db):
         granting.keep(db, grounds, NOW, granting.sign_with_key(said, private(alice)))
     assert db.execute("SELECT count(*) FROM waivers").fetchone() == (0,)
-    assert db.execute("SELECT count(*) FROM ledger").fetchone() == (0,)
+    assert db.execute("SELECT count(*) FROM ledger WHERE kind <> 'rows'").fetchone() == (0,)
 
 
 def test_time_does_not_go_back_behind_the_ledger(db: Database, grounds: Grounds, alice: Person) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from agent_fox.review.answer import Nok, Ok, Unreadable, read_answer
@@ -99,3 +101,10 @@ def test_an_escaped_ok_in_the_change_is_one_too() -> None:
 def test_output_that_is_made_to_be_slow_to_read_is_no_answer(output: str) -> None:
     """With a pattern that tries every way there is, each of these takes longer than anybody waits."""
     assert isinstance(read_answer(output, "", MARK), Unreadable)
+
+
+@pytest.mark.parametrize("remark", ["the tests are missing", "looks good"])
+def test_an_ok_with_a_remark_beside_it_is_no_answer(remark: str) -> None:
+    found = read_answer(json.dumps({"status": "OK", "feedback": remark}), "", "m")
+    assert isinstance(found, Unreadable)
+    assert remark in found.why

@@ -224,9 +224,10 @@ def test_who_hides_a_file_by_the_repositorys_own_rules_is_told_of(root: Path) ->
     repo = registered(root)
     (root / ".git" / "info" / "exclude").write_text("hidden.py\n")
     (root / "hidden.py").write_text("h = 1\n")
-    assert not change(repo).is_changed
+    hidden = "added hidden.py (hidden from git by rules that are not committed)"
+    assert change(repo).names == (hidden, IGNORES_CHANGED)
     (root / "app.py").write_text("x = 2\n")
-    assert change(repo).names == ("modified app.py", IGNORES_CHANGED)
+    assert change(repo).names == ("modified app.py", hidden, IGNORES_CHANGED)
 
 
 def test_a_name_that_is_no_text_is_shown_as_what_can_be_printed(root: Path) -> None:
@@ -398,3 +399,77 @@ def test_a_linked_worktree_is_looked_at_by_itself(root: Path, tmp_path: Path) ->
     assert not change(repo).is_changed
     (tmp_path / "other" / "app.py").write_text("x = 3\n")
     assert change(repo).names == ("modified app.py",)
+
+
+PERSONAL = ("info/exclude", "core.excludesFile", "a .gitignore that nobody committed")
+
+
+def hide(root: Path, how: str, rules: str, home: Path) -> None:
+    """Tell git to hide files by rules that are in no commit."""
+    if how == "info/exclude":
+        (root / ".git/info/exclude").write_text(rules)
+    elif how == "core.excludesFile":
+        (home / "ignored").write_text(rules)
+        git(root, "config", "core.excludesFile", str(home / "ignored"))
+    else:
+        (root / "sub").mkdir()
+        (root / "sub/.gitignore").write_text("*\n")
+        (root / ".gitignore").write_text(f"build/\n{rules}")
+
+
+@pytest.mark.parametrize("how", PERSONAL)
+def test_only_committed_rules_hide_a_file_from_the_reviewer(root: Path, tmp_path: Path, how: str) -> None:
+    repo = registered(root)
+    hide(root, how, "evil.py\n", tmp_path)
+    (root / "evil.py").write_text("evil = 1\n")
+    (root / "build").mkdir()
+    (root / "build/app.o").write_text("object")
+    found = change(repo)
+    assert "\n+evil = 1\n" in found.diff
+    assert "added evil.py (hidden from git by rules that are not committed)" in found.names
+    assert not any("build/" in name for name in found.names)
+
+
+def test_rules_of_a_folder_hold_there_and_below(root: Path) -> None:
+    (root / "a/b").mkdir(parents=True)
+    (root / "a/.gitignore").write_text("*.log\n/top.txt\n!keep.log\nb/only.py\n# no rule\n\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "rules")
+    repo = registered(root)
+    for name in ("a/x.log", "a/b/y.log", "a/top.txt", "a/b/top.txt", "a/keep.log", "a/b/only.py", "a/only.py", "x.log"):
+        (root / name).write_text("1\n")
+    (root / ".git/info/exclude").write_text("*\n")
+    added = {name.split()[1] for name in change(repo).names if name.startswith("added")}
+    assert added == {"a/b/top.txt", "a/keep.log", "a/only.py", "x.log"}
+
+
+def test_what_lay_there_hidden_before_the_task_is_named_and_not_sent(root: Path) -> None:
+    (root / ".git/info/exclude").write_text("notes.txt\nother.txt\n")
+    (root / "notes.txt").write_text("private\n")
+    (root / "other.txt").write_text("private too\n")
+    repo = registered(root)
+    (root / "app.py").write_text("x = 2\n")
+    (root / "other.txt").write_text("changed\n")
+    found = change(repo)
+    assert "private" not in found.diff
+    assert "+changed" in found.diff
+    assert any(name.startswith("added notes.txt (not shown: it lay there, hidden from git") for name in found.names)
+
+
+def test_hidden_caches_of_tools_are_counted_only_and_their_change_is_none(root: Path) -> None:
+    (root / ".git/info/exclude").write_text("__pycache__/\n")
+    repo = registered(root)
+    (root / "app.py").write_text("x = 2\n")
+    before = fingerprint_of(repo, SMALL)
+    (root / "__pycache__").mkdir()
+    (root / "__pycache__/app.pyc").write_bytes(b"1")
+    assert "(1 file in caches of tools, hidden from git by rules that are not committed)" in change(repo).names
+    assert fingerprint_of(repo, SMALL) == before
+
+
+def test_a_new_text_that_is_too_large_to_be_shown_is_told_apart_from_what_nobody_can_show(root: Path) -> None:
+    (root / "data.csv").write_text("1,2\n" * 1000)
+    repo = registered(root)
+    (root / "large.py").write_text("x = 1\n" * 1000)
+    (root / "picture.png").write_bytes(b"\0" * 5000)
+    assert change(repo).unread == ("large.py (6,000 bytes)",)

@@ -50,7 +50,7 @@ def stands(at: Desk, task: str) -> Standing:
 def documents(at: Desk) -> list[dict[str, object]]:
     db: Database = read_state(at.state)
     try:
-        return [dict(kept.document) for kept in records(db)]
+        return [dict(kept.document) for kept in records(db, "kind = 'review'")]
     finally:
         db.close()
 

@@ -305,6 +305,27 @@ def test_cleaning_up_leaves_nothing_and_can_be_repeated(repo: Path) -> None:
     assert git.commit_of(repo, launch_ref(order.launch)) is None
 
 
+DIES_BEFORE_THE_FOLDER_GOES = """
+import os, pickle, sys
+from agent_fox.session.session_lifecycle import clean_up
+sys.addaudithook(lambda event, given: os._exit(9) if event == "shutil.rmtree" else None)
+clean_up(pickle.load(open(sys.argv[1], "rb")))
+"""
+
+
+def test_killed_while_it_cleans_up_it_leaves_the_folder_by_which_it_is_found_and_no_reference(
+    repo: Path, tmp_path: Path
+) -> None:
+    order = make_order(repo, agent=shell("echo x > src/app.py"))
+    run(order)
+    (tmp_path / "order").write_bytes(pickle.dumps(order))
+    done = subprocess.run([sys.executable, "-c", DIES_BEFORE_THE_FOLDER_GOES, tmp_path / "order"], check=False)
+    assert (done.returncode, order.state.exists()) == (9, True)
+    assert git.commit_of(repo, launch_ref(order.launch)) is None
+    clean_up(order)
+    assert not order.state.exists()
+
+
 def test_the_persons_checkout_index_and_branches_stay_as_they_are(repo: Path) -> None:
     (repo / "README.md").write_text("being edited\n")
     (repo / "untracked.txt").write_text("mine\n")

@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.core.graph import EdgeKind
 from agent_fox.core.ids import Archetype
-from agent_fox.core.spec import Spec, TaskState
+from agent_fox.core.spec import BareCriteria, Spec, TaskState
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs
 
@@ -53,6 +53,17 @@ def test_groups_agree(case: dict[str, Any]) -> None:
 def test_dependencies_agree(case: dict[str, Any]) -> None:
     read = [{"spec": d.spec, "from_group": d.from_group, "to_group": d.to_group} for d in spec_of(case).dependencies]
     assert read == case["dependencies"]
+
+
+def test_every_criterion_of_the_data_broker_is_accounted_for() -> None:
+    """57 stand there: 31 with ids, and 26 without, which are in the texts of the requirements that they are about."""
+    specs, _ = read_specs(DATA / "parking-fee-service", DATA)
+    spec = next(spec for spec in specs if spec.name == "02_data_broker")
+    details = [(requirement, detail) for requirement in spec.requirements for detail in requirement.details]
+    assert (len(spec.expected), len(details)) == (31, 26)
+    assert all(detail in part.text for requirement, detail in details for part in requirement.criteria)
+    required, _ = read_specs(DATA / "parking-fee-service", DATA, bare=BareCriteria.REQUIRED)
+    assert len(next(spec for spec in required if spec.name == "02_data_broker").expected) == 57
 
 
 def test_nine_real_specs_make_83_nodes() -> None:

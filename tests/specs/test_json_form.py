@@ -332,3 +332,11 @@ def test_groups_of_the_second_version_stand_where_their_titles_stand(tmp_path: P
     where, _, number = spec.places["group 2"].rpartition(":")
     assert where == "specs/05_app/tasks.json"
     assert "Untie them" in lines[int(number) - 1]
+
+
+def test_a_group_that_stands_twice_is_kept_under_another_number_and_said(tmp_path: Path) -> None:
+    groups = [{"id": 1, "title": "A"}, {"id": 1, "title": "B"}, {"id": 2, "title": "C"}]
+    spec, problems = read_one(folder(tmp_path, tasks={"task_groups": groups}))
+    assert [(group.number, group.title) for group in spec.groups] == [(1, "A"), (3, "B"), (2, "C")]
+    (said,) = [problem for problem in problems if "stands twice" in problem.what]
+    assert said.severity is Severity.WARNING

@@ -56,6 +56,7 @@ def test_the_whole_document(tmp_path: Path) -> None:
                         "text": "",
                         "criteria": ["01-REQ-1.1"],
                         "edge_cases": [],
+                        "details": [],
                         "parts": [
                             {"id": "01-REQ-1.1", "text": TEXT, "version": text_version(TEXT)},
                         ],
@@ -66,6 +67,8 @@ def test_the_whole_document(tmp_path: Path) -> None:
                 "implied": [],
                 "withdrawn": [],
                 "owners": {"01-REQ-1.1": []},
+                "unowned": ["01-REQ-1.1"],
+                "blamed_for_unowned": [2],
                 "test_commands": {},
             }
         ],

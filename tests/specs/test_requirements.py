@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.core.spec import Severity
+from agent_fox.core.spec import BareCriteria, Severity
 from agent_fox.specs.requirements import ReadRequirements, read_requirements
 from tests.specs.worlds import markdown
 
@@ -189,3 +189,74 @@ def test_a_table_that_is_not_about_changes_takes_nothing_back() -> None:
 
 def test_an_empty_file_has_no_requirements() -> None:
     assert read("").requirements == ()
+
+
+CLOSED = """### 07-REQ-1: T
+
+1. THE a SHALL b. `07-REQ-1.1`
+2. [07-REQ-1.2] THE c SHALL d as in `07-REQ-1.1`.
+3. THE text
+   SHALL wrap. `07-REQ-1.3`
+4. THE id SHALL stand
+   alone.
+   `07-REQ-1.4`
+
+**Edge Cases:**
+
+- IF it fails, THEN THE a SHALL stop. (07-REQ-1.E1)
+"""
+
+
+def test_an_id_may_stand_at_the_end_of_its_item() -> None:
+    found = read(CLOSED)
+    assert [(part.id, part.text) for part in found.requirements[0].parts] == [
+        ("07-REQ-1.1", "THE a SHALL b."),
+        ("07-REQ-1.2", "THE c SHALL d as in `07-REQ-1.1`."),
+        ("07-REQ-1.3", "THE text SHALL wrap."),
+        ("07-REQ-1.4", "THE id SHALL stand alone."),
+        ("07-REQ-1.E1", "IF it fails, THEN THE a SHALL stop."),
+    ]
+    assert (found.problems, [*found.implied]) == ((), [])
+
+
+def test_an_id_at_the_end_needs_no_heading_with_an_id() -> None:
+    found = read(
+        "## Locks\n\n1. THE a SHALL b. `07-REQ-1.1`\n2. THE a SHALL c. `07-REQ-1.2`\n- THE d. **07-REQ-2.1**\n"
+    )
+    assert ids(found) == {"07-REQ-1": (["07-REQ-1.1", "07-REQ-1.2"], []), "07-REQ-2": (["07-REQ-2.1"], [])}
+
+
+BARE = """### 07-REQ-1: T
+
+**Requirements:**
+
+- [07-REQ-1.1] THE a SHALL b.
+- [07-REQ-1.2] THE c SHALL d.
+
+**Acceptance Criteria:**
+
+1. THE x SHALL y.
+2. THE z SHALL w.
+
+**Edge Cases:**
+
+- [07-REQ-1.E1] IF it fails, THEN THE a SHALL stop.
+"""
+
+
+def test_criteria_without_ids_beside_others_are_details_in_the_text_of_each() -> None:
+    (own,) = read(BARE).requirements
+    details = "Details of 07-REQ-1:\n- THE x SHALL y.\n- THE z SHALL w."
+    assert own.details == ("THE x SHALL y.", "THE z SHALL w.")
+    assert [(part.id, part.text) for part in own.parts] == [
+        ("07-REQ-1.1", f"THE a SHALL b.\n{details}"),
+        ("07-REQ-1.2", f"THE c SHALL d.\n{details}"),
+        ("07-REQ-1.E1", "IF it fails, THEN THE a SHALL stop."),
+    ]
+
+
+def test_criteria_without_ids_get_the_next_numbers_where_that_is_asked_for() -> None:
+    found = read_requirements(markdown(BARE), "07", BareCriteria.REQUIRED)
+    (own,) = found.requirements
+    assert [part.id for part in own.parts] == ["07-REQ-1.1", "07-REQ-1.2", "07-REQ-1.3", "07-REQ-1.4", "07-REQ-1.E1"]
+    assert (own.details, sorted(found.implied)) == ((), ["07-REQ-1.3", "07-REQ-1.4"])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from agent_fox.core.spec import Criterion, Group, Requirement, Severity, Spec
+from agent_fox.specs.reader import read_specs
 from agent_fox.specs.soundness import soundly_named, unsound
 
 SPEC = Spec("a", "plain", "specs/a.md", requirements=(Requirement("1", "A", "", (Criterion("1.1", "a"),)),))
@@ -65,3 +67,37 @@ def test_a_requirement_may_be_called_as_its_one_part_is() -> None:
     assert list(unsound([Spec("a", "p", "a", requirements=(alone,))], ())) == []
     assert list(unsound([Spec("a", "p", "a", requirements=(alone, alone))], ())) != []
     assert list(unsound([Spec("a", "p", "a", requirements=(Requirement("FR-1", "A"),) * 2)], ())) != []
+
+
+BOXES = {
+    "agent-fox": ("02_a", "- [ ] Build\n- [x] Test\n"),
+    "kiro": ("auth", "## Notes\n\n- [ ] 1. Build\n- [x] 2. Test\n"),
+    "spec-kit": ("001-a", "## Example gallery\n\n- [ ] Build\n- [x] Test\n"),
+}
+REQUIREMENTS = {
+    "agent-fox": ("requirements.md", "### 02-REQ-1: T\n\n1. [02-REQ-1.1] THE a SHALL b.\n"),
+    "kiro": ("requirements.md", "### Requirement 1\n\n#### Acceptance Criteria\n\n1. WHEN a THEN b SHALL c\n"),
+    "spec-kit": ("spec.md", "# F\n\n## Requirements\n\n- **FR-001**: The shop MUST sell.\n"),
+}
+
+
+@pytest.mark.parametrize("dialect", BOXES)
+def test_boxes_without_any_group_are_an_error_with_the_first_of_them(tmp_path: Path, dialect: str) -> None:
+    name, tasks = BOXES[dialect]
+    folder = tmp_path / "specs" / name
+    folder.mkdir(parents=True)
+    document, text = REQUIREMENTS[dialect]
+    (folder / document).write_text(text)
+    (folder / "tasks.md").write_text(tasks)
+    (spec,), problems = read_specs(tmp_path / "specs", tmp_path)
+    assert (spec.dialect, spec.groups) == (dialect, ())
+    (said,) = [problem for problem in problems if problem.severity is Severity.ERROR]
+    line = 1 + tasks.split("\n").index(next(row for row in tasks.split("\n") if "[ ]" in row))
+    assert (said.where, said.spec) == (f"specs/{name}/tasks.md:{line}", name)
+    assert said.what.startswith("2 boxes, and no task group among them")
+
+
+def test_requirements_without_tasks_are_no_error_whatever_boxes_they_have(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_text("# Spec: A\n\n## Requirements\n\n- [ ] THE a SHALL b.\n")
+    _, problems = read_specs(tmp_path, tmp_path)
+    assert [problem.what for problem in problems if problem.severity is Severity.ERROR] == []

@@ -155,10 +155,35 @@ def test_nothing_dangles_where_the_spec_has_no_requirements_at_all() -> None:
     assert read_tasks(markdown(text), index_of([], "03"), text).problems == ()
 
 
-def test_a_doubled_group_is_an_error_that_names_both_lines() -> None:
-    (problem,) = read("- [ ] 1. A\n- [ ] 1. B\n").problems
-    assert problem.severity is Severity.ERROR
-    assert "lines 1 and 2" in problem.what
+def test_a_doubled_group_is_kept_under_another_number_and_said() -> None:
+    found = read("- [ ] 1. A\n- [ ] 1. B\n- [ ] 2. C\n")
+    assert [(group.number, group.title) for group in found.groups] == [(1, "A"), (3, "B"), (2, "C")]
+    (problem,) = found.problems
+    assert problem.severity is Severity.WARNING
+    assert problem.what == "group 1 stands twice, first in line 1: this one is known as group 3 here. Renumber one"
+
+
+@pytest.mark.parametrize(
+    "title", ["Tasks: Checkbox component", "Overview of a notes app", "Legend", "Testing commands"]
+)
+def test_the_title_of_a_file_hides_no_group(title: str) -> None:
+    assert [group.number for group in read(f"# {title}\n\n- [ ] 1. A\n- [ ] 2. B\n").groups] == [1, 2]
+
+
+@pytest.mark.parametrize("heading", ["Checkbox rendering", "Notes app", "Examples gallery"])
+def test_a_heading_below_which_the_numbers_go_on_is_about_tasks(heading: str) -> None:
+    found = read(f"# T\n\n## Core\n\n- [ ] 1. A\n\n## {heading}\n\n- [ ] 2. B\n")
+    assert [group.number for group in found.groups] == [1, 2]
+    assert found.problems == ()
+
+
+@pytest.mark.parametrize("heading", ["Legend", "Checkbox states", "Task status legend", "Notes"])
+def test_samples_are_no_groups_and_those_with_numbers_of_their_own_are_named(heading: str) -> None:
+    found = read(f"# T\n\n## {heading}\n\n- [ ] 1. Open\n- [x] 9. Done\n\n## Tasks\n\n- [ ] 1. A\n")
+    assert [(group.number, group.title) for group in found.groups] == [(1, "A")]
+    assert [problem.what.partition(":")[0] for problem in found.problems] == [
+        "task 9 stands below a heading that holds no tasks"
+    ]
 
 
 def test_headings_are_groups_where_no_boxes_are() -> None:

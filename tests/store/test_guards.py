@@ -33,6 +33,7 @@ MAY_CHANGE = {
     "verification_results": {"superseded_by"},
     "sessions": {"base_commit", "landed_commit", "is_landed"},
     "runs": {"ended_at", "status", "exit_code", "reason", "tip_commit", "seconds", "required_state"},
+    "ledger_repository": {"root"},
     "outbox": {*("note", "tries", "witness", "not_before", "updated_at", "readings", "sent_at", "is_in_doubt")},
     "plan_nodes": {
         *("id", "group_number", "title", "position", "is_optional", "is_ticked", "retry_predecessor"),
@@ -40,7 +41,7 @@ MAY_CHANGE = {
     },
 }
 """What may still change about a row of `fill`, whose sessions have ended and whose issue is delivered."""
-APPEND_ONLY = guards.APPEND_ONLY | evidence_tables.APPEND_ONLY
+APPEND_ONLY = guards.APPEND_ONLY | evidence_tables.APPEND_ONLY | {"ledger_repository": (guards.Key(("only",)),)}
 TABLES = sorted(APPEND_ONLY)
 Rows = list[tuple[object, ...]]
 

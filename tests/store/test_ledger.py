@@ -25,6 +25,7 @@ from agent_fox.core.evidence import (
 )
 from agent_fox.store import ledger
 from agent_fox.store.ledger import Tip, append, records, tip_of
+from agent_fox.store.repository import known
 from agent_fox.store.state import transaction
 from tests.store.world import AT, SPEC, fill, state, stranger, writing
 
@@ -64,7 +65,7 @@ def test_a_record_is_read_back_as_it_was_written(tmp_path: Path) -> None:
     with writing(tmp_path) as db:
         append(db, [RECORD], SPEC)
         (kept,) = records(db, "address = ?", [f"{SPEC}/R1"])
-        assert kept.document == content_of(RECORD)
+        assert kept.document == content_of(replace(RECORD, repository=known(db)))
         columns = (kept.kind, kept.spec_name, kept.version, kept.status, kept.tree, kept.at)
         assert columns == ("verdict", SPEC, "v1", "PASS", "tree", AT)
         assert list(records(db, "address = ?", ["other"])) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 
@@ -10,7 +12,9 @@ from sqlite_utils import Database
 
 from agent_fox.core.ids import Ticket
 from agent_fox.core.judgement import Counted, PastReading
+from agent_fox.core.proof import Trials, Tried
 from agent_fox.core.verdict import Disposition, Signal, Verdict, Word
+from agent_fox.engine.history import unclear_after_fail
 from agent_fox.store import records
 from agent_fox.store.records import DecisionRow, NewDecision
 from tests.store.world import AT, SPEC, VERIFIER, add_nodes, counted, decide, fill_in, origin, report, writing
@@ -161,3 +165,28 @@ def test_a_decision_comes_back_as_it_was_recorded(tmp_path: Path) -> None:
             ),
         ]
         assert records.decisions_of_spec(db, "other") == []
+
+
+def test_what_was_tried_stands_in_the_record_of_its_verdict_alone(tmp_path: Path) -> None:
+    tried = (
+        Tried("false twin", "failed"),
+        Tried("broken", "killed", "the value is changed", "cart.py", 3, "test_total"),
+    )
+    trials = Trials("discriminates", "red", "c" * 40, 4, is_recalled=False, tried=tried)
+    verdicts = {part: counted(part, PASS) for part in ("R1", "R2")}
+    with_trials = replace(verdicts["R1"], verdict=replace(verdicts["R1"].verdict, trials=trials))
+    with writing(tmp_path) as db:
+        add_nodes(db, VERIFIER)
+        records.store_verdicts(db, origin(decide(db)), verdicts | {"R1": with_trials}, {})
+        sql = "SELECT json_extract(content, '$.body.trials') FROM ledger WHERE kind = 'verdict' ORDER BY position"
+        first, second = (row[0] for row in db.execute(sql))
+    assert (json.loads(first), second) == (json.loads(json.dumps(asdict(trials))), None)
+
+
+def test_a_fail_is_told_with_the_unclear_reading_that_came_after_it_and_only_that(tmp_path: Path) -> None:
+    with writing(tmp_path) as db:
+        add_nodes(db, VERIFIER)
+        report(db, R1=FAIL, R2=FAIL, R3=UNKNOWN, R4=UNKNOWN)
+        report(db, R1=UNKNOWN, R2=PASS, R3=UNKNOWN, R4=FAIL)
+        found = unclear_after_fail(db, SPEC)
+    assert {part: last.evidence for part, last in found.items()} == {"R1": "R1 is UNKNOWN"}

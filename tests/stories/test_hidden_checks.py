@@ -6,8 +6,10 @@ import json
 import sys
 from pathlib import Path
 
+import pytest
+
 from agent_fox.testing.worlds import issue_files, rows, run_cli
-from tests.evidence.waiver_world import person
+from tests.evidence.waiver_world import Person, person
 from tests.stories.scene import NOT_PROVEN, PROVEN, decisions, run, verdicts
 from tests.stories.test_checks_in_a_run import CONFIG, RIGHT, evidence, world
 
@@ -90,6 +92,69 @@ def test_an_agent_writes_them_from_the_specs_alone_and_a_person_accepts_them(tmp
     signed = "SELECT json_extract(content, '$.body.signer') FROM ledger WHERE kind = 'waiver'"
     assert rows(root, signed) == [("alice",)]
     assert alice.cli(root, "ledger", "verify").returncode == 0
+
+
+READER = """\
+import json, pathlib
+seen = pathlib.Path({name!r}).read_text()
+assert 'total([17, 25])' in seen
+print({said!r})
+"""
+
+
+def read_world(tmp_path: Path, reader: str, said: object) -> tuple[Person, Path]:
+    """A world in which a coder's model has written a check, and a reviewer with the model `reader` says this of it."""
+    alice, root, folder = person(tmp_path / "people"), tmp_path / "repo", tmp_path / "hidden"
+    files = configured(folder)
+    command = json.dumps([sys.executable, str(tmp_path / "reader.py")])
+    files[".agent-fox/config.toml"] += f'[agents.reviewer]\ncommand = {command}\nmodel = "{reader}"\n'
+    files[".agent-fox/config.toml"] = files[".agent-fox/config.toml"].replace(
+        "[agents.coder]\n", '[agents.coder]\nmodel = "claude-9"\n'
+    )
+    world(root, {"1": {"cart.py": FAKED}}, files)
+    (tmp_path / "agent.py").write_text(writer(tmp_path / "seen"))
+    (tmp_path / "reader.py").write_text(READER.format(name=NAME, said=json.dumps(said)))
+    done = alice.cli(root, "hidden", "write", "--agent", "command")
+    assert done.returncode == 0, done
+    run_cli(root, "plan")
+    return alice, root
+
+
+ROW = {"file": NAME, "requirement": "01-REQ-1.1", "answer": "yes"}
+
+
+def test_an_agent_of_another_vendor_reads_them_and_both_names_are_recorded(tmp_path: Path) -> None:
+    alice, root = read_world(tmp_path, "gpt-9", {"checks": [ROW]})
+    done = alice.cli(root, "hidden", "accept", "--agent", "command")
+    assert (done.returncode, "read by command gpt-9 (OpenAI), written by command claude-9" in done.stdout) == (
+        0,
+        True,
+    ), done
+    assert json.loads(alice.cli(root, "hidden", "list", "--json").stdout)["files"] == [NAME]
+    sql = (
+        "SELECT status, json_extract(content, '$.body.writer.model'), json_extract(content, '$.body.reader.model') "
+        "FROM ledger WHERE kind = 'hidden' ORDER BY position"
+    )
+    assert rows(root, sql) == [("proposed", "claude-9", None), ("accepted", "claude-9", "gpt-9")]
+    assert alice.cli(root, "ledger", "verify").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("reader", "said", "why"),
+    [
+        ("claude-3", {"checks": [ROW]}, "is of the same vendor"),
+        ("house-model", {"checks": [ROW]}, "who made the model of command house-model"),
+        ("gpt-9", {"checks": [{**ROW, "answer": "it asks for more"}]}, "not accepted: "),
+        ("gpt-9", "fine", "no complete answer was found"),
+    ],
+)
+def test_what_another_agent_does_not_accept_in_so_many_words_does_not_count(
+    tmp_path: Path, reader: str, said: object, why: str
+) -> None:
+    alice, root = read_world(tmp_path, reader, said)
+    done = alice.cli(root, "hidden", "accept", "--agent", "command")
+    assert (done.returncode, why in done.stderr) == (1, True), done
+    assert json.loads(alice.cli(root, "hidden", "list", "--json").stdout)["files"] == []
 
 
 def test_checks_that_do_not_fail_before_there_is_any_work_are_not_accepted(tmp_path: Path) -> None:

@@ -85,3 +85,33 @@ def test_threads_and_processes_work(tmp_path: Path) -> None:
         "thread.start(); thread.join()\n"
     )
     assert answer(tmp_path, code).split() == ["fine", "0"]
+
+
+SET_USER_ID = """
+import os, sys
+how = sys.argv[1]
+try:
+    if how == "open":
+        os.close(os.open("made", os.O_CREAT | os.O_WRONLY, 0o4755))
+    elif how == "fchmod":
+        os.fchmod(os.open("made", os.O_CREAT | os.O_WRONLY), 0o4755)
+    else:
+        open("made", "w").close()
+        os.chmod("made", 0o4755)
+    print("allowed")
+except PermissionError:
+    print("refused")
+"""
+
+
+@pytest.mark.parametrize("how", ["chmod", "fchmod", "open"])
+def test_no_file_that_makes_its_owner_of_whoever_runs_it_is_left_in_a_workspace(tmp_path: Path, how: str) -> None:
+    assert answer(tmp_path, SET_USER_ID, how) == "refused"
+    assert not any(path.stat().st_mode & 0o4000 for path in tmp_path.iterdir())
+
+
+def test_other_modes_of_files_and_folders_are_set_as_ever(tmp_path: Path) -> None:
+    code = (
+        "import os; os.mkdir('d'); os.chmod('d', 0o2775); open('f', 'w').close(); os.chmod('f', 0o755); print('done')"
+    )
+    assert answer(tmp_path, code) == "done"

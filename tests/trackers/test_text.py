@@ -250,3 +250,10 @@ def test_an_issue_says_where_the_branch_stands_and_what_the_last_attempt_lost() 
     assert "> the last attempt lost 1 of 3; the branch stands at attempt 2" in said
     assert "### 04-REQ-7" in said
     assert "no rain" in said
+
+
+def test_where_nobody_is_trusted_the_keys_come_before_the_waiver() -> None:
+    first = ("agent-fox keys new waiver", "agent-fox keys trust waiver --for waiver")
+    _, body = issue_text(replace(FACTS, before_waiving=first))
+    commands = "\n".join((*first, "agent-fox waive 04-REQ-1.1 --spec 04_gate --reason '...' --expires 30d"))
+    assert f"which nobody's is where this was found:\n\n```sh\n{commands}" in body

@@ -35,6 +35,16 @@ def _call(line: str, workspace: Path | None = None) -> Call:
         ("npx vitest run", "npx vitest run --reporter=default --reporter=junit --outputFile.junit=/r"),
         ("npx vitest run --reporter=dot", "npx vitest run --reporter=dot --reporter=junit --outputFile.junit=/r"),
         ("npx mocha test", "npx mocha test --reporter xunit --reporter-option output=/r"),
+        ("npx mocha -R dot -O output=x test", "npx mocha test --reporter xunit --reporter-option output=/r"),
+        ("npx jest --json --outputFile x a", "npx jest a --json --outputFile=/r"),
+        ("npx jest --outputFile=x --silent", "npx jest --silent --json --outputFile=/r"),
+        (
+            "npx vitest run --reporter=junit --reporter dot --outputFile=x --outputFile.junit=y",
+            "npx vitest run --reporter dot --reporter=junit --outputFile.junit=/r",
+        ),
+        ("go test ./... -args -json", "go test -json ./... -args -json"),
+        ("cargo test -- --format terse --nocapture", "cargo test --no-fail-fast -- --nocapture"),
+        ("cargo test --no-fail-fast -- --format=json", "cargo test --no-fail-fast --"),
         ("ctest --test-dir build", "ctest --test-dir build --output-junit /r"),
     ],
 )
@@ -57,12 +67,35 @@ def test_unittest_runs_under_a_program_that_writes_a_report() -> None:
 
 def test_node_gets_a_second_reporter_and_in_a_script_by_the_environment(tmp_path: Path) -> None:
     argv = with_report(_call("node --test tests"), REPORT).argv
-    assert argv[1:3] == ("--test-reporter=spec", "--test-reporter-destination=stdout")
+    assert argv[2:5] == ("--test-reporter-destination=/r", "--test-reporter=spec", "--test-reporter-destination=stdout")
     assert argv[-2:] == ("--test", "tests")
     (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": "node --test"}}))
     script = with_report(_call("npm test", tmp_path), REPORT)
     assert script.argv == ("npm", "test")
     assert "--test-reporter-destination=/r" in script.variables["NODE_OPTIONS"]
+
+
+OWN_REPORTERS = {
+    "": 2,
+    " --test-reporter=spec": 2,
+    " --test-reporter tap": 2,
+    " --test-reporter=tap --test-reporter-destination=out.tap": 2,
+    " --test-reporter=spec --test-reporter-destination=stdout --test-reporter=tap --test-reporter-destination=o": 3,
+}
+
+
+@pytest.mark.parametrize("own", OWN_REPORTERS)
+@pytest.mark.parametrize("is_script", [False, True])
+def test_nodes_reporters_and_destinations_are_paired_with_ours_first(tmp_path: Path, own: str, is_script: bool) -> None:
+    (tmp_path / "package.json").write_text(json.dumps({"scripts": {"test": f"node --test{own}"}}))
+    call = with_report(_call("npm test" if is_script else f"node --test{own} tests", tmp_path), REPORT)
+    read = [*call.variables.get("NODE_OPTIONS", "").split(), *(f"node --test{own}".split() if is_script else call.argv)]
+    words = " ".join(read).replace("--test-reporter ", "--test-reporter=").split()
+    reporters = [word for word in words if word.startswith("--test-reporter=")]
+    destinations = [word.partition("=")[2] for word in words if word.startswith("--test-reporter-destination=")]
+    assert "node_junit.mjs" in reporters[0]
+    assert destinations[0] == "/r"
+    assert len(reporters) == len(destinations) == OWN_REPORTERS[own]
 
 
 def test_arguments_reach_a_script_as_each_package_manager_wants_them(tmp_path: Path) -> None:

@@ -84,3 +84,16 @@ def test_installed_packages_are_no_part_of_a_change_unless_they_were_committed(r
     git(repo, "commit", "-qm", "with packages")
     (repo / "node_modules/a/index.js").write_text("2\n")
     assert changed_paths(repo, git(repo, "rev-parse", "HEAD")) == ("node_modules/a/index.js",)
+
+
+def test_a_folder_that_git_ignores_is_left_out_under_every_way_of_ignoring_it(repo: Path) -> None:
+    for folder in (".venv", "venv", "node_modules"):
+        (repo / folder / "lib").mkdir(parents=True)
+        (repo / folder / "lib/a.py").write_text("1\n")
+    (repo / ".git/info/exclude").write_text("/venv\n")
+    for pattern in (".venv/\nnode_modules\n", ".venv/*\n**/node_modules/**\n", "/.venv\n/node_modules/lib/\n"):
+        (repo / ".gitignore").write_text(pattern)
+        git(repo, "add", ".gitignore")
+        git(repo, "commit", "-qm", "ignored")
+        (repo / "kept.py").write_text(f"kept = {pattern!r}\n")
+        assert changed_paths(repo, git(repo, "rev-parse", "HEAD")) == ("kept.py",)

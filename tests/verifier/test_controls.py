@@ -140,7 +140,7 @@ def test_a_failing_test_is_told_as_before(tmp_path: Path) -> None:
 def test_an_interpreter_that_would_not_find_them_carries_none(tmp_path: Path) -> None:
     call = call_of(("python", "-I", "-m", "pytest"))
     assert call is not None
-    assert with_controls(call, tmp_path) == (call, None)
+    assert with_controls(call, tmp_path, tmp_path) == (call, None)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,9 @@ from agent_fox.core.hidden import Reveal
 from agent_fox.core.spec import Trace
 from agent_fox.core.verdict import Verdict, Word
 from agent_fox.verifier.checks import answer, run_checks
+from agent_fox.verifier.hidden_files import LARGEST_READ, unread
 from agent_fox.verifier.order import CheckOrder
+from agent_fox.verifier.sources import LARGEST_SOURCE
 from tests.verifier.proof.test_stage import put
 
 A, B = "01-REQ-1.1", "01-REQ-1.2"
@@ -66,3 +68,19 @@ def test_a_requirement_that_only_they_test_is_proven_by_them(order: CheckOrder, 
     (tmp_path / "tree" / "tests" / "test_seen.py").unlink()
     found = judged(replace(order, traceability=()))
     assert (found[A].word, found[A].how) == (Word.PASS, "hidden")
+
+
+def test_what_cannot_be_read_leaves_open_what_no_other_check_names_and_is_listed(
+    order: CheckOrder, tmp_path: Path
+) -> None:
+    put(tmp_path / "hidden", {"tests/test_large.py": "#" * (LARGEST_SOURCE + 1)})
+    (tmp_path / "hidden" / "tests" / "test_linked.py").symlink_to(tmp_path / "elsewhere.py")
+    found = judged(order)
+    assert (found[A].word, found[B].word) == (Word.PASS, Word.UNKNOWN)
+    assert "2 hidden checks could not be read (a symbolic link, larger than 2 MB)" in found[B].evidence
+    assert "test_large" not in found[B].evidence
+    assert unread(tmp_path / "hidden") == {
+        "tests/test_large.py": "larger than 2 MB",
+        "tests/test_linked.py": "a symbolic link",
+    }
+    assert LARGEST_READ == LARGEST_SOURCE

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.verdict import Disposition
+from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import Policy
 from agent_fox.verifier.profiles.request import Refused, Request
@@ -216,6 +217,53 @@ def test_a_weakened_test_fails_the_policy_check(project: Path) -> None:
     tools = verifier(project, base=base)
     result = tools.run(Request(Tool.STATIC_POLICY))
     assert (result.status, result.failures[0].file) == (Status.FAILED, "tests/test_cart.py")
+
+
+def test_linting_that_is_only_half_there_finds_what_it_can_and_never_passes(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bin").mkdir()
+    for name in ("ruff", "python3"):
+        (tmp_path / "bin" / name).symlink_to(shutil.which(name) or "")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    write(project, {"pyproject.toml": PYPROJECT + "[tool.ruff]\n[tool.mypy]\n"})
+    tools = verifier(project, sandbox=SandboxMode.OFF)
+    clean = tools.run(Request(Tool.LINT))
+    assert (clean.status, clean.summary[:31]) == (Status.SKIPPED, "ruff passed; not all of it ran:")
+    write(project, {"cart.py": "import os\n" + CART})
+    found = tools.run(Request(Tool.LINT))
+    assert (found.status, "mypy" in found.summary) == (Status.FAILED, True)
+    assert "F401" in [failure.code for failure in found.failures]
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on this machine")
+def test_a_crate_that_is_not_on_this_machine_comes_with_its_remedy(project: Path) -> None:
+    cargo = {
+        "Cargo.toml": '[package]\nname = "a"\nversion = "0.1.0"\n[dependencies]\nno-such = "1"\n',
+        "src/lib.rs": "",
+    }
+    write(project, cargo)
+    result = verifier(project, "rust-cargo").run(Request(Tool.COMPILE))
+    assert result.notes[-1] == "where a package is missing: fetch the project's crates: cargo fetch"
+
+
+BROKEN = {"cart.py": "def total(:\n", "pyproject.toml": "[tool.pytest\n", "web.js": "export const total = (\n"}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_file_that_the_change_broke_fails_the_policy_check_and_is_the_coders(project: Path, name: str) -> None:
+    base = committed(project, {"web.js": "export const total = 1\n"})
+    write(project, {name: BROKEN[name]})
+    result = verifier(project, base=base).run(Request(Tool.STATIC_POLICY))
+    assert (result.status, result.failures[0].file) == (Status.FAILED, name)
+    assert [one.repairable_by_agent for one in result.dispositions] == [True]
+
+
+def test_a_file_that_was_broken_before_stays_unknown_to_the_policy_check(project: Path) -> None:
+    base = committed(project, {"cart.py": "def total(:\n"})
+    write(project, {"cart.py": "def total(::\n"})
+    result = verifier(project, base=base).run(Request(Tool.STATIC_POLICY))
+    assert (result.status, result.dispositions[0].requires_human) == (Status.ERRORED, True)
 
 
 def test_no_result_holds_a_path_of_this_machine() -> None:

@@ -4,8 +4,13 @@
 # warnings go to the summary of the job.
 set -uo pipefail
 
+task=${GATE_TASK_ID:-${GITHUB_REF_NAME:-}}
+if [ -z "$task" ]; then
+	echo "::error::agent-fox gate: no task is named: give \`task-id\` (\`github.head_ref\` is empty on a push)" >&2
+	exit 1
+fi
 base=${GATE_BASE:-}
-if [[ -z $base && ! ${GATE_TASK_ID:?} =~ ^afx-[0-9a-f]{12}$ ]]; then # a review task has a base of its own
+if [[ -z $base && ! $task =~ ^afx-[0-9a-f]{12}$ ]]; then # a review task has a base of its own
 	if [ -n "${GITHUB_BASE_REF:-}" ]; then
 		base=origin/$GITHUB_BASE_REF
 	elif [[ ${GATE_BEFORE:-} =~ [1-9a-f] ]]; then # zeros: the branch is new
@@ -14,7 +19,7 @@ if [[ -z $base && ! ${GATE_TASK_ID:?} =~ ^afx-[0-9a-f]{12}$ ]]; then # a review 
 fi
 
 code=0
-agent-fox gate --task-id "${GATE_TASK_ID:?}" --commit HEAD --output-dir "${GATE_OUTPUT_DIR:-outputs/verification}" \
+agent-fox gate --task-id "$task" --commit HEAD --output-dir "${GATE_OUTPUT_DIR:-outputs/verification}" \
 	${GATE_INPUT_DIR:+--input-dir "$GATE_INPUT_DIR"} ${base:+--base "$base"} \
 	${GITHUB_STEP_SUMMARY:+--summary "$GITHUB_STEP_SUMMARY"} || code=$?
 

@@ -12,7 +12,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.specs.kiro.blocks import heading_of
 from agent_fox.specs.kiro.ids import ascii_number
 from agent_fox.specs.kiro.words import NOT_TASKS, OPTIONAL, PARALLEL, TASK
-from agent_fox.specs.task_groups import Bullet
+from agent_fox.specs.task_groups import Bullet, without_title
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Line
@@ -76,13 +76,15 @@ class _Cut:
     """Goes through a file, line by line. Knows only where it stands: under which headings, in which entry.
 
     Lines in `tasks` are headings that are tasks', whatever they are called. `left_out` are numbered boxes under those
-    that begin as if they were not, such as *Reference data*, by the line of the heading.
+    that begin as if they were not, such as *Reference data*, by the line of the heading; `aside` those under headings
+    that say nothing else, such as *Notes*.
     """
 
     def __init__(self, tasks: frozenset[int]) -> None:
         self.tasks = tasks
         self.entries: list[Entry] = []
         self.left_out: dict[int, list[Entry]] = {}
+        self.aside: dict[int, list[Entry]] = {}
         self.sections: list[Section] = []
         self.current: Entry | None = None
         self.not_tasks: int | None = None
@@ -121,8 +123,9 @@ class _Cut:
 
     def _leave_out(self, line: Line, heading: Section) -> None:
         entry = _box(line) if not line.is_code else None
-        if entry is not None and entry.number and not NOT_TASKS.fullmatch(heading.title.lower()):
-            self.left_out.setdefault(heading.line, []).append(entry)
+        if entry is not None and entry.number:
+            is_sure = NOT_TASKS.fullmatch(heading.title.lower()) is not None
+            (self.aside if is_sure else self.left_out).setdefault(heading.line, []).append(entry)
 
     def _begin(self, entry: Entry, line: Line, text: str) -> None:
         entry.sections = tuple(self.sections)
@@ -145,18 +148,22 @@ class _Cut:
         self.wants_bullet = False
 
 
-def entries_of(lines: Iterable[Line]) -> list[Entry]:
-    """The entries of a file. Where it has no boxes at all, numbered items stand for them."""
+def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
+    """The entries of a file, and those left out whose numbers nothing else has, since they stand under a heading such
+    as *Notes*. Where the file has no boxes at all, numbered items stand for them."""
     kept = tuple(lines)
     is_boxed = any(not line.is_code and "[" in line.text and _BOX.match(line.text.strip()) for line in kept)
-    lines = tuple(_with_bold_headings(_without_title(kept)))
+    lines = tuple(_with_bold_headings(tuple(without_title(kept))))
     cut = _Cut(frozenset())
     entries = cut.read(lines, is_boxed=is_boxed)
     tasks = frozenset(_going_on(entries, cut.left_out))
     if tasks:
-        entries = _Cut(tasks).read(lines, is_boxed=is_boxed)
+        cut = _Cut(tasks)
+        entries = cut.read(lines, is_boxed=is_boxed)
     _give_to_wholes(entries)
-    return entries
+    known = {entry.number for entry in entries}
+    aside = [entry for under in (*cut.left_out.values(), *cut.aside.values()) for entry in under]
+    return entries, [entry for entry in aside if entry.number not in known]
 
 
 def _going_on(entries: Iterable[Entry], left_out: Mapping[int, Sequence[Entry]]) -> Iterator[int]:
@@ -175,14 +182,6 @@ def _going_on(entries: Iterable[Entry], left_out: Mapping[int, Sequence[Entry]])
 def _head(entry: Entry) -> int:
     digits = entry.number.partition(".")[0]
     return int(digits) if digits.isdigit() else 0
-
-
-def _without_title(lines: tuple[Line, ...]) -> tuple[Line, ...]:
-    """The lines without the file's title: it is no task whatever its number, and hides none whatever it says."""
-    levels = [(line.heading.level, line.number) for line in lines if line.heading is not None]
-    tops = [number for level, number in levels if level == 1]
-    title = tops[0] if len(tops) == 1 and levels[0][0] == 1 else 0
-    return tuple(line for line in lines if line.number != title)
 
 
 def _give_to_wholes(entries: Iterable[Entry]) -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.specs.files import error, warning
+from agent_fox.specs.files import warning
+from agent_fox.specs.task_groups import known_as, numbers_apart
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Problem
@@ -189,37 +190,32 @@ def _unnumbered(markdown: Markdown, boxes: Sequence[Entry]) -> tuple[list[GroupD
 
 
 def _numbered(markdown: Markdown, groups: list[GroupDraft], problems: list[Problem]) -> list[GroupDraft]:
-    """Numbers as written where they tell the groups apart; one that stands twice in one list is an error."""
-    kept = _without_doubles(markdown, groups, problems)
-    written = [int(group.written) if group.written.isascii() and group.written.isdigit() else 0 for group in kept]
-    if all(written) and len(set(written)) == len(written):
-        for group, number in zip(kept, written, strict=True):
-            group.number = number
-        return kept
+    """Numbers as written where they tell the groups apart, those of one list without doubles; else counted."""
+    written = [int(group.written) if group.written.isascii() and group.written.isdigit() else 0 for group in groups]
+    lists = {
+        (number, () if _is_headed(group) else group.sections) for number, group in zip(written, groups, strict=True)
+    }
+    if all(written) and len(set(written)) == len(lists):
+        _tell_apart(markdown, groups, written, problems)
+        return groups
     changed: list[str] = []
-    for place, group in enumerate(kept, 1):
+    for place, group in enumerate(groups, 1):
         group.number = place
         if group.written and group.written != str(place):
             changed.append(f"{group.written} in line {group.line} is group {place}")
     if changed:
         shown = "; ".join(changed[:5]) + ("; ..." if len(changed) > 5 else "")
         what = f"the groups' numbers don't tell them apart, they are counted: {shown}. Number them from 1 on"
-        problems.append(warning(markdown.at(kept[0].line), what))
-    return kept
+        problems.append(warning(markdown.at(groups[0].line), what))
+    return groups
 
 
-def _without_doubles(markdown: Markdown, groups: list[GroupDraft], problems: list[Problem]) -> list[GroupDraft]:
-    first: dict[tuple[str, tuple[Section, ...]], GroupDraft] = {}
-    kept: list[GroupDraft] = []
-    for group in groups:
-        key = (group.written, () if _is_headed(group) else group.sections)
-        if group.written and key in first:
-            what = f"group {group.written} stands twice: in lines {first[key].line} and {group.line}. Renumber one"
-            problems.append(error(markdown.at(group.line), what))
-            continue
-        first[key] = group
-        kept.append(group)
-    return kept
+def _tell_apart(markdown: Markdown, groups: list[GroupDraft], written: list[int], problems: list[Problem]) -> None:
+    lines = {number: group.line for number, group in reversed([*zip(written, groups, strict=True)])}
+    for group, own, number in zip(groups, written, numbers_apart(written), strict=True):
+        group.number = number
+        if number != own:
+            problems.append(warning(markdown.at(group.line), known_as(own, lines[own], number)))
 
 
 def doubled_tasks(markdown: Markdown, groups: Iterable[GroupDraft]) -> list[Problem]:

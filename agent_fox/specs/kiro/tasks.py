@@ -26,7 +26,7 @@ from agent_fox.specs.kiro.task_groups import GroupDraft, TaskDraft, assemble, do
 from agent_fox.specs.kiro.waves import check_waves
 from agent_fox.specs.kiro.words import CHECKPOINT
 from agent_fox.specs.task_groups import Bullet, state_of
-from agent_fox.specs.tasks import rolled_up
+from agent_fox.specs.tasks import left_out, rolled_up
 from agent_fox.specs.test_writers import mark_test_writers
 
 if TYPE_CHECKING:
@@ -48,7 +48,9 @@ class KiroTasks:
 
 def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
     """The groups of a tasks file, in the order of the file."""
-    drafts, problems = assemble(markdown, entries_of(markdown.lines))
+    entries, aside = entries_of(markdown.lines)
+    drafts, problems = assemble(markdown, entries)
+    problems += left_out(markdown, ((entry.line, entry.number) for entry in aside))
     reading = _Reading(markdown, references, drafts)
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}

@@ -97,7 +97,8 @@ CHECKPOINT = regex(
 )
 NOT_TASKS = regex(
     r"(?:overview|summary|test(?:ing)? commands?|traceab|(?:implementation |additional )?notes?\b"
-    r"|(?:.* )?(?:legend\b|checkbox)|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b"
+    r"|legend\b|(?:.* )?legend$|(?:.* )?checkbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?"
+    r"|conventions?|symbols?|legend))?$|(?:task )?(?:states?|status)$|references?\b|dependenc|examples?\b"
     r"|definition of done|success criteria|acceptance|risks?\b|(?:requirements? )?coverage|備考|凡例"
     r"|メモ|概要|備註|备注|说明|概述|依存|依赖|notas?\b|resumen|resumo|leyenda|完了の定義|完成标准"
     r"|成功(?:基準|标准))",

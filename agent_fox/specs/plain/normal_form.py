@@ -19,6 +19,7 @@ OPTIONAL, PARALLEL, CHECKPOINT, TESTS_ONLY = "optional", "parallel", "checkpoint
 REQUIREMENTS, TASKS = "Requirements", "Tasks"
 TRACEABILITY, DEPENDS_ON, TEST_COMMANDS = "Traceability", "Depends on", "Test commands"
 EDGE_CASES = "Edge cases:"
+DETAILS = "Details:"
 TRACE_HEADER = "| Requirement | Test specs | Tasks | Tests |"
 TRACE_RULE = "|---|---|---|---|"
 
@@ -78,6 +79,14 @@ def _requirement(requirement: Requirement) -> Iterator[str]:
         yield from ("", *(line for one in requirement.criteria for line in _criterion(one)))
     if requirement.edge_cases:
         yield from ("", EDGE_CASES, "", *(line for one in requirement.edge_cases for line in _criterion(one)))
+    if requirement.details:
+        yield from ("", DETAILS, "", *(line for one in requirement.details for line in _detail(one)))
+
+
+def _detail(detail: str) -> Iterator[str]:
+    first, *others = block(detail)
+    yield f"- {first}".rstrip()
+    yield from indented(others, 2)
 
 
 def _criterion(criterion: Criterion) -> Iterator[str]:

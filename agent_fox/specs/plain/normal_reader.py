@@ -26,6 +26,7 @@ from agent_fox.specs.plain.normal_form import (
     BOXES,
     CHECKPOINT,
     DEPENDS_ON,
+    DETAILS,
     EDGE_CASES,
     NONE,
     OPTIONAL,
@@ -164,13 +165,15 @@ def _requirement(block: Section, reading: _Reading) -> Requirement:
     identifier = word_of(found[1])
     reading.found(identifier, block.title.number)
     text, rest = quote_of(block.lines)
-    edge = next((n for n, line in enumerate(rest) if line.text == EDGE_CASES), len(rest))
+    last = next((n for n, line in enumerate(rest) if line.text == DETAILS), len(rest))
+    edge = next((n for n, line in enumerate(rest) if line.text == EDGE_CASES), last)
     return Requirement(
         identifier,
         text_of(found[2] or ""),
         text,
         tuple(_criterion(item, reading) for item in items(rest[:edge])),
-        tuple(_criterion(item, reading) for item in items(rest[edge + 1 :])),
+        tuple(_criterion(item, reading) for item in items(rest[edge + 1 : last])),
+        tuple(item.text for item in items(rest[last + 1 :])),
     )
 
 

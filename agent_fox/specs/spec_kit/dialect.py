@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Dependency, Problem, Spec
+from agent_fox.core.spec import BareCriteria, Dependency, Problem, Spec
 from agent_fox.specs.commands import read_commands
 from agent_fox.specs.dependencies import without_doubles
 from agent_fox.specs.detection import SPEC_KIT, claims
@@ -45,6 +45,9 @@ _PLAIN = {0x2010: "-", 0x2011: "-", 0x00A0: " "} | {_FULL_WIDTH_ZERO + digit: st
 class SpecKitDialect:
     """Folders `NNN-name` with spec.md, plan.md and tasks.md, as spec-kit makes them, in any language."""
 
+    def __init__(self, bare: BareCriteria = BareCriteria.DETAIL) -> None:
+        self.bare = bare
+
     @property
     def name(self) -> str:
         return SPEC_KIT
@@ -59,7 +62,7 @@ class SpecKitDialect:
             return None, about(folder.name, documents.problems)
         read = {name: _plain(read_markdown(file)) for name, file in documents.files.items()}
         documents.problems += [problem for markdown in read.values() for problem in markdown.problems]
-        spec = _spec(folder, root, documents, read)
+        spec = _spec(folder, root, documents, read, self.bare)
         return spec, about(folder.name, documents.problems)
 
 
@@ -78,8 +81,8 @@ def _plain_heading(heading: Heading) -> Heading:
     return heading._replace(title=title.translate(_PLAIN))
 
 
-def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown]) -> Spec:
-    requirements = read_requirements(read[_SPEC]) if _SPEC in read else ReadSpec()
+def _spec(folder: Path, root: Path, documents: Documents, read: dict[str, Markdown], bare: BareCriteria) -> Spec:
+    requirements = read_requirements(read[_SPEC], bare) if _SPEC in read else ReadSpec()
     tasks = read_tasks(read[_TASKS], references_of(requirements)) if _TASKS in read else ReadTasks()
     left = [problem for name in (_SPEC, _TASKS) if name in read for problem in unfinished(read[name])]
     documents.problems += [*requirements.problems, *tasks.problems, *left]

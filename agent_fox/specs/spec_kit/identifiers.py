@@ -30,6 +30,13 @@ _OPENS_TEXT = regex(r"[\s:：](?P<mark>[*_`~]{1,3})$")
 _BEFORE_TEXT = regex(r"[\s*_`\]~:：.—–-]+")
 
 
+_CLOSING = regex(
+    rf"(?:[.!?;,。！？]|(?<=\s))\s*(?:[—–-]\s)?(?P<open>[\[(（`*_]{{1,6}})(?P<id>{_ID})[\])）`*_]{{1,6}}[.;]?\s*$"
+)
+_CLOSES = tuple("])）`*_.;")
+"""`The shop MUST sell. (FR-001)`; not `as FR-001`, which only mentions it."""
+
+
 class Declared(NamedTuple):
     """An id with what it declares. `is_known`: it has the letters of the templates. `is_struck`: taken back."""
 
@@ -55,6 +62,15 @@ def declared(text: str, *, is_item: bool) -> Declared | None:
     if opens and not (is_struck and "~" in opens[0]):
         said = opens["mark"] + said
     return Declared(found["id"], said.strip(), is_known(found["id"]), is_struck or is_taken_back(said))
+
+
+def closing(text: str) -> Declared | None:
+    """The id of the templates' letters that a text ends with, in brackets or marks, and what stands before it."""
+    found = _CLOSING.search(text) if text[-1:] in _CLOSES else None
+    if found is None or not is_known(found["id"]):
+        return None
+    said = text[: found.start("open")].rstrip(" —–-")
+    return Declared(found["id"], said, True, is_taken_back(said)) if said else None
 
 
 def same(identifier: str) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ _NUMBERED = regex(
 )
 _T_NUMBER = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w\]])(?!\s?[-–—~,→]\s?\[?T)(?P<rest>.*)$")
 _IS_NUMBER = regex(NUMBER)
+_DIGITS = regex(r"\d+")
 _BEGINS = regex(rf"[*_`\s]{{0,4}}\[?(?P<number>{NUMBER})\]?(?![\w])(?!\s?(?:[,，、/&→]|and\b|or\b))")
 _NO_NUMBER = regex(r"[*_`\s]{0,4}\[?T(?:X{2,4}|\?{2,4})\]?(?!\w)[:.]?")
 _BOLD_LINE = regex(r"(?:\*\*|__)(?P<text>[^*]{3,120}?)[:：]?(?:\*\*|__)[:：]?(?P<after>.{0,40})$")
@@ -37,7 +38,9 @@ _ASIDE = regex(
     r"[\W\d_]*(?:format\b|path conventions?|(?:task |phase |story |cross-?\w* )?dependenc|parallel|legend|incremental"
     r"|.*\bexecution (?:order|flow|status)|implementation strateg|notes?\b|(?:task )?notation|.*\bexamples?\b"
     r"|summary|task summary|statistics|traceab|.*\bcoverage\b|table of contents|mvp (?:scope|first|strategy)"
-    r"|references?\b|risks?\b|progress|.*\bchecklist|.*\bcheckbox|.*\bmatrix\b|依[赖賴存]|의존|并行|並列|並行|병렬"
+    r"|references?\b|risks?\b|progress|.*\bchecklist|.*\bmatrix\b"
+    r"|.*\bcheckbox(?:es)?(?: (?:states?|status|syntax|meanings?|keys?|formats?|notations?)|\W*$)"
+    r"|依[赖賴存]|의존|并行|並列|並行|병렬"
     r"|实施策略|实现策略|実装戦略|구현 전략|格式|フォーマット|형식|备注|備考|メモ|路径约定|示例"
     r"|dépendanc|depend[eê]nc|abhängig|paralel|parallè|estrat[eé]gia|notas\b|formato\b)",
     re.IGNORECASE,
@@ -276,6 +279,8 @@ def _is_t(task: TaskDraft) -> bool:
 def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], list[TaskDraft]]:
     """The tasks that are planned, and those that stand aside: numbered ones that stand nowhere else, and boxes
     without a number where no task with one is near."""
+    for task in _going_on(tasks):
+        task.is_aside = False
     seen = {task.number for task in tasks if not task.is_aside}
     near = {number for task in tasks if task.number for number, heading in task.chain if heading.level > 1}
     kept: list[TaskDraft] = []
@@ -290,6 +295,22 @@ def _kept(tasks: list[TaskDraft], has_numbers: bool) -> tuple[list[TaskDraft], l
         else:
             lost.append(task)
     return kept, lost
+
+
+def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
+    """Tasks below a heading such as *Example gallery* whose numbers go on with those before: it is about tasks."""
+    counted = [(task, int(digits[-1])) for task in tasks if _is_t(task) and (digits := _DIGITS.findall(task.number))]
+    known = {number for task, number in counted if not task.is_aside}
+    found: list[TaskDraft] = []
+    highest = 0
+    for _, under in groupby(counted, lambda each: each[0].chain):
+        here = list(under)
+        goes_on = here[0][1] == highest + 1 and not known & {number for _, number in here}
+        if here[0][0].is_aside and not goes_on:
+            continue
+        found += [task for task, _ in here if task.is_aside]
+        highest = max(highest, *(number for _, number in here))
+    return found
 
 
 def _is_near(task: TaskDraft, near: set[int]) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.core.spec import Criterion, Problem, Requirement
+from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, with_details
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
 from agent_fox.specs.lines import joined
@@ -37,6 +38,20 @@ _QUESTION_MARKS = "?？؟"
 _ASKS = regex(
     r"\W{0,4}(?:what (?:happens|if|should)|how (?:does|do|should|will|is|are)|should|can|could)\b", re.IGNORECASE
 )
+_ANSWERED = regex(r"[?？؟][*_`\"'”’)）\]]{0,4}(?:\s|(?=[(（\[→]))\s*(?P<answer>\S.*)$", re.DOTALL)
+"""`What happens if it is empty? (Validation prevents it)`; not `How does "Save?" work`."""
+_OPEN = regex(
+    r"\W*(?:tbd|to be (?:decided|determined|defined|clarified)|needs clarification|open(?: question)?|unknown|unclear"
+    r"|not (?:yet )?(?:decided|defined|specified))\b[^.;,]{0,80}\W*$",
+    re.IGNORECASE,
+)
+_OUT = regex(
+    r"\W*(?:(?:this is|that is|explicitly|currently|considered|intentionally)\s){0,2}"
+    r"(?:(?:out[ -]of|not in|outside(?: of)?|beyond)(?: the)? scope|out-of-scope|范围外|不在范围内?|範囲外|スコープ外)"
+    r"(?:\s(?:for|in|of|until)\b[^.;,]{0,60})?\W*$",
+    re.IGNORECASE,
+)
+_IN_BRACKETS_AT_END = regex(r"(?P<text>.*\S)\s*[(（\[](?P<said>[^()（）\[\]]{1,120})[)）\]]\W*$", re.DOTALL)
 _STORY_LABEL = regex(r"\[(?P<label>US[ -]?\d[^\[\]]{0,40})\]")
 _ENDS = regex(r"[.!。！:：→—–;；]|->|=>")
 
@@ -98,22 +113,27 @@ class _Collection:
         )
 
 
-def read_requirements(markdown: Markdown) -> ReadSpec:
-    """Everything in spec.md that is to be proven."""
+def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETAIL) -> ReadSpec:
+    """Everything in spec.md that is to be proven. `bare` says what becomes of items without an id below others that
+    have one."""
     places, stories = places_of(parts_of(markdown.lines))
     collection = _Collection(markdown)
     found = statements_in(places)
-    _add_statements(collection, found.statements, stories)
+    details = _add_statements(collection, found.statements, stories, bare)
     _add_stories(collection, stories)
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, found.unnamed)
+    _add_unnamed(collection, places, stories, found.unnamed, details)
     if found.beside:
         what = f"no id, among statements that have one: {lines_named(found.beside)}. Not expected; give ids to what is"
         collection.warn(found.beside[0], what)
     return collection.read()
 
 
-def _add_statements(collection: _Collection, statements: Iterable[Statement], stories: list[Story]) -> None:
+def _add_statements(
+    collection: _Collection, statements: Iterable[Statement], stories: list[Story], bare: BareCriteria
+) -> list[Item]:
+    """Add each statement once; the items below them that are required by themselves."""
+    required: list[Item] = []
     within: dict[int, list[str]] = {}
     numbered = {story_name(number): story.line for story, number in stories_counted(stories)}
     for statement in declared_once(statements, collection.markdown):
@@ -123,12 +143,16 @@ def _add_statements(collection: _Collection, statements: Iterable[Statement], st
             collection.withdrawn.append(statement.id)
             collection.warn(statement.line, f"{statement.id} was taken back and is not expected")
         else:
-            requirement = Requirement(statement.id, statement.title, statement.text)
+            details = tuple(item.text for item in statement.details if bare is BareCriteria.DETAIL)
+            required += statement.details[len(details) :]
+            text = with_details(statement.text, statement.id, details)
+            requirement = Requirement(statement.id, statement.title, text, details=details)
             collection.add(requirement, statement.line, is_implied=False)
             for line in _stories_of(statement, numbered):
                 within.setdefault(line, []).append(statement.id)
     for story, number in stories_counted(stories):
         collection.of_story[f"US{number}"] = tuple(within.get(story.line, ()))
+    return required
 
 
 def _stories_of(statement: Statement, numbered: dict[str, int]) -> Iterator[int]:
@@ -162,11 +186,16 @@ def _add_edge_cases(collection: _Collection, places: list[Place]) -> None:
 def _answered(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """The edge cases that say what is to happen. Those that only ask are named, once."""
     items = [item for place in places for item in _edges(place.part)]
-    asked = [item.line for item in items if _only_asks(item.text)]
+    sorts = [_sort(item.text) for item in items]
+    asked = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.ASKS]
     if asked:
         what = f"questions, with nothing to prove: {lines_named(asked)}. Write what is to happen"
         collection.warn(asked[0], what)
-    return [_edge(item) for item in items if not _only_asks(item.text)]
+    out = [item.line for item, sort in zip(items, sorts, strict=True) if sort is _Sort.OUT]
+    if out:
+        what = f"said to be out of scope: {lines_named(out)}. Not expected"
+        collection.warn(out[0], what)
+    return [_edge(item) for item, sort in zip(items, sorts, strict=True) if sort is _Sort.SAYS]
 
 
 def _edges(part: Part) -> list[Item]:
@@ -188,9 +217,38 @@ def _edge(item: Item) -> Scenario:
     )
 
 
+class _Sort(Enum):
+    """What an edge case does: it says what is to happen, only asks, or is said to be out of scope."""
+
+    SAYS = auto()
+    ASKS = auto()
+    OUT = auto()
+
+
+def _sort(text: str) -> _Sort:
+    """A question counts by its answer, whether that stands in brackets or not."""
+    answered = _ANSWERED.search(text)
+    aside = _IN_BRACKETS_AT_END.match(text)
+    said = answered["answer"] if answered else aside["said"] if aside else ""
+    if _OUT.match(said):
+        return _Sort.OUT
+    if answered is not None and _asks_again(said):
+        return _Sort.ASKS
+    return _Sort.ASKS if answered is None and _only_asks(text) else _Sort.SAYS
+
+
+def _asks_again(answer: str) -> bool:
+    """Whether what follows a question is no answer: another question, or words for none."""
+    return _last(answer) in _QUESTION_MARKS or _OPEN.match(answer) is not None
+
+
 def _only_asks(text: str) -> bool:
-    last = next((letter for letter in reversed(text) if letter.isalnum() or letter in _QUESTION_MARKS), ".")
-    return last in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+    return _last(text) in _QUESTION_MARKS or (_ASKS.match(text) is not None and not _ENDS.search(text))
+
+
+def _last(text: str) -> str:
+    """The last letter or question mark of a text."""
+    return next((letter for letter in reversed(text) if letter.isalnum() or letter in _QUESTION_MARKS), ".")
 
 
 def _add_unnamed(
@@ -198,6 +256,7 @@ def _add_unnamed(
     places: list[Place],
     stories: list[Story],
     unnamed: Iterable[tuple[Place, list[Item]]],
+    bare: Iterable[Item],
 ) -> None:
     """What is required without an id: it gets one, made from its place."""
     unnamed = [(place, items) for place, items in unnamed if not place.story]
@@ -206,6 +265,7 @@ def _add_unnamed(
         criteria = collection.criteria(f"{_SUCCESS}.", [Scenario(item.line, item.text) for item in success])
         collection.add(Requirement(_SUCCESS, "Success criteria", criteria=criteria), success[0].line)
     plain = [item for place, items in unnamed if place.kind is Kind.REQUIREMENTS for item in items if not item.is_row]
+    plain += bare
     accepted = _accepted(collection, places)
     if _is_one_story(places, stories, accepted):
         _add_only_story(collection, places, accepted)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
-from agent_fox.specs.spec_kit.identifiers import Declared, declared
+from agent_fox.specs.spec_kit.identifiers import Declared, closing, declared
 from agent_fox.specs.spec_kit.parts import Item, items_of
 from agent_fox.specs.spec_kit.words import Kind
 
@@ -31,7 +33,8 @@ _TAKEN_BACK = regex(
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One mention of an id that may declare it. `rank`: how sure that is; 0 stands where nothing is declared."""
+    """One mention of an id that may declare it. `rank`: how sure that is; 0 stands where nothing is declared. `details`
+    are the items without an id between this one and the next."""
 
     id: str
     text: str
@@ -39,6 +42,7 @@ class Statement:
     rank: int
     story: Story | None = None
     is_withdrawn: bool = False
+    details: tuple[Item, ...] = ()
 
     @property
     def title(self) -> str:
@@ -54,7 +58,7 @@ def titled(text: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Found:
     """What the parts of a file hold. `unnamed` are items without an id, by part; `beside` are lines of items without
-    an id that stand among items that have one."""
+    an id that stand above items that have one."""
 
     statements: tuple[Statement, ...]
     unnamed: tuple[tuple[Place, list[Item]], ...]
@@ -72,7 +76,8 @@ class _Heading:
 
 def statements_in(places: Iterable[Place]) -> Found:
     """All statements of a file that are declared with an id, and the items of its parts that have none."""
-    reading = _Reading()
+    places = tuple(places)
+    reading = _Reading(_leading(places))
     for place in places:
         if place.heading is not None:
             reading.under_heading(place, *place.heading)
@@ -84,7 +89,8 @@ def statements_in(places: Iterable[Place]) -> Found:
 class _Reading:
     """Collects the mentions of ids, part by part."""
 
-    def __init__(self) -> None:
+    def __init__(self, leading: frozenset[str]) -> None:
+        self.leading = leading
         self.headings: dict[int, _Heading] = {}
         self.mentions: list[tuple[Place, Declared, Statement]] = []
         self.unnamed: list[tuple[Place, list[Item]]] = []
@@ -98,15 +104,28 @@ class _Reading:
 
     def items(self, place: Place) -> None:
         items = items_of(place.part.lines, _begins_statement)
-        owns = [(item, declared(item.text, is_item=item.is_listed)) for item in items]
+        owns = [(item, self._declared(item, place)) for item in items]
         declaring = [(item, own) for item, own in owns if own is not None and own.text]
         unnamed = [item for item, own in owns if (own is None or not own.text) and item.is_listed]
-        for item, own in declaring:
-            self.mentions.append((place, own, _statement(own, place, item.line, own.text, 1 if item.is_row else 2)))
-        if declaring and place.kind is Kind.REQUIREMENTS and place.heading is None:
-            self.beside += [item.line for item in unnamed if not item.is_row]
+        is_mixed = place.kind is Kind.REQUIREMENTS and place.heading is None
+        bare = [item for item in unnamed if not item.is_row] if is_mixed else []
+        ends = [item.line for item, _ in declaring[1:]] + [sys.maxsize]
+        for (item, own), end in zip(declaring, ends, strict=False):
+            statement = _statement(own, place, item.line, own.text, 1 if item.is_row else 2)
+            details = tuple(other for other in bare if item.line < other.line < end)
+            self.mentions.append((place, own, replace(statement, details=details)))
+        if declaring and is_mixed:
+            self.beside += [item.line for item in bare if item.line < declaring[0][0].line]
         elif not declaring and unnamed and place.heading is None:
             self.unnamed.append((place, unnamed))
+
+    def _declared(self, item: Item, place: Place) -> Declared | None:
+        """The id that an item begins with; else the one that it ends with, where nothing else in the file has it."""
+        own = declared(item.text, is_item=item.is_listed)
+        if own is not None or not item.is_listed or item.is_row or place.kind not in _EXPECTS:
+            return own
+        last = closing(item.text)
+        return last if last is not None and last.id not in self.leading else None
 
     def found(self) -> Found:
         headed = [
@@ -123,9 +142,20 @@ class _Reading:
         return Found(tuple(of_requirements), tuple(self.unnamed), tuple(self.beside))
 
 
+def _leading(places: Iterable[Place]) -> frozenset[str]:
+    """The ids that lines of the file begin with; none where no line ends with one: only then they are asked for."""
+    lines = [line for place in places for line in place.part.lines]
+    if not any(closing(line.text) for line in lines):
+        return frozenset()
+    texts = (line.text.lstrip(" -*+|0123456789.)[]") for line in lines)
+    headings = (place.heading[1] for place in places if place.heading is not None)
+    owns = (*headings, *(declared(text, is_item=True) for text in texts))
+    return frozenset(own.id for own in owns if own is not None and own.text)
+
+
 def _begins_statement(text: str) -> bool:
     own = declared(text, is_item=False)
-    return own is not None and own.is_known
+    return own is not None and own.is_known and bool(own.text)
 
 
 def _statement(own: Declared, place: Place, line: int, text: str, form: int) -> Statement:

@@ -98,10 +98,22 @@ class _Reading:
         self.numbers = Numbers({task.number: place for place, task in enumerate(self.tasks.values())})
         self.traced = self._traced()
         self.stated = self._stated(found.phases)
+        self._warn_of_doubled(found.phases)
         self._warn_of_lost(found.lost)
         self._warn_of_unread(found.unread)
         for line, title in found.empty:
             self._warn(line, f"{title!r} has no tasks: not planned. Write tasks with boxes (`- [ ] T001 ...`)")
+
+    def _warn_of_doubled(self, phases: Iterable[PhaseDraft]) -> None:
+        """Phases that have one number are counted, as all of them are then."""
+        seen: dict[int, int] = {}
+        for number, phase in _numbered(phases):
+            written = _written(phase.heading)
+            if written and written in seen:
+                what = f"phase {written} stands twice, first in line {seen[written]}: phases are counted, "
+                self._warn(phase.line, f"{what}this one is known as group {number} here. Renumber one")
+            elif written:
+                seen[written] = phase.line
 
     def _warn_of_lost(self, lost: Iterable[TaskDraft]) -> None:
         for task in lost:

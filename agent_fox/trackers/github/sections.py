@@ -13,7 +13,7 @@ from agent_fox.core.markdown import how_many_fit, in_fence
 from agent_fox.core.neutral import BREAK
 from agent_fox.core.values import dataclass
 from agent_fox.trackers.github.pen import SHORT, Pen
-from agent_fox.trackers.text import AttemptRow, ChangedTest, Exhibit, IssueFacts, Unproven
+from agent_fox.trackers.text import AttemptRow, ChangedTest, Exhibit, IssueFacts, Unproven, keys_first
 
 LONGEST_REQUIREMENT = 2_000
 LONGEST_COMMAND = 2_000
@@ -149,7 +149,8 @@ def _changed_test(one: ChangedTest, facts: IssueFacts, pen: Pen) -> str:
         f"The committed test fails; the tests of the tree pass. The reason that was stated:\n\n{reason}\n\n"
         f"As it was committed:\n\n{pen.block(one.before, LONGEST_REASON)}\n\n"
         f"As it is now:\n\n{pen.block(one.after, LONGEST_REASON)}\n\n"
-        f"A person who agrees with the change signs for it:\n\n{_commands([agree], pen)}"
+        f"A person who agrees with the change signs for it{keys_first(facts.before_waiving)}:\n\n"
+        f"{_commands([*facts.before_waiving, agree], pen)}"
     )
 
 
@@ -280,8 +281,14 @@ def _waive(every: All, pen: Pen) -> str:
     ]
     if not open_ids:
         return ""
-    commands = _commands((f"agent-fox waive {name} --reason '...' --expires 30d" for name in open_ids), pen)
-    return f"**Waive it**, where it is to be accepted unproven; a person signs for that:\n\n{commands}\n\n"
+    before = _before_waiving(every)
+    waive = (f"agent-fox waive {name} --reason '...' --expires 30d" for name in open_ids)
+    signs = f"a person signs for that{keys_first(before)}"
+    return f"**Waive it**, where it is to be accepted unproven; {signs}:\n\n{_commands((*before, *waive), pen)}\n\n"
+
+
+def _before_waiving(every: All) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(command for facts in every for command in facts.before_waiving))
 
 
 def _commands(lines: Iterable[str], pen: Pen) -> str:

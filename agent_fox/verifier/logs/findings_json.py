@@ -120,7 +120,7 @@ def _pylint(entry: Record) -> Finding:
         text(entry.get("path")),
         number(entry.get("line")),
         _after(entry.get("column")),
-        text(entry.get("symbol")) or text(entry.get("message-id")),
+        text(entry.get("symbol")) or text(entry.get("message-id")) or text(entry.get("messageId")),
     )
     return Finding(failure, is_mild=text(entry.get("type")) == "info")
 
@@ -172,6 +172,9 @@ CODE_QUALITY = FindingsJson(
 )
 GOLANGCI = FindingsJson(("golangci-lint",), regex(r'\{\s*"Issues"'), ("FromLinter", "Pos"), ("Issues", EACH), _golangci)
 PYLINT = FindingsJson(("pylint",), _ARRAY, ("message-id", "symbol", "path"), (EACH,), _pylint)
+PYLINT_2 = FindingsJson(
+    ("pylint",), regex(r'\{\s*"messages":\s*\[\s*(?:\]|\{\s*"type")'), (), ("messages", EACH), _pylint
+)
 GCC = FindingsJson(("gcc", "g++", "cc", "c++", "make"), _ARRAY, ("kind", "caret", "locations"), (EACH,), _gcc)
 RDJSON = FindingsJson(("ruff", "rdjson"), _OBJECT, ("diagnostics", "location", "range"), ("diagnostics", EACH), _rdjson)
-ALL = (PYRIGHT, CODE_QUALITY, GOLANGCI, PYLINT, GCC, RDJSON)
+ALL = (PYRIGHT, CODE_QUALITY, GOLANGCI, PYLINT, PYLINT_2, GCC, RDJSON)

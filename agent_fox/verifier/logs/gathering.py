@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agent_fox.verifier.results import Failure, Parsed, TestSummary
+from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_KEPT = 1_000
 LONGEST_EVIDENCE = 1_500  # characters
@@ -78,3 +78,11 @@ class Counts:
     def summary(self) -> TestSummary:
         tests = self.passed + self.failures + self.errors + self.skipped + self.xfailed - self.uncounted
         return TestSummary(tests, self.passed, self.failures, self.errors, self.skipped, self.xfailed)
+
+
+STILL_RUNNING = "the log ends while this was running"
+
+
+def still_running(file: str | None, test: str | None, line: str) -> Failure:
+    """What a log names last that does not end in it: what hung, or ended the runner."""
+    return Failure(FailureKind.TEST_FAILURE, STILL_RUNNING, file, test_name=test, evidence=line, is_error=True)

@@ -19,14 +19,29 @@ from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace
 
-_MARKS = ("PASS", "FAIL", " PASS", " FAIL", "Test", "Sn", " › ", "Summ", "No tests", "● ", "Jest:")
-_FIRST, _SECOND = "PFTSNJ●", "PF›"  # letters of the marks: cheaper to look at than the marks
+_MARKS = (
+    "PASS",
+    "FAIL",
+    " PASS",
+    " FAIL",
+    "Test",
+    "Sn",
+    " › ",
+    "Summ",
+    "No tests",
+    "● ",
+    "Jest:",
+    "Error: C",
+    "Can't f",
+)
+_FIRST, _SECOND = "PFTSNJ●EC", "PF›"  # letters of the marks: cheaper to look at than the marks
 _SUITE = regex(r" ?(?P<outcome>PASS|FAIL) {1,2}(?P<file>\S.*)$")
 _TIME = regex(r" \([\d.]+ m?s\)$")
 _TITLE = regex(r"  ● (?P<title>\S.*)$")
 _BROKEN_SUITE = "Test suite failed to run"
 _NOT_A_TEST = regex(r"Console$|Cannot log after tests|process\.exit called")
 _CONFIGURATION = regex(r"● (?P<message>(?:Validation Error|Multiple configurations).*)$")
+_UNCONFIGURED = regex(r"(?:Error: )?(?P<message>(?:Could not|Can't) find (?:a )?(?:config|root).*)$")
 _END = regex(r"Test Suites: |Snapshot Summary$| › \d+ snapshots? |Summary of all failing tests$")
 _TESTS = regex(r"Tests: +(?P<counts>\d.*\d total)$")
 _COUNT = regex(r"(\d+) (failed|skipped|todo|passed|total)")
@@ -122,6 +137,9 @@ class _Reader:
     def _outside(self, line: str) -> None:
         if tests := _TESTS.match(line):
             self._counts = {word: int(number) for number, word in _COUNT.findall(tests["counts"])}
+        elif failed := _UNCONFIGURED.match(line):
+            failure = Failure(FailureKind.ENVIRONMENT_FAILURE, failed["message"].strip(), evidence=line)
+            self._findings.fall_back(failure)
         elif failed := _NOTHING.match(line) or _CONFIGURATION.match(line) or _COVERAGE.match(line):
             self._findings.fall_back(Failure(FailureKind.UNKNOWN, failed["message"].strip(), evidence=line))
             self._counts = {} if failed.re == _NOTHING else self._counts

@@ -12,7 +12,7 @@ from agent_fox.verifier.logs.coverage import too_little
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import python_place
-from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.pytest_blocks import Block, distinct, exception_of
 from agent_fox.verifier.logs.pytest_summary import Entry, Summary
@@ -31,6 +31,10 @@ _TITLE = regex(r"_+ (?P<title>.*[^_ ].*?) _+$")
 _VERBOSE = regex(
     r"(?:\[gw\d+\] (?:\[ *\d+%\] )?(?P<early>FAILED|ERROR) (?P<early_node>\S.*)"
     r"|(?P<node>\S(?:(?!::).)*::.*?) (?P<outcome>FAILED|ERROR)(?: +\[ *\d+%\])?)$"
+)
+_UNENDED = regex(
+    r"(?!.* (?:PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS)\b)"
+    r"(?:(?P<verbose>\S[^:\s]*\.py::\S.*?) ?$|(?P<file>\S+\.py) [.FEsxX]*$)"
 )
 _NOTABLE = ("FAILED", "ERROR", "error: ", "ImportError while", "+ Timeout +", "Fatal Python", "FAIL Req")
 _TB_LINE = regex(r"(?P<file>(?:[A-Za-z]:)?[^\s:][^:\n]*):(?P<line>\d+): (?P<message>.+)$")
@@ -67,6 +71,7 @@ class _Reader:
     crash: Excerpt = field(default_factory=Excerpt)
     usage: list[Failure] = field(default_factory=list)
     conftest: Block | None = None
+    last: str = ""
     _root: str = ""
     _of_root: str = ""
 
@@ -76,6 +81,8 @@ class _Reader:
 
     def take(self, line: str) -> None:
         first = line[:1]
+        if first.strip():
+            self.last = line
         if first in self._of_root and self.section and line.startswith(self._root):
             self._keep_line(line)
         if first == "I" and line.startswith(_INTERNAL):
@@ -143,6 +150,8 @@ class _Reader:
             nothing_ran = [Failure(FailureKind.UNKNOWN, "no tests ran")] if tests else []
             for failure in self.usage or nothing_ran:
                 self.findings.fall_back(failure)
+        if tests is None and (hung := _still_running(self.last, self.workspace)):
+            self.findings.fall_back(hung)
         return self.findings.parsed(tests, is_complete=tests is not None or self.conftest is not None)
 
     def _failures(self) -> Iterator[Failure]:
@@ -212,6 +221,16 @@ class _Reader:
             exception=exception_of(message),
             is_error=True,
         )
+
+
+def _still_running(last: str, workspace: Workspace) -> Failure | None:
+    """The test, or the file, that the last line of a log without an end begins and does not end."""
+    found = _UNENDED.match(last)
+    if found is None:
+        return None
+    node = found["verbose"]
+    file = workspace.relative(node.partition("::")[0] if node else found["file"])
+    return still_running(file, node, last)
 
 
 def _of_one_line(short: re.Match[str], workspace: Workspace) -> Failure:

@@ -178,6 +178,7 @@ BUILT_IN = Parsers(
         _ready("findings_json:CODE_QUALITY", "codequality", "ruff", "eslint", "mypy", "golangci-lint"),
         _ready("findings_json:GOLANGCI", "golangci-lint"),
         _ready("findings_json:PYLINT", "pylint"),
+        _ready("findings_json:PYLINT_2", "pylint"),
         _ready("findings_json:GCC", "gcc", "g++", "cc", "c++", "make"),
         _ready("findings_json:RDJSON", "ruff", "rdjson"),
         _late("eslint_json:EslintJson", "eslint", "oxlint"),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.logs.combine import completed
-from agent_fox.verifier.logs.gathering import bounded
+from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status
 
 CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
@@ -80,9 +80,16 @@ def _shell_code(code: int | None) -> int | None:
 
 def _timed_out(both: Parsed, readings: Readings) -> Outcome:
     known = tuple(failure for failure in both.failures if failure.kind is not FailureKind.UNKNOWN)
+    known = tuple(_hung(failure) for failure in known)
     if not any(failure.kind is FailureKind.TIMEOUT for failure in known):
         known = (*known, _failure(FailureKind.TIMEOUT, "it did not end in time", readings))
     return Outcome(Status.TIMED_OUT, replace(both, failures=known))
+
+
+def _hung(failure: Failure) -> Failure:
+    if failure.message != STILL_RUNNING:
+        return failure
+    return replace(failure, kind=FailureKind.TIMEOUT, message="it did not end in time")
 
 
 def _succeeded(readings: Readings, both: Parsed) -> Outcome:

@@ -9,7 +9,7 @@ from agent_fox.core.regex import regex
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line, python_place
-from agent_fox.verifier.logs.gathering import MOST_KEPT
+from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.pytest_blocks import distinct, exception_of
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
@@ -22,6 +22,7 @@ _RULE = "=" * 70
 _LINE = "-" * 70
 _TITLE = regex(r"(?P<outcome>FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>\S.*)$")
 _NAME = regex(r"(?P<method>\S+) \((?P<path>[\w.<>]+)\)(?P<subtest> [\[(].*)?$")
+_BEGUN = regex(r"(?P<name>\S+ \([\w.]+\)) \.\.\.\s*$")
 _RAN = regex(r"Ran (?P<tests>\d+) tests? in [\d.]+s$")
 _RESULT = regex(r"(?P<result>OK|FAILED|NO TESTS RAN)(?: \((?P<counts>[a-z ]+=\d+(?:, [a-z ]+=\d+)*)\))?$")
 _COUNT = regex(r"([a-z ]+)=(\d+)")
@@ -110,6 +111,7 @@ class _Reader:
         self._blocks: list[_Block] = []
         self._open: _Block | None = None
         self._before = ""
+        self._last = ""
         self._ran: int | None = None
         self._counts: dict[str, int] | None = None
 
@@ -125,6 +127,7 @@ class _Reader:
         elif self._open is not None and line not in (_RULE, _LINE):
             self._open.add(line)
         self._before = line
+        self._last = line if line.strip() else self._last
 
     def _keep(self, block: _Block) -> None:
         """The last ones are the true ones, if there are more than can be kept or than the totals say."""
@@ -140,6 +143,9 @@ class _Reader:
             findings.fall_back(Failure(FailureKind.TEST_FAILURE, "unexpected success"))
         if summary is not None and not summary.tests:
             findings.fall_back(Failure(FailureKind.UNKNOWN, "no tests ran"))
+        if summary is None and (begun := _BEGUN.match(self._last)):
+            name = _Block("ERROR", begun["name"]).test_name
+            findings.fall_back(still_running(None, name, self._last))
         return findings.parsed(summary, is_complete=summary is not None)
 
     def _believable(self) -> list[_Block]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from agent_fox.verifier.policy.comments import findings_about_comments
 from agent_fox.verifier.policy.counts import findings_about_counts
+from agent_fox.verifier.policy.failures import broken
 from agent_fox.verifier.policy.file_rules import findings_about_files
 from agent_fox.verifier.policy.gathering import SourceChange, sources_of, tests_of
 from agent_fox.verifier.policy.hooks import findings_about_hooks
@@ -63,7 +64,9 @@ def _findings_without_grammar(change: Change, context: PolicyContext) -> Iterato
 
 def _unreadable(change: Change, sources: Iterable[SourceChange]) -> Iterator[PolicyFinding]:
     for source in sources:
-        if source.error:
+        if source.is_broken:
+            yield broken(source.path, source.error, source.line)
+        elif source.error:
             yield _unknown(source.path, source.error)
     known = {source.path for source in sources}
     for path, file in change.files.items():

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from agent_fox.verifier.policy.values import PolicyFinding, PolicyReport, Severity
+from agent_fox.verifier.policy.values import PolicyFinding, PolicyReport, Rule, Severity
 from agent_fox.verifier.results import Failure, FailureKind
 
 
+def broken(path: str, why: str, line: int | None = None) -> PolicyFinding:
+    """A file that the change left so that it can't be parsed: not clean, and whoever changed it repairs it."""
+    message = f"the change leaves a file that can't be parsed: {why}"
+    remedy = "Repair the file: what can't be parsed can't be checked."
+    return PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, path, line, None, message, remedy=remedy, is_broken=True)
+
+
 def as_failures(report: PolicyReport) -> tuple[Failure, ...]:
-    """Everything but the notes: lint failures, and `unknown` for what could not be checked."""
+    """Everything but the notes: lint failures, compile errors for files that the change broke, and `unknown` for what
+    else could not be checked.
+    """
     return tuple(_failure(one) for one in report.findings if one.severity is not Severity.NOTE)
 
 
@@ -17,10 +26,11 @@ def as_warnings(report: PolicyReport) -> tuple[Failure, ...]:
 
 
 def _failure(finding: PolicyFinding) -> Failure:
-    is_unknown = finding.severity is Severity.UNKNOWN
+    is_unknown = finding.severity is Severity.UNKNOWN and not finding.is_broken
+    kind = FailureKind.COMPILE_ERROR if finding.is_broken else FailureKind.LINT_FAILURE
     shown = (("before: ", finding.before), ("after: ", finding.after))
     return Failure(
-        kind=FailureKind.UNKNOWN if is_unknown else FailureKind.LINT_FAILURE,
+        kind=FailureKind.UNKNOWN if is_unknown else kind,
         message=f"{finding.message}. {finding.remedy}".strip(),
         file=finding.file or None,
         line=finding.line,

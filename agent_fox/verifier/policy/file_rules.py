@@ -35,7 +35,21 @@ _RUNS_FIRST = (
         "Say in the summary why, such as the version it was updated to.",
     ),
 )
+_BUILT_IN = (
+    r"(?:numbers\.)?(?:int|float|complex|str|bytes|bool|object|list|dict|tuple|set|Number|Real|Integral|Decimal)"
+)
+_ANY_OF_A_KIND = rf"isinstance\(\s*\w+\s*,\s*\(?[^()\n]*\b{_BUILT_IN}\b[^()\n]*\)?\s*\)"
 _FORGED = (
+    regex(
+        r"def __eq__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?"
+        rf"(?:return\s+\(?{_ANY_OF_A_KIND}\)?[ \t]*(?:#.*)?(?:\n|\Z)|if\s+{_ANY_OF_A_KIND}\s*:\s*return True\b)",
+        re.DOTALL,
+    ),
+    regex(r"def __eq__\([^)]*\)[^:]*:\s*return\s+type\(\w+\)\s*(?:is|==|in)\s*\(?[\w., ]+\)?[ \t]*(?:\n|\Z)"),
+    regex(
+        r"boolean equals\s*\([^)]*\)\s*\{\s*return\s+\w+\s+instanceof\s+"
+        r"(?:Number|Integer|Long|Double|Float|String|Object|Comparable)\s*;"
+    ),
     regex(r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL),
     regex(r"boolean equals\s*\([^)]*\)\s*\{\s*return true\s*;"),
     regex(r"fn eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}"),

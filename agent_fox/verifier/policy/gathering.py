@@ -11,7 +11,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.policy.discovery import belongs_to_tests, is_collected, language_of
 from agent_fox.verifier.policy.expanding import Expansion
 from agent_fox.verifier.policy.expressions import without_self
-from agent_fox.verifier.policy.reading import Assertion, Function, Reading, Unreadable
+from agent_fox.verifier.policy.reading import Assertion, Broken, Function, Reading, Unreadable
 from agent_fox.verifier.policy.values import Change, FileChange, Language, PolicyContext
 
 LARGEST_SOURCE = 512 * 1024  # bytes; a larger file is no test a person wrote
@@ -43,13 +43,18 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class SourceChange:
-    """One source file in a language that can be read; `error` says why it could not be."""
+    """One source file in a language that can be read; `error` says why it could not be.
+
+    is_broken: the change itself left it so, with its first error in `line`; before, it could be read or was not there.
+    """
 
     path: str
     language: Language
     before: Side
     after: Side
     error: str = ""
+    is_broken: bool = False
+    line: int | None = None
 
     @property
     def is_test_source(self) -> bool:
@@ -82,11 +87,17 @@ def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange
     language = language_of(path, context.languages) or language_of(old_path, context.languages)
     if language is None:
         return None
+    unread = SourceChange(path, language, Side(old_path), Side(path))
     try:
-        before, after = _side(old_path, file.before, language), _side(path, file.after, language)
+        before = _side(old_path, file.before, language)
     except Unreadable as error:
-        return SourceChange(path, language, Side(old_path), Side(path), str(error))
-    return SourceChange(path, language, before, after)
+        return replace(unread, error=str(error))
+    try:
+        return SourceChange(path, language, before, _side(path, file.after, language))
+    except Broken as error:
+        return replace(unread, error=str(error), is_broken=True, line=error.line)
+    except Unreadable as error:
+        return replace(unread, error=str(error))
 
 
 def _side(path: str, data: bytes | None, language: Language) -> Side:
@@ -97,7 +108,7 @@ def _side(path: str, data: bytes | None, language: Language) -> Side:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Unreadable("not UTF-8") from error
+        raise Broken("not UTF-8") from error
     return Side(path, text, _reader(language).read(text, is_collected(path, language), language), True)
 
 

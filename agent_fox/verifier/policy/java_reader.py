@@ -98,7 +98,7 @@ def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Funct
     return Function(
         name="::".join((*around.names, name)),
         line=line_of(node),
-        is_test=is_test and is_test_file,
+        is_test=is_test and is_test_file and not _is_out_of_reach(node),
         parameters=tuple(text_of(one) for one in given if one is not None),
         steps=_with_rows(node, (*expects, *(_block(body, (), False) if body is not None else ()))),
         skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
@@ -119,6 +119,13 @@ def _cells(text: str) -> list[str]:
     if '"""' in text:
         return [line.strip() for line in text.split('"""')[1].splitlines() if line.strip()]
     return _CELL.findall(text)
+
+
+def _is_out_of_reach(node: Node) -> bool:
+    """Whether JUnit passes a method over without a word: a private or static one, whatever it is marked with."""
+    modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
+    words = {text_of(child) for child in modifiers.children} if modifiers is not None else set()
+    return not words.isdisjoint(("private", "static"))
 
 
 def _is_public(node: Node) -> bool:

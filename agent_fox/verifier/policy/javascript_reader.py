@@ -36,6 +36,7 @@ from agent_fox.verifier.policy.trees import children, field, line_of, parsed, te
 from agent_fox.verifier.policy.values import Language
 
 _TESTS = frozenset({"it", "test", "specify", "fit", "xit", "xtest", "ftest", "xspecify"})
+_MACHINE = ("process.platform", "process.version", "process.arch", "os.platform")
 _BLOCKS = frozenset({"describe", "suite", "context", "fdescribe", "xdescribe", "xcontext", "xsuite"})
 _SETTING_UP = frozenset({"before", "beforeEach", "beforeAll", "after", "afterEach", "afterAll", "setup", "suiteSetup"})
 _SKIPPING = frozenset({"skip", "todo", "failing", "fails", "skipIf", "runIf"})
@@ -120,11 +121,23 @@ def _block_of(node: Node) -> _Block | None:
         callee = field(callee, "function")
     if callee is None:
         return None
+    chosen = _chosen_callee(callee)
+    callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
     if words[0] not in _TESTS | _BLOCKS or not all(word.isidentifier() for word in words):
         return None
     arguments = field(call, "arguments")
+    words = [*words, *(["skip"] if chosen is not None else [])]
     return _Block(words[0], tuple(words[1:]), tuple(children(arguments)) if arguments is not None else (), rows)
+
+
+def _chosen_callee(callee: Node) -> Node | None:
+    """`describe` of `(condition ? describe : describe.skip)("…", fn)`, which runs only where the condition holds."""
+    inner = children(callee)[0] if callee.type == "parenthesized_expression" and children(callee) else callee
+    if inner.type != "ternary_expression":
+        return None
+    sides = [side for side in (field(inner, "consequence"), field(inner, "alternative")) if side is not None]
+    return min(sides, key=lambda side: len(text_of(side)), default=None)
 
 
 def _statements(nodes: list[Node], around: _Around, is_test_file: bool) -> Iterator[Function]:
@@ -163,10 +176,14 @@ def _call_in(node: Node) -> Node | None:
 
 
 def _with_condition(node: Node, around: _Around) -> _Around:
+    """Tests below a condition run only where it holds."""
     condition = field(node, "condition") if node.type == "if_statement" else None
-    if condition is None or text_of(condition) not in ("(false)", "(0)"):
+    if condition is None:
         return around
-    return replace(around, skips=(*around.skips, Skip("if (false)", line_of(node))))
+    text = text_of(condition)
+    is_about_machine = any(word in text for word in _MACHINE)
+    skip = Skip("if (false)" if text in ("(false)", "(0)") else f"if {text}"[:200], line_of(node), is_about_machine)
+    return replace(around, skips=(*around.skips, skip))
 
 
 def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:

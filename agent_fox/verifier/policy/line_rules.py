@@ -95,11 +95,34 @@ def findings_about_lines(changes: Iterable[TextChange]) -> Iterator[PolicyFindin
 def _findings(change: TextChange, rules: list[LineRule]) -> Iterator[PolicyFinding]:
     added, removed = added_and_removed(change)
     for rule in rules:
-        lines = removed if rule.is_about_removed else added
+        lines, others = (removed, added) if rule.is_about_removed else (added, removed)
         found = (one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added))
+        found = (one for one in found if not _stood_before(rule, one, others))
         line = next((one for one in found if not _is_quoted(change, rule, one)), None)
         if line is not None:
             yield _finding(change, rule, line)
+
+
+def _stood_before(rule: LineRule, line: Line, others: tuple[Line, ...]) -> bool:
+    """Whether the setting that a rule finds stands with the same value in a line of the other side: a line may hold
+    several, of which another was edited.
+    """
+    if rule.written.name not in (Rule.TEST_CONFIG, Rule.COVERAGE_CONFIG) or rule.is_about_removed:
+        return False
+    match = rule.found_in(line)
+    setting = _setting_at(line.text, match.start()) if match else ""
+    return bool(setting) and any(setting in "".join(other.text.split()) for other in others)
+
+
+def _setting_at(text: str, start: int) -> str:
+    """A setting with its value, without spaces: to the comma or bracket that ends it."""
+    depth = 0
+    for place in range(start, len(text)):
+        depth += text[place] in "([{"
+        depth -= text[place] in ")]}"
+        if depth < 0 or (depth == 0 and text[place] == "," and place > start):
+            return "".join(text[start:place].split())
+    return "".join(text[start:].split())
 
 
 def _is_quoted(change: TextChange, rule: LineRule, line: Line) -> bool:

@@ -159,6 +159,9 @@ def is_approximate(node: ast.expr) -> bool:
 def _close(subject: ast.expr, approximate: ast.Call, line: int) -> Assertion:
     expected = written(approximate.args[0])
     given = {word.arg: number_of(written(word.value)) for word in approximate.keywords}
+    if last_name(approximate.func) == "approx":
+        named = zip(("rel", "abs"), approximate.args[1:], strict=False)
+        given |= {word: number_of(written(argument)) for word, argument in named}
     absolute = next((given[word] for word in ("abs", "abs_tol", "atol") if word in given), None)
     relative = next((given[word] for word in ("rel", "rel_tol", "rtol") if word in given), None)
     if relative is not None:
@@ -175,6 +178,8 @@ def of_call(node: ast.Call) -> Iterator[Assertion]:
         yield _negation(node.args[0], line)
     elif name in _METHODS and node.args:
         yield _of_method(node, name)
+    elif name in _ARRAYS and len(node.args) > 1:
+        yield _of_arrays(node)
     elif name in _OF_MOCKS and isinstance(node.func, ast.Attribute):
         arguments = tuple(token for argument in node.args for token in (*written(argument), ","))
         yield Assertion(written(node.func.value), name, _OF_MOCKS[name], line, arguments)
@@ -196,6 +201,28 @@ def _of_method(node: ast.Call, name: str) -> Assertion:
         return _compared(node.args[0], operator, strength, node.args[1], node.lineno)
     subject, expected = written(node.args[0]), written(node.args[1])
     return settled(Assertion(subject, operator, strength, node.lineno, expected, tolerance=_delta(node, name)))
+
+
+_ARRAYS = ("assert_allclose", "assert_almost_equal", "assert_array_almost_equal", "assert_approx_equal")
+
+
+def _of_arrays(node: ast.Call) -> Assertion:
+    """numpy's comparisons: close by a relative and an absolute tolerance, by decimals, or by significant digits."""
+    name, expected = last_name(node.func), written(node.args[1])
+    given = {word.arg: number_of(written(word.value)) for word in node.keywords}
+    named = ("rtol", "atol") if name == "assert_allclose" else ("decimal",)
+    named = ("significant",) if name == "assert_approx_equal" else named
+    given |= {word: number_of(written(argument)) for word, argument in zip(named, node.args[2:], strict=False)}
+    size = abs(number_of(expected) or 1.0)
+    digits, significant = given.get("decimal"), given.get("significant")
+    tolerance = max((given.get("rtol") or 1e-7) * size, given.get("atol") or 0.0)
+    if name != "assert_allclose":
+        tolerance = 1.5 * 10.0 ** -(6.0 if digits is None else digits)
+    if name == "assert_approx_equal":
+        tolerance = size * 10.0 ** -((7.0 if significant is None else significant) - 1)
+    return settled(
+        Assertion(written(node.args[0]), "close", Strength.EXACT, node.lineno, expected, tolerance=tolerance)
+    )
 
 
 def _delta(node: ast.Call, name: str) -> float | None:

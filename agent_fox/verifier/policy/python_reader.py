@@ -12,7 +12,7 @@ from agent_fox.verifier.policy.python_assertions import last_name, written
 from agent_fox.verifier.policy.python_patches import patches_in, replaced_at_top
 from agent_fox.verifier.policy.python_steps import is_about_machine, rows_of, skips_in, steps_of
 from agent_fox.verifier.policy.python_tables import put_tables
-from agent_fox.verifier.policy.reading import Function, Reading, Rows, Skip, Step, Unreadable
+from agent_fox.verifier.policy.reading import Broken, Function, Reading, Rows, Skip, Step, Unreadable
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Language
@@ -47,7 +47,7 @@ def read(text: str, is_test_file: bool, language: Language) -> Reading:
         put_tables(module)
         return _read(module, is_test_file)
     except (SyntaxError, ValueError) as error:
-        raise Unreadable(f"no Python: {type(error).__name__}") from error
+        raise Broken(f"no Python: {type(error).__name__}", getattr(error, "lineno", None)) from error
     except (RecursionError, MemoryError) as error:
         raise Unreadable("nested too deeply") from error
 

@@ -163,6 +163,14 @@ class Unreadable(ValueError):
     """A file that can't be parsed; the message says why, without what it holds."""
 
 
+class Broken(Unreadable):
+    """A text that is not of its language: whoever wrote it can mend it. `line`: where, from 1, if that is known."""
+
+    def __init__(self, message: str, line: int | None = None) -> None:
+        super().__init__(message)
+        self.line = line
+
+
 def put(found: Assertion, values: dict[str, Tokens]) -> Assertion:
     """The assertion with names replaced by their values.
 

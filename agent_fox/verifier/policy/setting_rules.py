@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from agent_fox.verifier.policy.failures import broken
 from agent_fox.verifier.policy.line_rules import runners
 from agent_fox.verifier.policy.settings import BadSettings, Settings, settings_of
 from agent_fox.verifier.policy.values import PolicyFinding, Rule, Severity
@@ -62,9 +63,14 @@ def findings_about_settings(changes: Iterable[TextChange]) -> Iterator[PolicyFin
 
 def _findings(change: TextChange, rules: list[SettingRule]) -> Iterator[PolicyFinding]:
     try:
-        before, after = settings_of(change.path, change.before), settings_of(change.path, change.after)
+        before = settings_of(change.path, change.before)
     except BadSettings as error:
         yield PolicyFinding(Rule.UNREADABLE, Severity.UNKNOWN, change.path, None, None, str(error), remedy="Repair it.")
+        return
+    try:
+        after = settings_of(change.path, change.after)
+    except BadSettings as error:
+        yield broken(change.path, str(error))
         return
     keys = [key for key in sorted({*before, *after}) if before.get(key) != after.get(key)]
     for rule in rules:

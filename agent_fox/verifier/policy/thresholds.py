@@ -37,6 +37,9 @@ class _Threshold:
     is_least: bool = True
 
 
+_Named = dict[str, list[float]]
+_Sides = dict[str, tuple[_Named, _Named]]
+
 _THRESHOLDS = (
     _Threshold(
         Rule.COVERAGE_CONFIG,
@@ -70,12 +73,23 @@ def findings_about_thresholds(changes: Iterable[TextChange]) -> Iterator[PolicyF
         sides = {
             change.path: (_numbers(threshold, change, False), _numbers(threshold, change, True)) for change in files
         }
-        moved = [number for old, new in sides.values() for number in new[len(old) :]]
         for change in files:
-            old, new = sides[change.path]
-            left = [*new, *moved][: len(old)]
-            if not change.is_gone and any(_is_worse(threshold, *pair) for pair in _pairs(old, left, threshold)):
+            worse = [name for name in sides[change.path][0] if _is_less(threshold, change.path, name, sides)]
+            if not change.is_gone and worse:
+                old, new = (side.get(worse[0], []) for side in sides[change.path])
                 yield _finding(threshold, change, old, new)
+
+
+def _is_less(threshold: _Threshold, path: str, name: str, sides: _Sides) -> bool:
+    """Whether a number of this name asks for less, or is gone and came up nowhere else."""
+    old, new = (side.get(name, []) for side in sides[path])
+    moved = [
+        number
+        for other, (before, after) in sides.items()
+        if other != path
+        for number in after.get(name, [])[len(before.get(name, [])) :]
+    ]
+    return any(_is_worse(threshold, *pair) for pair in _pairs(old, [*new, *moved][: len(old)], threshold))
 
 
 def _fits(threshold: _Threshold, path: str) -> bool:
@@ -83,12 +97,16 @@ def _fits(threshold: _Threshold, path: str) -> bool:
     return any(fnmatchcase(name, glob) for glob in threshold.files)
 
 
-def _numbers(threshold: _Threshold, change: TextChange, is_after: bool) -> list[float]:
+def _numbers(threshold: _Threshold, change: TextChange, is_after: bool) -> _Named:
+    """The numbers by what stands before them, in order."""
     text = change.after if is_after else change.before
     if not threshold.pattern.search(text):
-        return []
-    lines = code_lines(change.path, text)
-    return [float(found) for line in lines for found in threshold.pattern.findall(line.text)]
+        return {}
+    named: _Named = {}
+    for line in code_lines(change.path, text):
+        for found in threshold.pattern.finditer(line.text):
+            named.setdefault(re.sub(r"\W+", "", found[0][: found.start(1) - found.start()]), []).append(float(found[1]))
+    return named
 
 
 def _pairs(old: list[float], new: list[float], threshold: _Threshold) -> Iterator[tuple[float, float]]:

@@ -9,7 +9,7 @@ from tree_sitter import Node, Parser
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.policy.expressions import Tokens, tokens_of
-from agent_fox.verifier.policy.reading import Unreadable
+from agent_fox.verifier.policy.reading import Broken, Unreadable
 
 MOST_NODES = 400_000
 DEEPEST = 150  # levels; readers go down by recursion
@@ -26,9 +26,17 @@ def parsed(text: str, grammar: Grammar) -> Node:
     text = _TYPE_OF_MODULE.sub(lambda found: "typeof " + "_" * (len(found[0].encode()) - 7), text)
     root = Parser(grammar).parse(text.encode()).root_node
     if root.has_error:
-        raise Unreadable("a syntax error")
+        raise Broken("a syntax error", _first_error(root))
     _measure(root)
     return root
+
+
+def _first_error(root: Node) -> int:
+    """The line of the first error, from 1."""
+    node = root
+    while not (node.is_error or node.is_missing):
+        node = next(child for child in node.children if child.has_error or child.is_missing)
+    return node.start_point[0] + 1
 
 
 def _measure(root: Node) -> None:

@@ -117,6 +117,7 @@ class PolicyFinding:
 
     line: counted from 1, in the file after the change, or before it where the thing is gone. before, after: the
     source at issue, shortened; empty where there is none. remedy: what a coder can do about it, in a sentence.
+    is_broken: the change leaves a file that is not of its language or format, so that nothing can be checked in it.
     """
 
     rule: Rule
@@ -128,6 +129,7 @@ class PolicyFinding:
     before: str = ""
     after: str = ""
     remedy: str = ""
+    is_broken: bool = False
 
 
 @dataclass(frozen=True, slots=True)

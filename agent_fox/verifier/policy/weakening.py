@@ -148,7 +148,9 @@ def _is_coarser(one: Assertion, other: Assertion) -> bool:
     if other.operator != "close" or other.tolerance is None:
         return False
     if one.tolerance is not None:
-        return other.tolerance > one.tolerance * COARSER
+        return other.tolerance >= one.tolerance * COARSER and other.tolerance > one.tolerance
+    if other.tolerance >= 1 and "".join(other.expected).lstrip("-").isdecimal():
+        return True  # a count that was exact lets its neighbours pass
     size = abs(number_of(other.expected) or 1.0)
     return other.tolerance > size * FINE_TOLERANCE
 

@@ -30,6 +30,9 @@ _CONFIGURED = {
     "typescript": r"tsconfig\.json",
     "yarn-classic": r"\.yarnrc",
 }
+_REPORTING = regex(
+    r"(?:--test-reporter(?:-destination)?|--reporters?|-R|--reporter-options?|-O|--outputFile(?:\.\w+)?|--json)(?:=|$)"
+)
 _TEST_FILE = regex(r".+[.\-_]test\.[cm]?js|test-.+\.[cm]?js|test\.[cm]?js")
 _GLOB = regex(r"[*?\[]")
 
@@ -101,7 +104,11 @@ def _script(runner: str, program: str, arguments: list[str], variables: dict[str
     notes = [f"the script `test` says {one}, which is left aside: it may leave tests out" for one in sorted(skipped)]
     kept = (one for one in arguments if one not in skipped)
     for one in kept:
-        if narrows(one):
+        if _REPORTING.match(one):
+            notes.append(f"the script `test` says {one}, which is left aside: the verifier has a report of its own")
+            if "=" not in one and one != "--json":
+                next(kept, None)
+        elif narrows(one):
             notes.append(f"the script `test` says {one}, which is left aside: it selects tests by name")
             if "=" not in one:
                 next(kept, None)

@@ -62,4 +62,6 @@ def _cmake_notes(manifests: Manifests, folder: str) -> tuple[str, ...]:
     found = re.findall(
         r"(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION)\b[^)\n]*", manifests.text(path) or ""
     )
-    return tuple(f"{path} changes what counts as failed: {one.strip()[:120]}" for one in found)
+    beside = makefile_of(manifests, folder)
+    chosen = (f"{join(folder, beside)} is not run beside CMake; --profile c-make takes it instead",) if beside else ()
+    return (*chosen, *(f"{path} changes what counts as failed: {one.strip()[:120]}" for one in found))

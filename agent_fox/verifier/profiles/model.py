@@ -124,6 +124,9 @@ class Command(Table):
     output_bytes: Count = Field(default=50_000_000, description="How much it may print.")
     environment: dict[VariableName, str] = Field(default={}, description="Variables it is given beside the least.")
     network: Flag = Field(default=False, description="Whether it can't do without a network.")
+    is_part: Flag = Field(
+        default=False, description="It does a part of what an earlier one does, and is run where that lacks a program."
+    )
     changes_source: Flag = Field(default=False, description="Whether it is meant to change source.")
     fails_on_output: Flag = Field(default=False, description="It exits with 0 even so; what its log says counts.")
     idle: Pattern | None = Field(default=None, description="It counts no tests; lines like this say that it ran none.")
@@ -136,6 +139,9 @@ class Policy(Table):
 
     network: NetworkProfile = Field(default=NetworkProfile.NONE, description="Which network there is.")
     allow_source_mutation: Flag = Field(default=False, description="Whether `run_format_apply` may change source.")
+    builds_in_copy: Flag = Field(
+        default=False, description="Whether commands that only read source run in a copy, as they write beside it."
+    )
     write_folders: list[Inside] = Field(default=[], description="Folders below any module that builds write to.")
 
 
@@ -179,11 +185,13 @@ class Profile(Table):
     programs: dict[Text, list[Text]] = Field(default={}, description="Where each program is looked for, in order.")
     commands: dict[Tool, list[Command]] = Field(description="Ways to do what each tool is asked for.")
     environment: dict[VariableName, str] = Field(default={}, description="Variables that every command is given.")
+    caches: dict[VariableName, Inside] = Field(default={}, description="Variables that name a cache, and its folder.")
     unavailable: dict[Tool, Text] = Field(default={}, description="Why a tool has no command that fits.")
     policy: Policy = Policy()
     output: Output = Output()
     source: SourceRules = SourceRules()
     resolve: Resolve | None = None
+    remedy: Text | None = Field(default=None, description="What a person does where packages or tools are missing.")
     max_seconds: Seconds = Field(default=1800.0, description="Time limit of any one command.")
 
     @field_validator("programs")

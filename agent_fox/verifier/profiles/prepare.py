@@ -67,7 +67,12 @@ def prepare(
         return command
     _refuse_module(command, request, place)
     path = search if search is not None else os.environ.get("PATH", os.defpath)
-    prepared = _prepared(desk, command, request, Search(desk.folder, desk.root, path), manifests)
+    looking = Search(desk.folder, desk.root, path)
+    prepared = _prepared(desk, command, request, looking, manifests)
+    if isinstance(prepared, Unavailable) and prepared.kind is Why.NO_PROGRAM:
+        parts = (_prepared(desk, part, request, looking, manifests) for part in desk.parts(request.tool))
+        part = next((one for one in parts if isinstance(one, Prepared)), None)
+        prepared = replace(part, missing=prepared.reason) if part else prepared
     return _with_others(prepared, systems, request) if isinstance(prepared, Prepared) else prepared
 
 
@@ -100,6 +105,11 @@ class _Desk:
         if missing:
             return Unavailable(f"there is no advisory data ({missing[0]}) to compare with", Why.NO_DATA)
         return command
+
+    def parts(self, tool: Tool) -> Iterator[Command]:
+        """The commands that do a part of the work, whose conditions hold."""
+        commands = self.profile.commands.get(tool, [])
+        return (command for command in commands if command.is_part and set(command.when) <= self.facts.traits)
 
     def _none(self, tool: Tool, *, is_known: bool) -> Unavailable:
         reason = self.profile.unavailable.get(tool, f"the profile {self.profile.id} has no command for {tool}")
@@ -149,12 +159,20 @@ def _prepared(
     programs = find_all(desk.profile.programs, sorted(names), search)
     missing = [name for name in sorted(used) if programs[name] is None]
     if missing:
-        return Unavailable(f"{' or '.join(desk.profile.programs[missing[0]])} was not found", Why.NO_PROGRAM)
+        return Unavailable(_not_found(desk.profile, missing), Why.NO_PROGRAM)
     files = _files(manifests, desk.place.folder, command.files)
     if command.files and not 0 < len(files) <= MOST_FILES:
         return Unavailable(f"it takes 1 to {MOST_FILES} files, and here are {len(files) or 'none'}", Why.NOT_CONFIGURED)
     chosen = _selected(desk, command, request)
     return _filled(_Filling(desk, command, chosen, programs, files), request, search)
+
+
+def _not_found(profile: Profile, missing: Sequence[str]) -> str:
+    """Which programs are not there, and what brings them where they are the project's own."""
+    names = " and ".join(" or ".join(profile.programs[name]) for name in missing)
+    is_own = any(choice.startswith("./") for name in missing for choice in profile.programs[name])
+    remedy = f"; {profile.remedy}" if is_own and profile.remedy else ""
+    return f"{names} {'was' if len(missing) == 1 else 'were'} not found{remedy}"
 
 
 def _selected(desk: _Desk, command: Command, request: Request) -> Selected:

@@ -64,6 +64,7 @@ class Prepared:
     idle: for tests that nobody counts: a line like this pattern says that none ran. None: no count, no pass.
     readable: folders beside the workspace that it has to read.
     products: files that the build makes beside the sources, and which git does not track; they are no source.
+    missing: what of the tool's work is left undone because a program is not there; the rest alone is no pass.
     notes: what a reader of the result must know, such as settings of the project that leave tests out.
     """
 
@@ -82,4 +83,5 @@ class Prepared:
     fails_on_output: bool = False
     products: tuple[str, ...] = ()
     idle: str | None = None
+    missing: str = ""
     readable: tuple[Path, ...] = ()

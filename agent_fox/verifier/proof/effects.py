@@ -36,6 +36,11 @@ def effect_of(end: End | None, *, is_definition: bool = False) -> Effect:
     return Effect.CRASHED if any(not is_test_side(frame) for frame in end.frames) else Effect.KILLED
 
 
+def hurts_bystander(end: End | None) -> bool:
+    """Whether a test failed that executes nothing of what was broken: then what the others did shows nothing."""
+    return end is not None and end.outcome is Outcome.FAILED
+
+
 def is_own_assertion(end: End) -> bool:
     """Whether an assertion failed that stands on the test side."""
     return bool(end.frames) and is_test_side(end.frames[-1]) and _ASSERTION.fullmatch(end.kind) is not None

@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from agent_fox.core.expectations import Expectation, Seal, agreed_by, seal_of
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
+from agent_fox.verifier.proof.bound_tests import deciding
 from agent_fox.verifier.proof.sides import NOT_COPIED
 
 if TYPE_CHECKING:
@@ -30,20 +32,26 @@ ABSENT = "absent"
 
 
 def expectation_of(
-    test: Case, changed: Iterable[str], test_files: Iterable[str], base: Path, tree: Path, said: str
+    test: Case,
+    own: Collection[str],
+    changed: Iterable[str],
+    test_files: Iterable[str],
+    base: Path,
+    tree: Path,
+    said: str,
 ) -> Expectation:
     """What was changed about a committed test that fails. `changed`: what of the test side differs from the base.
 
-    `test_files`: files of tests; another one than the test's own decides nothing about it. `said`: the coders' words.
+    `own`: names of the requirement's tests, before and now. `test_files`: files of tests; another one than the test's
+    own decides nothing about it, nor does another test's body in it. `said`: the coders' words.
     """
     others = {*test_files} - {test.file}
     files = tuple(sorted({test.file, *(path for path in changed if path not in others and _is_source(path))} - {""}))
     sentences = sentences_of(said)
     reasons = (reason_for(sentences, path, test.id) for path in files)
     before, after = versions_shown(files, base, tree)
-    return Expectation(
-        test.id, files, digest_of(base, files), digest_of(tree, files), next(filter(None, reasons), ""), before, after
-    )
+    committed, now = (digest_of(root, files, test.file, own) for root in (base, tree))
+    return Expectation(test.id, files, committed, now, next(filter(None, reasons), ""), before, after)
 
 
 def _is_source(path: str) -> bool:
@@ -51,19 +59,29 @@ def _is_source(path: str) -> bool:
     return NOT_COPIED.isdisjoint(PurePosixPath(path).parts) and not path.endswith(".pyc")
 
 
-def sealed(order: CheckOrder, requirement: str, expectation: Expectation) -> Seal:
-    """What it amounts to, by the settings, by what persons agreed to, and by the history of the base."""
-    by = agreed_by(expectation, requirement, order.agreed)
+def sealed(order: CheckOrder, requirement: str, expectation: Expectation, by: str = "") -> Seal:
+    """What it amounts to, by the settings, by who agreed to it (`by`), and by the history of the base."""
     text = order.expected.get(requirement, "")
     is_older = bool(expectation.reason and not by) and is_older_than_text(order, requirement, text, expectation.files)
     return seal_of(expectation, order.sealed, is_older=is_older, by=by, is_reviewed=order.is_reviewed)
 
 
-def digest_of(root: Path, files: Iterable[str]) -> str:
-    """SHA-256 of what stands in these files, with their paths; in hex."""
+def who_agreed(order: CheckOrder, requirement: str, expectation: Expectation, base: Path, tree: Path) -> str:
+    """Who agreed to this change; empty where nobody did. Agreements were bound to whole files once, and still hold."""
+    committed, now = (digest_of(root, expectation.files) for root in (base, tree))
+    whole = replace(expectation, committed=committed, changed=now)
+    return agreed_by(expectation, requirement, order.agreed) or agreed_by(whole, requirement, order.agreed)
+
+
+def digest_of(root: Path, files: Iterable[str], in_part: str = "", own: Collection[str] = ()) -> str:
+    """SHA-256 of what stands in these files, with their paths; in hex. `in_part`: the one of which only what decides
+    about its `own` tests is taken.
+    """
     whole = hashlib.sha256()
     for path in files:
         content = _content(root / path)
+        if content is not None and path == in_part:
+            content = deciding(path, content, own)
         part = hashlib.sha256(content).hexdigest() if content is not None else ABSENT
         whole.update(f"{part} {path}\n".encode("utf-8", "surrogateescape"))
     return whole.hexdigest()

@@ -10,14 +10,15 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agent_fox.core.proof import Before, Shown
+from agent_fox.core.proof import Before, Shown, Tried
 from agent_fox.core.values import dataclass
 from agent_fox.system.shim import write_whole
 
-RULES = 1
+RULES = 2
 """Counted up where the rules change: what was kept under others is not believed."""
 
 MOST_OF_ONE = 4
@@ -31,13 +32,14 @@ Digest = Callable[[str], str]
 class Kept:
     """What the trials of a set of tests came to, whose committed versions hold.
 
-    `rests_on`: path -> digest, for all that could change it.
+    `rests_on`: path -> digest, for all that could change it. `tried`: what was done to see them fail.
     """
 
     word: Shown
     why: str
     before: Before
     rests_on: Mapping[str, str]
+    tried: tuple[Tried, ...] = ()
 
 
 def digest(parts: Iterable[object]) -> str:
@@ -89,9 +91,11 @@ def _row(kept: Kept) -> dict[str, Any]:
         "why": kept.why,
         "before": kept.before.value,
         "rests_on": dict(kept.rests_on),
+        "tried": [asdict(one) for one in kept.tried],
     }
 
 
 def _kept(row: Mapping[str, Any]) -> Kept:
     rests_on = {str(path): str(then) for path, then in row["rests_on"].items()}
-    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on)
+    tried = tuple(Tried(**one) for one in row["tried"])
+    return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried)

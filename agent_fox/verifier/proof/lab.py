@@ -88,11 +88,12 @@ class Lab:
     def __init__(self, ground: Ground, source: Path, name: str) -> None:
         self._ground, self._source, self._name = ground, source, name
         self._numbers = count(1)
-        self.runs = 0
 
     def run(self, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None]) -> Seen:
-        """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone)."""
-        self.runs += 1
+        """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone).
+
+        Several threads may ask at once: each run has a copy, and folders, of its own.
+        """
         name = f"{self._name}-{next(self._numbers)}"
         tree = self._ground.private / "trees" / name
         lent = copied(self._source, tree)
@@ -194,8 +195,9 @@ def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tup
 
 
 def _place(url: str, root: Path) -> str:
+    """The path below the tree; empty elsewhere, and for what a tool wrote, ran and took away."""
     path = Path(unquote(url.removeprefix("file://")))
-    is_own = path.is_relative_to(root) and "node_modules" not in path.parts
+    is_own = path.is_relative_to(root) and "node_modules" not in path.parts and path.is_file()
     return path.relative_to(root).as_posix() if is_own else ""
 
 

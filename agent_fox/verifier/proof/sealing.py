@@ -17,7 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.mapping import Ownership
 from agent_fox.verifier.proof.effects import is_own_assertion
-from agent_fox.verifier.proof.expectations import expectation_of, sealed, told
+from agent_fox.verifier.proof.expectations import expectation_of, sealed, told, who_agreed
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 from agent_fox.verifier.sources import read_source
@@ -42,12 +42,13 @@ _IMPORTS = regex(
 class Failed:
     """A committed test that fails. `is_own`: by an assertion of its own, and not for want of something.
 
-    `is_unread`: it is not known, since nothing could be run.
+    `is_unread`: it is not known, since nothing could be run. `own`: names of the requirement's committed tests.
     """
 
     test: Case
     is_own: bool = False
     is_unread: bool = False
+    own: frozenset[str] = frozenset()
 
 
 class Seals:
@@ -55,6 +56,11 @@ class Seals:
 
     def __init__(self, order: CheckOrder, base: Path, tree: Path, changed: Sequence[str], run: Run) -> None:
         self._order, self._base, self._tree, self._changed, self._run = order, base, tree, changed, run
+
+    @cached_property
+    def committed(self) -> Contents:
+        """What of the base's test side is laid over the tree at first: all that differs."""
+        return {path: _content(self._base / path) for path in self._changed}
 
     @property
     def is_needed(self) -> bool:
@@ -65,11 +71,10 @@ class Seals:
         """Lay the base's test side over the tree; where that lacks something, leave what was added."""
         if not (mine and self.is_needed):
             return
-        over = {path: _content(self._base / path) for path in self._changed}
-        failed = self._failed(run, mine, over)
-        if failed and None in over.values():
+        failed = self._failed(run, mine, self.committed)
+        if failed and None in self.committed.values():
             lacking = [one for one in mine if one.claim.id in failed and not failed[one.claim.id].is_own]
-            kept = {path: content for path, content in over.items() if content is not None}
+            kept = {path: content for path, content in self.committed.items() if content is not None}
             again = self._failed(run, lacking, kept) if lacking else {}
             failed = {id: one for id, one in failed.items() if one.is_own} | again
         for one in mine:
@@ -77,7 +82,7 @@ class Seals:
             if found is not None and found.is_unread:
                 one.decide(Shown.UNDECIDED, f"the committed tests could not be run: {found.test.message}")
             elif found is not None:
-                self._unseal(run, one, found.test, self._changed)
+                self._unseal(run, one, found, self._changed)
 
     def read_data(self, run: SuiteRun, one: Standing, data: Iterable[str]) -> None:
         """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
@@ -85,7 +90,7 @@ class Seals:
         if over:
             failed = self._failed(run, [one], over).get(one.claim.id)
             if failed is not None and failed.is_own:
-                self._unseal(run, one, failed.test, (*self._changed, *over))
+                self._unseal(run, one, failed, (*self._changed, *over))
 
     def _failed(self, run: SuiteRun, mine: Sequence[Standing], over: Contents) -> dict[str, Failed]:
         """A committed test of each requirement that fails, or cannot be run any more."""
@@ -100,7 +105,7 @@ class Seals:
             own = {case: is_own_assertion(seen.ends[case.id]) for case in failing}
             if failing:
                 test = max(failing, key=own.__getitem__)
-                found[one.claim.id] = Failed(test, own[test])
+                found[one.claim.id] = Failed(test, own[test], own=frozenset(case.function for case in cases))
             elif (lost := self._lost(one.claim.id, cases, seen)) is not None:
                 found[one.claim.id] = lost
         return found
@@ -133,11 +138,14 @@ class Seals:
     def _tree_texts(self) -> frozenset[str]:
         return frozenset(_without_imports(text) for _, text in _code_of_tests(self._tree))
 
-    def _unseal(self, run: SuiteRun, one: Standing, case: Case, changed: Iterable[str]) -> None:
+    def _unseal(self, run: SuiteRun, one: Standing, failed: Failed, changed: Iterable[str]) -> None:
         """Note that this committed test fails where what was `changed` about it is put back."""
-        files = {test.file for test in run.cases}
-        found = expectation_of(case, changed, files, self._base, self._tree, self._order.stated)
-        one.expectation, one.seal = found, sealed(self._order, one.claim.id, found)
+        case, files = failed.test, {test.file for test in run.cases}
+        own = failed.own | {test.function for test in one.claim.tests} | {case.function}
+        found = expectation_of(case, own, changed, files, self._base, self._tree, self._order.stated)
+        one.expectation = found
+        one.agreed_by = who_agreed(self._order, one.claim.id, found, self._base, self._tree)
+        one.seal = sealed(self._order, one.claim.id, found, one.agreed_by)
         one.sealed_why = told(one.seal, found, case.message or case.text[:200])
 
 

@@ -39,6 +39,11 @@ def files_of(root: Path) -> frozenset[str]:
     return frozenset(found)
 
 
+def has_test_settings(name: str) -> bool:
+    """Whether a file of this name says how tests are run, or has settings of tests among others."""
+    return bool(_SETTINGS.fullmatch(name)) or name in _MIXED
+
+
 def is_test_side(path: str) -> bool:
     """Whether a file is a test, or what tests are made from: helpers, fixtures, snapshots, golden data, settings."""
     return belongs_to_tests(path) or is_golden(path) or bool(_SETTINGS.fullmatch(PurePosixPath(path).name))

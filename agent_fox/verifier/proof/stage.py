@@ -10,7 +10,9 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import field, replace
 from pathlib import Path
+from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -21,50 +23,73 @@ from agent_fox.core.proof import (
     Place,
     Shown,
     Trial,
+    Tried,
+    bounded,
     killed_by,
     next_trial,
     shown,
     shown_by_data,
     shown_untried,
 )
+from agent_fox.core.values import dataclass
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, of_several
+from agent_fox.verifier.proof.effects import effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
+from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
 from agent_fox.verifier.proof.sides import differing, is_test_side
 from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.proof.lab import Executed
     from agent_fox.verifier.proof.languages import Mutants
     from agent_fox.verifier.running_suites import Ground
     from agent_fox.verifier.suite import SuiteRun
 
+_NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200
 MOST_SECONDS = 900.0
 """Half of what a verifier's session may take: what is not decided by then is undecided, and the session still ends."""
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The runs that need nothing of each other. `mark`: what false twins say; `twinned`: the tests that have one;
+    `beside`: tests of no requirement here, which run with the twins.
+    """
+
+    sealed: Later | None
+    twins: Later
+    before: Later | None
+    mark: str
+    twinned: frozenset[Case]
+    beside: tuple[Case, ...] = ()
+
+
 class Stage:
     """The trials of all requirements of one verification, which share their runs."""
 
-    def __init__(self, ground: Ground, base: Path | None, changed: frozenset[str]) -> None:
+    def __init__(self, ground: Ground, runs: Runner, base: Path | None, changed: frozenset[str]) -> None:
+        self._runner = runs
         self._ground, self._root, self._base, self._changed = ground, ground.workspace, base, changed
         self._lab, self._earlier = (Lab(ground, ground.workspace, name) for name in ("proof", "before"))
         self._tests_changed = differing(sorted(changed), base, ground.workspace) if base else ()
         self._texts: dict[str, str] = {}
         self._sites: dict[str, tuple[Site, ...]] = {}
+        self._starts: dict[str, dict[int | None, list[int]]] = {}
         self._unread: dict[str, str] = {}
         self._contents = Contents(ground.workspace, base)
         self._seals = None if base is None else Seals(ground.order, base, self._root, self._tests_changed, self._sealed)
         self._shelf = kept.Shelf(Path(ground.order.proofs_folder) if ground.order.proofs_folder else None)
-        self._begun = monotonic()
-        self.runs = 0
+        self._since = monotonic()
+        self._begun: Begun | None = None
+        self._bystanders: dict[int, tuple[Case, frozenset[Executed]]] = {}
 
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
         """What the tests of each claim prove, in the order of the claims."""
@@ -73,6 +98,7 @@ class Stage:
             self._recall(one)
         for run in {id(claim.run): claim.run for claim in claims}.values():
             mine = [one for one in standings if one.claim.run is run and not one.is_kept]
+            self._begun = self._begin(run, mine) if mine else None
             for step in (self._committed, self._twins, self._golden, self._before, self._without):
                 mine = [one for one in mine if one.word is None and one.seal.is_open]
                 if mine:
@@ -86,7 +112,7 @@ class Stage:
     def _recall(self, one: Standing) -> None:
         found = self._shelf.find(self._key(one.claim), self._contents.digest)
         if found is not None:
-            one.word, one.before, one.is_kept = found.word, found.before, True
+            one.word, one.before, one.is_kept, one.tried = found.word, found.before, True, list(found.tried)
             one.why = f"{found.why} (from an earlier reading of the same contents)"
 
     def _keep(self, one: Standing) -> None:
@@ -97,7 +123,8 @@ class Stage:
         if not one.is_measured or (self._seals is not None and self._seals.is_needed):
             files |= self._contents.all()  # it is not known what they, or the committed tests, rest on
         rests_on = {path: self._contents.digest(path) for path in sorted({NAMES, *files})}
-        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on))
+        tried, _ = bounded(one.tried)
+        self._shelf.keep(self._key(one.claim), kept.Kept(one.word, one.why, one.before, rests_on, tried))
 
     def _key(self, claim: Claim) -> str:
         order = self._ground.order
@@ -111,8 +138,9 @@ class Stage:
         lacking = f"no false twin could be made of {one.untwinned[0]}" if one.untwinned else ""
         why = "; ".join(filter(None, (one.why, lacking)))
         return Proof(
-            one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self.runs, one.before, one.seal,
-            one.expectation, one.sealed_why, tuple(sorted(files)),
+            one.claim.id, one.word or Shown.UNDECIDED, why, is_here, self._runner.runs, one.before, one.seal,
+            one.expectation, one.sealed_why, tuple(sorted(files)), tuple(one.tried), one.is_kept,
+            one.agreed_by,
         )  # fmt: skip
 
     # The tests that a person committed, in the words in which they were committed.
@@ -120,6 +148,9 @@ class Stage:
     def _committed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         if self._seals is not None:
             self._seals.read(run, mine)
+            for one in mine if self._seals.is_needed else ():
+                test = one.expectation.test if one.expectation else ""
+                one.tried.append(Tried("committed tests", one.word or one.seal, test=test))
 
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
@@ -130,25 +161,54 @@ class Stage:
                 self._seals.read_data(run, one, sorted(data))
 
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
+        if self._begun and self._begun.sealed and self._seals and over is self._seals.committed:
+            return self._begun.sealed()
         return self._seen(self._lab, run, None, over)
+
+    def _begin(self, run: SuiteRun, mine: Sequence[Standing]) -> Begun:
+        """Begin what all of them need, whatever the others come to: beside each other, where that can be."""
+        tests, mark = _together(mine), f"twin {secrets.token_hex(6)}"
+        texts, twinned = self._twinned(tests, mark)
+        over = sorted(self._changed - {*self._tests_changed})
+        older = {} if self._base is None else {path: _text_of(self._base / path) for path in over}
+        seals = self._seals if self._seals is not None and self._seals.is_needed else None
+        sealed = self._runner.begin(self._lab, run, None, seals.committed) if seals else None
+        beside = _unclaimed(run, tests)
+        twins = self._runner.begin(self._lab, run, (*tests, *beside), texts)
+        before = self._runner.begin(self._earlier, run, tests, older) if self._base is not None else None
+        return Begun(sealed, twins, before, mark, twinned, beside)
 
     # The false twins, in a run that is measured too.
 
     def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        tests = _together(mine)
-        texts, twinned = self._twinned(tests, f"twin {secrets.token_hex(6)}")
-        seen = self._seen(self._lab, run, tests, texts)
+        if self._begun is None:
+            return
+        seen, is_marked = self._begun.twins(), self._is_measurable(run)
+        said = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
+        for test in self._begun.beside:
+            if _passes(seen, test.id) and test.id in seen.executed:
+                self._bystanders[id(run)] = test, seen.executed_by([test])
         for one in mine:
             opened = seen.opened_by(one.claim.tests)
             one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
             one.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
-            one.untwinned = tuple(test.id for test in one.claim.tests if test not in twinned)
+            untwinned = [test for test in one.claim.tests if not self._is_false(test, seen)]
+            one.untwinned = tuple(test.id for test in untwinned)
             missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
-            passed = [test.id for test in one.claim.tests if test in twinned and _passes(seen, test.id)]
+            twinned = [test for test in one.claim.tests if test not in untwinned]
+            passed = [test.id for test in twinned if _passes(seen, test.id)]
+            one.tried.extend(_tried("false twin", seen, one.claim.tests, twinned))
             if seen.why_not or missing:
                 one.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
                 one.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
+            elif is_marked and (odd := _changeable(one.claim.tests, untwinned, seen, said, self._begun.mark)):
+                one.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
+
+    def _is_false(self, test: Case, seen: Seen) -> bool:
+        """Whether this test was made false. One that reads its own text may end as it does because of that."""
+        is_twinned = self._begun is not None and test in self._begun.twinned
+        return is_twinned and (test.file, test.file) not in seen.opened.get(test.id, frozenset())
 
     def _twinned(self, tests: Iterable[Case], mark: str) -> tuple[dict[str, str | None], frozenset[Case]]:
         """Each file of tests with a false assertion at the end of each of these tests; and which have one."""
@@ -164,13 +224,12 @@ class Stage:
     # Red before.
 
     def _before(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        if self._base is None or not mine:
+        if self._begun is None or self._begun.before is None:
             return
-        tests = _together(mine)
-        over = sorted(self._changed - {*self._tests_changed})
-        seen = self._seen(self._earlier, run, tests, {path: _text_of(self._base / path) for path in over})
+        seen = self._begun.before()
         for one in mine:
             one.before = _before(seen, one.claim.tests)
+            one.tried.append(Tried("before the work", one.before, seen.why_not))
 
     # Red without.
 
@@ -180,7 +239,7 @@ class Stage:
             if not one.places:
                 self._without_places(run, one)
         open_ = [one for one in mine if one.word is None]
-        while open_ and self.runs < MOST_RUNS and monotonic() - self._begun < MOST_SECONDS:
+        while open_ and self._runner.runs < MOST_RUNS and monotonic() - self._since < MOST_SECONDS:
             asked = [(one, next_trial(one.places, one.trials)) for one in open_]
             for one, places in asked:
                 if not places:
@@ -188,34 +247,86 @@ class Stage:
                     if one.word is Shown.VACUOUS and not self._is_undecided(one) and not one.is_measured:
                         self._without_places(run, one)
             open_ = [one for one in open_ if one.word is None]
-            for group in _compatible([(one, places) for one, places in asked if places]):
-                self._try(run, group)
+            self._try(run, _compatible([(one, places) for one, places in asked if places], self._left()))
         for one in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             one.word, one.why = Shown.UNDECIDED, why
+        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _has_passed(one)])
 
-    def _try(self, run: SuiteRun, group: Sequence[tuple[Standing, tuple[Place, ...]]]) -> None:
+    def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
+        """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
+        copy, or passed before by what product code did to the runner, which it leaves where it is watched.
+        """
+        seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
+        for one in mine:
+            failed = [test.id for test in one.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
+            if failed:
+                why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
+                one.word, one.why = Shown.UNDECIDED, why
+
+    def _left(self) -> int:
+        return MOST_RUNS - self._runner.runs
+
+    def _try(self, run: SuiteRun, groups: Iterable[Group]) -> None:
+        """Make a trial of each group; those that may run at once do."""
+        begun = [(group, self._broken(run, group)) for group in groups]
+        for group, (later, beside) in begun:
+            seen = later()
+            is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
+            for one, places in group:
+                kinds = {self._sites[place.file][place.number].kind for place in places}
+                trial = _trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds)
+                trial = replace(trial, effect=Effect.VOID, test="") if is_void else trial
+                one.trials.append(trial)
+                one.tried.append(self._tried(trial))
+
+    def _tried(self, trial: Trial) -> Tried:
+        first = trial.places[0]
+        if len(trial.places) > 1:
+            return Tried("broken", trial.effect, f"{len(trial.places)} places at once", first.file, test=trial.test)
+        what = self._sites[first.file][first.number].what
+        return Tried("broken", trial.effect, what, first.file, first.line, trial.test)
+
+    def _broken(self, run: SuiteRun, group: Group) -> tuple[Later, tuple[Case, ...]]:
+        """The run, and the bystander that runs with it."""
         texts: dict[str, str | None] = {}
         broken = {place for _, places in group for place in places}
         for file in sorted({place.file for place in broken}):
             language = language_of(file)
             chosen = [self._sites[file][place.number] for place in broken if place.file == file]
             texts[file] = language.broken(self._texts[file], chosen) if language else None
-        seen = self._seen(self._lab, run, _together([one for one, _ in group]), texts)
-        for one, places in group:
-            kinds = {self._sites[place.file][place.number].kind for place in places}
-            one.trials.append(_trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds))
+        beside = self._bystander(run, broken)
+        tests = (*_together([one for one, _ in group]), *beside)
+        return self._runner.begin(self._lab, run, tests, texts), beside
+
+    def _bystander(self, run: SuiteRun, broken: Iterable[Place]) -> tuple[Case, ...]:
+        """A test of no requirement here that executes nothing of what is broken; none where that is not known."""
+        if id(run) not in self._bystanders:
+            return ()
+        test, executed = self._bystanders[id(run)]
+        for place in broken:
+            lines = {line for file, line in executed if file == place.file}
+            if lines and place.number in dict(self._executed_sites(place.file, lines)):
+                return ()
+        return (test,)
 
     def _places(self, one: Standing) -> Iterator[Place]:
         """What can be broken of all that its tests execute; of code that runs unmeasured, what they name."""
         files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
         for file in sorted(files):
-            executed = {line for path, line in one.executed if path == file}
-            for number, site in enumerate(self._all_sites(file)):
-                if site.kind is Kind.EMPTIED or not _is_executed(site, executed):
-                    continue
-                is_changed = file in self._changed
+            executed, is_changed = {line for path, line in one.executed if path == file}, file in self._changed
+            for number, site in self._executed_sites(file, executed):
                 yield Place(file, number, site.owner, site.line, site.kind is Kind.VALUE, is_changed)
+
+    def _executed_sites(self, file: str, executed: set[int]) -> Iterator[tuple[int, Site]]:
+        """What stands in no function is executed with its file; where nothing was measured, everything is."""
+        sites = self._all_sites(file)
+        if not executed or WHOLE in executed:
+            wanted: Iterable[int] = range(len(sites))
+        else:
+            starts = self._starts[file]
+            wanted = sorted(number for start in (*executed, None) for number in starts.get(start, ()))
+        return ((number, sites[number]) for number in wanted if sites[number].kind is not Kind.EMPTIED)
 
     def _named(self, one: Standing) -> set[str]:
         """Files of code that its tests name, which other processes may execute; of a runner that measures nothing here,
@@ -242,6 +353,7 @@ class Stage:
                 self._sites[file] = language.sites(text) if language and text else ()
             except (Unreadable, ImportError) as error:
                 self._sites[file], self._unread[file] = (), _why_unread(file, error)
+            self._starts[file] = _by_start(self._sites[file])
         return self._sites[file]
 
     # Files that are read, or are to be there or gone.
@@ -259,14 +371,17 @@ class Stage:
         if not files and not self._is_measurable(run):
             if run.call is not None and one.places:
                 return
+            if one.before is Before.GREEN and all(language_of(test.file) for test in one.claim.tests):
+                one.word, one.why = Shown.VACUOUS, "they passed before, and there is no code of the project to execute"
+                return
             one.word = shown_untried(one.before)
             one.why = "nothing that it rests on can be broken here: no language of its files has mutants"
             return
         without = emptied = None
         if files:
             gone: dict[str, str | None] = dict.fromkeys(files)
-            without = self._effect(run, one, gone)
-            emptied = self._effect(run, one, dict.fromkeys(files, ""))
+            without = self._effect(run, one, gone, "taken away")
+            emptied = self._effect(run, one, dict.fromkeys(files, ""), "emptied")
         if self._base is not None and one.before is Before.UNKNOWN and without is not Effect.KILLED:
             one.decide(Shown.UNDECIDED, "what its tests did before the work could not be seen")
             return
@@ -286,16 +401,17 @@ class Stage:
         """Whether it is seen what its tests execute and open; by some runners it is not."""
         return run.call is not None and run.call.tool in MEASURED
 
-    def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None]) -> Effect:
-        return _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests).effect
+    def _effect(self, run: SuiteRun, one: Standing, texts: Mapping[str, str | None], how: str) -> Effect:
+        trial = _trial((), self._seen(self._lab, run, one.claim.tests, texts), one.claim.tests)
+        one.tried.append(Tried(how, trial.effect, ", ".join(texts), test=trial.test))
+        return trial.effect
 
     # Small things.
 
     def _seen(
         self, lab: Lab, run: SuiteRun, tests: Sequence[Case] | None, texts: Mapping[str, bytes | str | None]
     ) -> Seen:
-        self.runs += 1
-        return lab.run(run, tests, texts)
+        return self._runner.see(lab, run, tests, texts)
 
     def _text(self, file: str) -> str | None:
         return _text_of(self._root / file)
@@ -312,6 +428,15 @@ class Stage:
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
     return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+
+
+def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
+    """One more test that passed, of another file: what is not to be touched by what is broken.
+
+    None of the same file, whose tests may rest on each other.
+    """
+    files = {test.file for test in tests}
+    return tuple(case for case in run.cases if case.outcome is Outcome.PASSED and case.file not in files)[:1]
 
 
 def _stamp(run: SuiteRun) -> str:
@@ -350,6 +475,10 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
 
 
+def _has_passed(one: Standing) -> bool:
+    return any(trial.effect is Effect.UNNOTICED for trial in one.trials)
+
+
 def _passes(seen: Seen, id: str) -> bool:
     return id in seen.ends and seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
 
@@ -363,40 +492,87 @@ def _before(seen: Seen, tests: Sequence[Case]) -> Before:
     return Before.GREEN if outcomes == {Outcome.PASSED} else Before.UNKNOWN
 
 
-def _is_executed(site: Site, executed: set[int]) -> bool:
-    """What stands in no function is, with its file; and where nothing was measured, everything is taken to be."""
-    start = site.owner_range[0] if site.owner_range else site.owner_line
-    return not executed or not site.owner or WHOLE in executed or start in executed
+def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) -> Iterator[Tried]:
+    """What the tests did that were made false; one row for all that failed."""
+    failed = [test for test in made if test.id in seen.ends and seen.ends[test.id].outcome is Outcome.FAILED]
+    if failed:
+        yield Tried(how, "failed", f"{len(failed)} of {len(tests)} tests", test=failed[0].id)
+    others = [test for test in made if test not in failed]
+    yield from (
+        Tried(how, seen.ends[test.id].outcome if test.id in seen.ends else "not run", test=test.id) for test in others
+    )
+
+
+def _changeable(
+    tests: Sequence[Case], untwinned: Sequence[Case], seen: Seen, said: Mapping[str, str], mark: str
+) -> str:
+    """A test that ends otherwise than in the reading, though the product is the same; empty where none does.
+
+    A false twin fails, but at its end: what it asserts before held once more.
+    """
+    for test in tests:
+        end = seen.ends[test.id]
+        if test in untwinned:
+            is_as_it_was = end.outcome is not Outcome.FAILED or (test.file, test.file) in seen.opened.get(test.id, ())
+        else:
+            is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{said.get(test.id, '')}"
+        if not is_as_it_was:
+            return test.id
+    return ""
+
+
+def _by_start(sites: Iterable[Site]) -> dict[int | None, list[int]]:
+    """The numbers of the sites by where their function starts; None: they stand in none."""
+    found: dict[int | None, list[int]] = {}
+    for number, site in enumerate(sites):
+        start = site.owner_range[0] if site.owner_range else site.owner_line
+        found.setdefault(start if site.owner else None, []).append(number)
+    return found
 
 
 def _is_data(path: str) -> bool:
     return not language_of(path) and not path.endswith(".pyc")
 
 
-def _compatible(
-    asked: Sequence[tuple[Standing, tuple[Place, ...]]],
-) -> Iterator[list[tuple[Standing, tuple[Place, ...]]]]:
-    """Groups of trials that may share a run: no test of one executes what another breaks."""
-    groups: list[list[tuple[Standing, tuple[Place, ...]]]] = []
+Group = list[tuple[Standing, tuple[Place, ...]]]
+"""Trials that share a run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """A group in the making: the functions and files that its tests execute, and those that it breaks."""
+
+    members: Group = field(default_factory=list)
+    met: set[tuple[str, str]] = field(default_factory=set)
+    broken: set[tuple[str, str]] = field(default_factory=set)
+
+    def add(self, other: Together) -> None:
+        self.members.extend(other.members)
+        self.met.update(other.met)
+        self.broken.update(other.broken)
+
+    def fits(self, other: Together) -> bool:
+        return self.met.isdisjoint(other.broken) and self.broken.isdisjoint(other.met)
+
+
+def _compatible(asked: Iterable[tuple[Standing, tuple[Place, ...]]], most: int) -> Iterator[Group]:
+    """At most so many groups of trials that may share a run: no test of one executes what another breaks.
+
+    A module's body is executed with its file; a function that the recorder cannot tell apart counts as met.
+    """
+    alike: dict[tuple[Place, ...], Together] = {}
     for one, places in asked:
-        fitting = (group for group in groups if all(_fits(one, places, other, more) for other, more in group))
-        group = next(fitting, None)
-        if group is None:
-            groups.append([(one, places)])
-        else:
-            group.append((one, places))
-    yield from groups
-
-
-def _fits(one: Standing, places: tuple[Place, ...], other: Standing, more: tuple[Place, ...]) -> bool:
-    return places == more or not (_meets(one, more) or _meets(other, places))
-
-
-def _meets(one: Standing, places: tuple[Place, ...]) -> bool:
-    """Whether its tests execute something of these; a function that the recorder cannot tell apart counts as met."""
-    files = {file for file, _ in one.executed}
-    mine = {(place.file, place.function) for place in one.places}
-    return any(place.file in files and (not place.function or (place.file, place.function) in mine) for place in places)
+        met = {(file, "") for file, _ in one.executed} | {(place.file, place.function) for place in one.places}
+        broken = {(place.file, place.function) for place in places}
+        alike.setdefault(places, Together()).add(Together([(one, places)], met, broken))
+    groups: list[Together] = []
+    for bundle in alike.values():
+        group = next((group for group in groups if group.fits(bundle)), None)
+        if group is not None:
+            group.add(bundle)
+        elif len(groups) < most:
+            groups.append(bundle)
+    yield from (group.members for group in groups)
 
 
 def _text_of(path: Path) -> str | None:
@@ -424,4 +600,6 @@ def stage(ground: Ground) -> Iterator[Stage]:
             made = base_tree(Path(order.repository), order.base_commit, ground.workspace, order.brought)
             base = stack.enter_context(made).folder
             changed = frozenset(changed_paths(ground.workspace, order.base_commit, Path(order.repository)))
-        yield Stage(ground, base, changed)
+        stop = Event()
+        runs = stack.enter_context(runner(order, stop))
+        yield Stage(replace(ground, stop=stop), runs, base, changed)

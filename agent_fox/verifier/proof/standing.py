@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.expectations import Seal
-from agent_fox.core.proof import Before, Place, Shown, Trial
+from agent_fox.core.proof import Before, Place, Shown, Trial, Tried
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.proof.sides import is_test_side
 
@@ -44,8 +44,10 @@ class Standing:
     seal: Seal = Seal.HOLDS
     expectation: Expectation | None = None
     sealed_why: str = ""
+    agreed_by: str = ""
     is_kept: bool = False
     untwinned: tuple[str, ...] = ()
+    tried: list[Tried] = field(default_factory=list)
 
     @property
     def is_measured(self) -> bool:
@@ -62,6 +64,8 @@ class Proof:
 
     `is_written_here`: one of its tests was written or changed since the base commit. `runs`: how many runs of the whole
     spec it took. `expectation`, `sealed_why`: the committed test that fails, and how. `tests`: the files of its tests.
+    `tried`: what was done to see it fail; `is_kept`: in an earlier reading of the same contents. `agreed_by`: who
+    agreed to the change.
     """
 
     id: str
@@ -74,6 +78,9 @@ class Proof:
     expectation: Expectation | None = None
     sealed_why: str = ""
     tests: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    is_kept: bool = False
+    agreed_by: str = ""
 
 
 _BEST = tuple(Shown)

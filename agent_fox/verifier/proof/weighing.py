@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Seal, Sealed, agreed_by
+from agent_fox.core.expectations import Seal, Sealed
 from agent_fox.core.known import How
-from agent_fox.core.proof import Shown
+from agent_fox.core.proof import Shown, Trials, bounded
 from agent_fox.core.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
 from agent_fox.verifier.evidence_text import capped
@@ -54,7 +54,13 @@ def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:
 def _weighed(order: CheckOrder, finding: Finding, proof: Proof | None) -> Finding:
     if proof is None:
         return finding
-    return replace(finding, verdict=_judged(order, _with_seal(order, finding.verdict, proof), proof))
+    verdict = _judged(order, _with_seal(order, finding.verdict, proof), proof)
+    return replace(finding, verdict=replace(verdict, trials=_trials(order, proof)))
+
+
+def _trials(order: CheckOrder, proof: Proof) -> Trials:
+    tried, left_out = bounded(proof.tried)
+    return Trials(proof.word, proof.before, order.base_commit, proof.runs, proof.is_kept, tried, left_out)
 
 
 def _judged(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
@@ -79,7 +85,7 @@ def _with_seal(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     note = f"{verdict.note}; {proof.seal}" if verdict.note else str(proof.seal)
     match proof.seal:
         case Seal.AGREED:
-            by = agreed_by(proof.expectation, proof.id, order.agreed)
+            by = proof.agreed_by
             note, how = f"{note} by {by}: {proof.expectation.test} was changed", f"{How.AGREED} by {by}"
         case Seal.OLDER | Seal.ASKED:
             how = ""

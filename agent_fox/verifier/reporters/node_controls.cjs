@@ -20,6 +20,7 @@ if ((process.env.NODE_TEST_CONTEXT ?? "").startsWith("child")) {
   const FALSE = [
     ["ok", false], ["equal", 0, 1], ["strictEqual", 0, 1], ["notStrictEqual", 0, 0], ["deepEqual", [0], [1]],
     ["deepStrictEqual", [0], [1]], ["match", "a", /b/], ["throws", () => {}],
+    ...[undefined, null, NaN, true, {}].flatMap((odd) => [["strictEqual", odd, 0], ["deepStrictEqual", odd, 0]]),
   ];
   const { emit } = process;
   process.emit = function (event, ...rest) {

@@ -14,13 +14,38 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping, Sequence
 
 FOLDER = Path(__file__).resolve().parent
 MOST_FRAMES = 60
 LONGEST = 300
 RECORDER: Any = getattr(sys.modules.get("sitecustomize"), "RECORDER", None)
 ends: dict[str, dict[str, Any]] = {}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Between tests, the recorder rests where no code of the project is called: a hook of its own, or a collector."""
+    if RECORDER is None:
+        return
+    RECORDER.rests = True
+    watched: list[bool] = []
+
+    def before(name: str, impls: Sequence[Any], _given: Mapping[str, Any]) -> None:
+        watched.append(not RECORDER.is_watching and (name == "pytest_collection" or any(map(is_of_project, impls))))
+        if watched[-1]:
+            RECORDER.watch()
+
+    def after(_outcome: object, _name: str, _impls: Sequence[Any], _given: Mapping[str, Any]) -> None:
+        if watched and watched.pop():
+            RECORDER.rest()
+
+    config.add_cleanup(config.pluginmanager.add_hookcall_monitoring(before, after))
+
+
+def is_of_project(impl: Any) -> bool:  # noqa: ANN401 - pluggy says no more of it
+    """Whether the function behind a hook stands in the project; one without code of its own may."""
+    code = getattr(impl.function, "__code__", None)
+    return code is None or bool(RECORDER.is_ours(code))
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)

@@ -34,14 +34,36 @@ class Recorder:
         self.cwd = os.getcwd()
         self.test = OUTSIDE
         self.seen: dict[str, tuple[set[CodeType], set[tuple[str, str]]]] = {}
-        self.begin(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
+        self.is_watching, self.rests = MONITORING is not None, False
+        self.module: object = None
+        self._note(os.environ.get("PYTEST_CURRENT_TEST", OUTSIDE).rpartition(" (")[0])
 
     def begin(self, test: str) -> None:
-        """From now on it is this test."""
-        self.test = test
-        self.codes, self.files = self.seen.setdefault(test, (set(), set()))
+        """From now on it is this test, or none."""
+        self._note(test)
         if MONITORING is not None:
             MONITORING.restart_events()
+        elif test or not self.rests:
+            self.watch()
+        else:
+            self.rest()
+
+    def _note(self, test: str) -> None:
+        self.test = test
+        self.codes, self.files = self.seen.setdefault(test, (set(), set()))
+
+    def watch(self) -> None:
+        """Note every call from now on, in this thread and those to come."""
+        if MONITORING is None:
+            self.is_watching = True
+            sys.setprofile(self.called)
+            threading.setprofile(self.called)
+
+    def rest(self) -> None:
+        """Nothing of the project runs for now. Where each call is noted, that saves half of the start of pytest."""
+        if MONITORING is None:
+            self.is_watching, self.module = False, None
+            sys.setprofile(None)
 
     def started(self, code: CodeType, _offset: int) -> object:
         self.codes.add(code)
@@ -51,17 +73,26 @@ class Recorder:
     def called(self, frame: FrameType, event: str, _arg: object) -> None:
         if event == "call":
             self.codes.add(frame.f_code)
+        elif event == "return" and frame.f_code is self.module:
+            self.rest()
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(given[0], str) and self.place(given[0]):
             self.files.add((given[0], self.opener()))
+        elif not self.is_watching and event in BEGINNINGS and self.is_ours(given[0]):
+            self.module = given[0] if self.rests else None
+            self.watch()
+
+    def is_ours(self, code: object) -> bool:
+        """Whether a module or script of the project begins. Before one does, none of its functions is called."""
+        return bool(self.place(str(getattr(code, "co_filename", code))))
 
     def opener(self) -> str:
         """The file of the project whose code asked for it; empty where none did."""
-        frame: FrameType | None = sys._getframe(2)
+        frame: FrameType | None = sys._getframe()
         while frame is not None:
             file = frame.f_code.co_filename
-            if file.startswith(self.root):
+            if file.startswith(self.root) and file != __file__:
                 return file
             frame = frame.f_back
         return ""
@@ -109,9 +140,6 @@ def start() -> Recorder | None:
         MONITORING.use_tool_id(TOOL, "recorder")
         MONITORING.register_callback(TOOL, MONITORING.events.PY_START, recorder.started)
         MONITORING.set_events(TOOL, MONITORING.events.PY_START)
-    else:
-        sys.setprofile(recorder.called)
-        threading.setprofile(recorder.called)
     atexit.register(recorder.write)
     return recorder
 
@@ -123,6 +151,8 @@ def hand_on() -> None:
         spec.loader.exec_module(module_from_spec(spec))
 
 
+BEGINNINGS = ("exec", "cpython.run_file")
+"""What the interpreter says when it begins with a module, and with a script."""
 MONITORING: Any = getattr(sys, "monitoring", None)
 TOOL = 4
 RECORDER = start()

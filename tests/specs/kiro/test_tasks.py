@@ -283,11 +283,20 @@ def test_waiting_for_a_task_that_is_not_there_is_said() -> None:
     assert said(read.problems) == [("s/tasks.md:3", "waits for 1.7: no such task in this file. Correct the number")]
 
 
-def test_a_group_that_stands_twice_is_an_error_that_names_both_lines() -> None:
-    read = tasks_of("- [ ] 1. A\n- [ ] 2. B\n- [ ] 2. C\n")
-    assert groups_of(read) == [(1, "A", []), (2, "B", [])]
-    assert said(tuple(errors(read.problems))) == [
-        ("s/tasks.md:3", "group 2 stands twice: in lines 2 and 3. Renumber one")
+def test_a_group_that_stands_twice_is_kept_under_another_number_and_said() -> None:
+    read = tasks_of("- [ ] 1. A\n- [ ] 2. B\n- [ ] 2. C\n- [ ] 3. D\n")
+    assert groups_of(read) == [(1, "A", []), (2, "B", []), (4, "C", []), (3, "D", [])]
+    assert said(read.problems) == [
+        ("s/tasks.md:3", "group 2 stands twice, first in line 2: this one is known as group 4 here. Renumber one")
+    ]
+    assert errors(read.problems) == []
+
+
+def test_boxes_under_notes_are_named_where_no_task_has_their_number() -> None:
+    read = tasks_of("- [ ] 1. A\n\n## Notes\n\n- [ ] 1. A\n- [ ] 7. Remember\n")
+    assert groups_of(read) == [(1, "A", [])]
+    assert said(read.problems) == [
+        ("s/tasks.md:6", "task 7 stands below a heading that holds no tasks: not planned. Move it, if it is one")
     ]
 
 

@@ -18,7 +18,19 @@ from agent_fox.core.spec import (
 
 ODD = (
     *("", " ", "\n", "\n\nx\n", "  lead", "trail  ", "a\n  b\n\n\n c", "\t", "a\tb"),
-    *("- x", "  - [x] 1. A", "# Spec: `a`: B", "## Tasks", "### 1: T", "Edge cases:", "> q", "---", "*", "**"),
+    *(
+        "- x",
+        "  - [x] 1. A",
+        "# Spec: `a`: B",
+        "## Tasks",
+        "### 1: T",
+        "Edge cases:",
+        "Details:",
+        "> q",
+        "---",
+        "*",
+        "**",
+    ),
     *("```", "````\n~~~", "<!-- c -->", "-->", "a|b", "|---|---|---|---|", "`", "``", "\\|"),
     *("_Text: none_", "_Text:_", "_Requirements: 1_", "none", ", ", "a, b", "a: b", "=======", "<<<<<<< a"),
     *("&#10;", "&amp;#10;", "&#38;#10;", "&#1114112;", "&#9999999;", "é", "要求1", "🦊", "x" * 500),
@@ -36,7 +48,7 @@ id_lists = st.lists(ids, max_size=3).map(tuple)
 states = st.sampled_from(list(TaskState))
 numbers = st.integers(0, 999_999)
 criteria = st.lists(st.builds(Criterion, ids, texts), max_size=3).map(tuple)
-requirements = st.builds(Requirement, ids, texts, texts, criteria, criteria)
+requirements = st.builds(Requirement, ids, texts, texts, criteria, criteria, st.lists(texts, max_size=2).map(tuple))
 subtasks = st.builds(
     Subtask,
     ids,

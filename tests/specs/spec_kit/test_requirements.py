@@ -220,10 +220,52 @@ def test_a_spec_with_acceptance_boxes_alone_counts_these(tmp_path: Path) -> None
     assert spec.expected == ("1", "2")
 
 
-def test_items_without_an_id_among_others_are_said(tmp_path: Path) -> None:
-    spec, problems = read(tmp_path, spec=requirements("- **FR-001**: sell\n- more\n"))
+def test_items_without_an_id_below_others_are_their_details(tmp_path: Path) -> None:
+    spec, problems = read(tmp_path, spec=requirements("- **FR-001**: sell\n- more\n- **FR-002**: buy\n"))
+    assert [(one.id, one.text, one.details) for one in spec.requirements] == [
+        ("FR-001", "sell\nDetails of FR-001:\n- more", ("more",)),
+        ("FR-002", "buy", ()),
+    ]
+    assert problems == []
+
+
+def test_items_without_an_id_above_all_others_are_said(tmp_path: Path) -> None:
+    spec, problems = read(tmp_path, spec=requirements("- more\n- **FR-001**: sell\n"))
     assert spec.expected == ("FR-001",)
-    assert problems == ["spec.md:8 no id, among statements that have one: line 8. Not expected; give ids to what is"]
+    assert problems == ["spec.md:7 no id, among statements that have one: line 7. Not expected; give ids to what is"]
+
+
+def test_an_id_may_stand_at_the_end_of_its_statement(tmp_path: Path) -> None:
+    text = "- The shop MUST sell. (FR-001)\n- **FR-002**: buy, see **FR-001**\n- The shop MUST\n  lend.\n  **FR-003**\n"
+    spec, problems = read(tmp_path, spec=requirements(text))
+    assert [(part.id, part.text) for part in spec.parts] == [
+        ("FR-001", "The shop MUST sell."),
+        ("FR-002", "buy, see FR-001"),
+        ("FR-003", "The shop MUST lend."),
+    ]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    ("text", "is_expected", "said"),
+    [
+        ("What happens if X? (Validation prevents it)", True, ""),
+        ("How does it handle Y? → It retries", True, ""),
+        ("**What happens when A?** The shop closes", True, ""),
+        ("What happens if X? (Out of scope)", False, "out of scope"),
+        ("A user deletes the account (Out of scope)", False, "out of scope"),
+        ("What happens if it is offline? Out of scope for v1.", False, "out of scope"),
+        ("What happens if X?", False, "questions"),
+        ("What happens if X? (TBD)", False, "questions"),
+        ("What happens if X? (Is it prevented?)", False, "questions"),
+        ("Out of scope resources return 404", True, ""),
+        ("The shop asks 'Are you sure?' and waits", True, ""),
+    ],
+)
+def test_an_edge_case_counts_by_its_answer(tmp_path: Path, text: str, is_expected: bool, said: str) -> None:
+    spec, problems = read(tmp_path, spec=f"{requirements('- **FR-001**: sell')}\n\n### Edge Cases\n\n- {text}\n")
+    assert spec.expected == (("FR-001", "EC.E1") if is_expected else ("FR-001",))
+    assert [said in problem for problem in problems] == ([] if is_expected else [True])
 
 
 def test_edge_cases_with_an_answer_are_expected_and_questions_are_named(tmp_path: Path) -> None:

@@ -305,13 +305,25 @@ def with_text(text: str) -> IssueFacts:
         waivers=(text, text), known=(text, text),
         repaired=(text, text), places=(Place(text, 1), Place(text, 2)), best=text,
         lost=(Unproven(text, text, text, text),), changed_tests=(ChangedTest(*[text] * 5),) * 2,
+        before_waiving=(text, text),
     )  # fmt: skip
 
 
 def test_no_field_of_the_facts_is_forgotten_here() -> None:
     assert {field.name for field in fields(IssueFacts)} == {
         *("title", "spec", "node", "cause", "run", "commit", "reason", "failing", "unknown", "attempts", "blocked"),
-        *("exhibits", "ledger", "waivers", "repaired", "places", "best", "lost", "changed_tests", "known"),
+        *(
+            "exhibits",
+            "ledger",
+            "waivers",
+            "repaired",
+            "places",
+            "best",
+            "lost",
+            "changed_tests",
+            "known",
+            "before_waiving",
+        ),
     }
 
 

@@ -51,6 +51,13 @@ PYLINT = [
         "message-id": "C0116",
     }
 ]
+PYLINT_2 = {
+    "messages": [
+        {"type": "convention", "symbol": "missing-docstring", "message": "Missing docstring"}
+        | {"messageId": "C0116", "line": 2, "column": 4, "path": "pkg/m.py"}
+    ],
+    "statistics": {"score": 0.0},
+}
 GCC = [
     {
         "kind": kind,
@@ -77,9 +84,10 @@ def read(document: object) -> Parsed:
         (CODE_QUALITY, "pkg/m.py", "F401"),
         (GOLANGCI, "a/a.go", "errcheck"),
         (PYLINT, "pkg/m.py", "missing-docstring"),
+        (PYLINT_2, "pkg/m.py", "missing-docstring"),
         (GCC, "src/a.c", None),
     ],
-    ids=["pyright", "code-quality", "golangci-lint", "pylint", "gcc"],
+    ids=["pyright", "code-quality", "golangci-lint", "pylint", "pylint-json2", "gcc"],
 )
 def test_a_finding_has_its_place_and_rule(document: object, file: str, code: str | None) -> None:
     first = read(document).failures[0]
@@ -123,3 +131,8 @@ def test_pmd_is_read_too() -> None:
 def test_every_tools_report_may_be_checkstyles() -> None:
     assert type(BUILT_IN.for_report(CHECKSTYLE)) is CheckstyleXml
     assert any(isinstance(parser, CheckstyleXml) for parser in BUILT_IN.for_tool("gradle").documents)
+
+
+def test_a_report_of_pylint_that_found_nothing_can_be_read() -> None:
+    clean = read({"messages": [], "statistics": {"messageTypeCount": {"error": 0}, "score": 10.0}})
+    assert (clean.failures, clean.is_complete) == ((), True)

@@ -84,3 +84,17 @@ Tests:       0 total
         (FailureKind.COMPILE_ERROR, "src/a.test.ts:3:5", "TS2322"),
         (FailureKind.COMPILE_ERROR, "src/b.ts:7:1", "TS2304"),
     ]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Error: Could not find a config file based on provided values:\npath: /workspace",
+        "Error: Can't find a root directory while resolving a config file path.\nProvided path to resolve: x.js",
+    ],
+)
+def test_a_configuration_that_is_not_there_is_of_the_environment(said: str) -> None:
+    at = "    at resolveConfigPath (/workspace/node_modules/jest-config/build/index.js:1:1)\n"
+    assert [failure.kind for failure in read_text(JestLog(), f"{said}\n{at}").failures] == [
+        FailureKind.ENVIRONMENT_FAILURE
+    ]

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.pytest_text import PytestLog
+from agent_fox.verifier.logs.status import Ending, Readings, outcome_of
 from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, places, read, read_text
 
@@ -195,3 +197,26 @@ SUBFAILED(i=2) test_s.py::T::test_sub - AssertionError: False is not true
     found = read_text(PytestLog(), log)
     assert [failure.test_name for failure in found.failures] == ["test_s.py::T::test_sub", "test_s.py::T::test_sub #2"]
     assert places(found) == ["test_s.py:5", "test_s.py:5"]
+
+
+@pytest.mark.parametrize(
+    ("last", "file", "test"),
+    [
+        ("tests/test_a.py::test_b ", "tests/test_a.py", "tests/test_a.py::test_b"),
+        ("tests/test_a.py::TestC::test_d[x y] ", "tests/test_a.py", "tests/test_a.py::TestC::test_d[x y]"),
+        ("tests/test_a.py ..F", "tests/test_a.py", None),
+        ("tests/test_a.py ", "tests/test_a.py", None),
+    ],
+)
+def test_what_a_log_without_an_end_names_last_is_what_hung(last: str, file: str, test: str | None) -> None:
+    log = f"===== test session starts =====\n\ntests/test_0.py::test_a PASSED [ 10%]\n{last}"
+    found = read_text(PytestLog(), log)
+    assert [(one.message, one.file, one.test_name) for one in found.failures] == [(STILL_RUNNING, file, test)]
+    readings = Readings(Parsed(), found, ())
+    hung = outcome_of(Ending("pytest", None, has_timed_out=True), readings)
+    assert [(one.kind, one.file, one.test_name) for one in hung.parsed.failures] == [(FailureKind.TIMEOUT, file, test)]
+
+
+def test_a_log_that_ends_between_two_tests_names_none() -> None:
+    log = "===== test session starts =====\ntests/test_a.py::test_b PASSED [ 50%]\n"
+    assert read_text(PytestLog(), log).failures == ()

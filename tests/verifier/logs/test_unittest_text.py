@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.unittest_text import UnittestLog
 from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, read, read_text
@@ -59,4 +60,5 @@ def test_a_run_of_no_tests_is_said() -> None:
 
 def test_a_run_cut_short_is_not_complete() -> None:
     found = read_text(UnittestLog(), "test_a (t.T.test_a) ... ok\ntest_b (t.T.test_b) ... ")
-    assert (found.failures, found.summary, found.is_complete) == ((), None, False)
+    assert (found.summary, found.is_complete) == (None, False)
+    assert [(one.test_name, one.message) for one in found.failures] == [("t.T.test_b", STILL_RUNNING)]

@@ -177,7 +177,9 @@ def test_stops_are_failures_and_notes_are_warnings() -> None:
         "tests/test_a.py",
     )
     assert failure.test_name == "tests/test_a.py::test_f"
-    unknown = as_failures(check_change(one_file(OLD, "def f(:\n"), PolicyContext()))[0]
+    broken = as_failures(check_change(one_file(OLD, "\ndef f(:\n"), PolicyContext()))[0]
+    assert (broken.kind, broken.is_error, broken.line) == (FailureKind.COMPILE_ERROR, False, 2)
+    unknown = as_failures(check_change(one_file("def f(:\n", OLD), PolicyContext()))[0]
     assert (unknown.kind, unknown.is_error) == (FailureKind.UNKNOWN, True)
     new = one_file(None, "import pytest\n\n\n@pytest.mark.skip\ndef test_g():\n    assert g() == 1\n")
     assert [one.code for one in as_warnings(check_change(new, PolicyContext()))] == ["skip-added"]

@@ -291,3 +291,25 @@ def test_what_a_client_says_is_never_filled_again(tmp_path: Path, sign: str) -> 
     prepared = command(root, "javascript-npm", Tool.SELECTED_TEST, None, f"adds {sign}")
     assert any("adds \\{" in one for one in prepared.argv)
     assert not any("adds /" in one for one in prepared.argv)
+
+
+@pytest.mark.parametrize(("there", "missing"), [("ruff", "mypy"), ("mypy", "ruff")])
+def test_a_linter_that_is_there_runs_though_the_other_is_missing_and_that_is_said(
+    tmp_path: Path, there: str, missing: str
+) -> None:
+    root = project(tmp_path / "root", {"pyproject.toml": "[tool.ruff]\n[tool.mypy]\n", "a.py": "x = 1\n"})
+    prepared = command(root, "python", Tool.LINT, search=stand_in(root, there))
+    assert (prepared.display[0], prepared.before) == (there, ())
+    assert prepared.missing.startswith(f"./.venv/bin/{missing} or")
+
+
+def test_no_formatter_stands_in_for_the_one_that_the_project_chose(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {"pyproject.toml": "[tool.ruff]\n[tool.black]\n", "a.py": "x = 1\n"})
+    assert isinstance(ask(root, "python", Tool.FORMAT_CHECK, search=stand_in(root, "ruff")), Unavailable)
+
+
+def test_packages_of_the_project_that_are_missing_come_with_their_remedy(tmp_path: Path) -> None:
+    root = project(tmp_path / "root", {"package.json": '{"scripts": {"test": "mocha"}}', "test/a.js": "1\n"})
+    missing = ask(root, "javascript-npm", Tool.UNIT_TESTS, search=stand_in(root, "node", "npm"))
+    assert isinstance(missing, Unavailable)
+    assert missing.reason == "./node_modules/.bin/mocha was not found; install the project's packages: npm ci"

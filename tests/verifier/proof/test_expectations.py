@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.expectations import Seal
+from agent_fox.core.expectations import Agreed, Seal
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.order import CheckOrder
-from agent_fox.verifier.proof.expectations import expectation_of, sealed
+from agent_fox.verifier.proof.bound_tests import deciding
+from agent_fox.verifier.proof.expectations import digest_of, expectation_of, sealed, who_agreed
 from tests.verifier.proof.test_stage import put, sh
 
 SPEC, TEST, CODE = "specs/requirements.md", "tests/test_a.py", "a.py"
@@ -39,7 +40,7 @@ def seal(root: Path, said: str = WHY, text: str = ASKED, spec: str = SPEC) -> Se
     """What the committed test amounts to that asks for three, where the tree asks for four."""
     tree = root.parent / "tree"
     put(tree, {TEST: "def test_a():\n    assert f() == 4\n"})
-    found = expectation_of(CASE, (TEST,), (TEST,), root, tree, said)
+    found = expectation_of(CASE, OWN, (TEST,), (TEST,), root, tree, said)
     order = CheckOrder(
         {"R1": text},
         str(tree),
@@ -50,6 +51,7 @@ def seal(root: Path, said: str = WHY, text: str = ASKED, spec: str = SPEC) -> Se
     return sealed(order, "R1", found)
 
 
+OWN = frozenset({"test_a"})
 THREE = {TEST: "def test_a():\n    assert f() == 3\n"}
 
 
@@ -102,12 +104,103 @@ def test_what_was_changed_is_bound_whole_and_shown_in_part(tmp_path: Path) -> No
     lines[20] = "changed\n"
     put(tree, {TEST: "".join(lines), "tests/other_test.py": "y", "tests/conftest.py": "1\n2\n"})
     changed = (TEST, "tests/other_test.py", "tests/conftest.py", "tests/__pycache__/a.pyc", "tests/new/golden.json")
-    found = expectation_of(CASE, changed, (TEST, "tests/other_test.py"), base, tree, "")
+    found = expectation_of(CASE, OWN, changed, (TEST, "tests/other_test.py"), base, tree, "")
     assert found.files == ("tests/conftest.py", "tests/new/golden.json", TEST)
     assert "line 20" in found.before
     assert "changed" in found.after
     assert "line 2\n" not in found.before
     put(tree, {"tests/conftest.py": "1\n3\n"})
-    other = expectation_of(CASE, changed, (TEST, "tests/other_test.py"), base, tree, "")
+    other = expectation_of(CASE, OWN, changed, (TEST, "tests/other_test.py"), base, tree, "")
     assert (other.committed == found.committed, other.changed == found.changed) == (True, False)
     assert replace(other, changed=found.changed, after=found.after) == found
+
+
+FILE = """\
+import shop
+
+LIMITS = [1, 2]
+
+
+def helper():
+    return 3
+
+
+@mark(LIMITS)
+def test_a(one=1):
+    assert shop.f() == helper()
+
+
+@mark(3)
+def test_other(
+    value,
+):
+    assert value == 1
+    assert shop.g() == 2
+
+
+class TestMore:
+    def test_inside(self):
+        assert shop.h() == 1
+"""
+
+
+def pair(text: str) -> tuple[str, str]:
+    """What an agreement about `test_a` is bound to, before a change of its file, and after."""
+    return deciding(TEST, FILE.encode(), OWN).decode(), deciding(TEST, text.encode(), OWN).decode()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("assert value == 1", "assert value == 2"),
+        ("    assert value == 1\n", ""),
+        ("assert shop.h() == 1", "result = shop.h()\n        assert result == 5"),
+    ],
+)
+def test_another_test_of_the_file_may_change_without_a_person_being_asked_again(old: str, new: str) -> None:
+    before, after = pair(FILE.replace(old, new))
+    assert before == after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("shop.f() == helper()", "shop.f() == 4"),
+        ("return 3", "return 4"),
+        ("LIMITS = [1, 2]", "LIMITS = [1]"),
+        ("import shop", "import shop2 as shop"),
+        ("@mark(3)", "@mark(LIMITS.pop())"),
+        ("    value,\n", "    value=LIMITS.pop(),\n"),
+        ("assert value == 1", "shop.f = lambda: 3"),
+        ("assert value == 1", "LIMITS.append(4)"),
+        ("assert value == 1", "global helper"),
+        ("assert value == 1", "setattr(shop, 'f', value)"),
+        ("assert value == 1", "helper.__code__ = value"),
+        ("assert shop.h() == 1", "self.kept = 1"),
+        ("class TestMore:", "class TestLess:"),
+        ("test_other(", "test_a("),
+    ],
+)
+def test_whatever_may_change_what_the_agreed_test_asks_is_asked_again(old: str, new: str) -> None:
+    before, after = pair(FILE.replace(old, new))
+    assert before != after
+
+
+def test_a_file_that_cannot_be_read_as_python_is_bound_whole() -> None:
+    assert deciding("a.test.js", b"test('x', () => {})", OWN) == b"test('x', () => {})"
+    assert deciding(TEST, b"def test_other(:\n  1", OWN) == b"def test_other(:\n  1"
+
+
+def test_an_agreement_that_was_bound_to_whole_files_holds_as_long_as_these_are_the_same(tmp_path: Path) -> None:
+    base, tree = tmp_path / "base", tmp_path / "tree"
+    put(base, {TEST: FILE})
+    put(tree, {TEST: FILE.replace("== helper()", "== 4")})
+    found = expectation_of(CASE, OWN, (TEST,), (TEST,), base, tree, "")
+    whole = Agreed("R1", digest_of(base, (TEST,)), digest_of(tree, (TEST,)), "Ada")
+    order = CheckOrder({"R1": "text"}, str(tree), agreed=(whole,))
+    assert (found.changed == whole.changed, who_agreed(order, "R1", found, base, tree)) == (False, "Ada")
+    put(tree, {TEST: FILE.replace("== helper()", "== 4").replace("value == 1", "value == 2")})
+    assert who_agreed(order, "R1", found, base, tree) == ""
+    part = replace(whole, committed=found.committed, changed=found.changed)
+    now = expectation_of(CASE, OWN, (TEST,), (TEST,), base, tree, "")
+    assert who_agreed(replace(order, agreed=(part,)), "R1", now, base, tree) == "Ada"

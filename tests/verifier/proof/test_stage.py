@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -230,3 +231,87 @@ def test_a_requirement_with_tests_in_two_commands_is_known_by_the_better_one(tmp
     order = replace(ordered(tmp_path / "repo", case), configured=("python -m pytest a", "python -m pytest b"))
     (verdict,) = run_checks(order).verdicts
     assert (verdict.word, verdict.how) == (Word.PASS, How.RED_WITHOUT), verdict.evidence
+
+
+STORED = """
+import os
+
+def stored(value):
+    os.environ["STORED"] = doubled(value)
+
+def doubled(value):
+    return value * 2
+
+def length():
+    return len(os.environ.get("STORED", ""))
+"""
+CLAIMED = """
+import os
+from app import stored
+
+def test_01_REQ_1_1():
+    stored("ab")
+    assert os.environ["STORED"] == "abab"
+"""
+BESIDE = "from app import length\n\ndef test_the_length():\n    assert length() == 4\n"
+
+
+@pytest.mark.parametrize(("beside", "word"), [(BESIDE, Word.UNKNOWN), (BESIDE.replace("== 4", ">= 0"), Word.PASS)])
+def test_a_trial_that_makes_a_test_fail_which_executes_nothing_of_it_shows_nothing(
+    tmp_path: Path, beside: str, word: Word
+) -> None:
+    """What is broken spoils something that all tests share: what the claimed test then does is no proof."""
+    case = Case(
+        "python", "made", "made", "proven", "", f"{sys.executable} -m pytest tests",
+        {"conftest.py": "", "tests/test_a.py": CLAIMED, "tests/test_b.py": beside}, {"app.py": STORED},
+        requirement="It SHALL be stored twice.",
+    )  # fmt: skip
+    verdict = judged(tmp_path / "repo", case)
+    assert verdict.word is word, verdict.evidence
+
+
+FLIPPING = """
+import sys
+
+def f():
+    return None
+
+reports = sys.modules.get("_pytest.reports")
+is_watched = hasattr(sys.modules.get("sitecustomize"), "RECORDER")
+if reports and not (ALSO and is_watched):
+    made = reports.TestReport.from_item_and_call.__func__
+
+    def good(cls, item, call):
+        report = made(cls, item, call)
+        if not item.name.startswith("afx_"):
+            report.outcome = "passed"
+        return report
+
+    reports.TestReport.from_item_and_call = classmethod(good)
+"""
+ASKING = "from app import f\n\ndef test_01_REQ_1_1():\n    assert f() == 1\n"
+
+
+@pytest.mark.parametrize(
+    ("also", "why"),
+    [
+        ("False", "passes with a false assertion at its end, too"),
+        ("True", "passed, and does not in a copy of the tree in which nothing was broken"),
+    ],
+)
+def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_path: Path, also: str, why: str) -> None:
+    """It leaves our controls alone, and knows (`also`) when it is watched: what the runner says is its own then."""
+    case = Case(
+        "python", "made", "made", "not proven", "", f"{sys.executable} -m pytest tests",
+        {"conftest.py": "", "tests/test_a.py": ASKING}, {"app.py": FLIPPING.replace("ALSO", also)},
+        requirement="It SHALL be 1.",
+    )  # fmt: skip
+    verdict = judged(tmp_path / "repo", case)
+    assert verdict.word is not Word.PASS, verdict.evidence
+    assert why in verdict.evidence
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
+def test_where_nothing_is_measured_a_test_of_no_code_at_all_is_vacuous(tmp_path: Path) -> None:
+    verdict = judged(tmp_path / "repo", KNOWN["go", "the new test checks the fake that it made"])
+    assert (verdict.word, verdict.disposition) == (Word.FAIL, Unproven.VACUOUS_TEST), verdict.evidence
