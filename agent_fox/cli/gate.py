@@ -11,6 +11,7 @@ import click
 
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.exits import Exit
+from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.close_out import Finding, Severity, Verification
@@ -102,6 +103,9 @@ def _lines(answer: gating.Answer) -> Iterator[str]:
         first = found.blocking[0]
         wanted = f"{plain(found.task_id)} {first.check} {first.detail_hash}"
         yield f"put it right and judge again; or a person signs: agent-fox waive --finding {wanted}"
+        keys = before_waiving(here())
+        if keys:
+            yield f"nobody is trusted to sign here yet, so before that: {'; '.join(keys)}"
 
 
 def _near(path: Path) -> Path:
