@@ -5,15 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from agent_fox.cli import passphrases
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import MARKS, here
 from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.core.late import late_module
 from agent_fox.evidence import keys, trust
 from agent_fox.evidence.keys import KeyTrouble, PublicKey, Signer
+
+if TYPE_CHECKING:
+    from agent_fox.cli import passphrases
+else:
+    passphrases = late_module("agent_fox.cli.passphrases")
 
 PURPOSES = {"ledger": keys.LEDGER, "waiver": keys.WAIVERS}
 OR_WAIVER = " (it signs exports), or --for waiver (you waive with it)"

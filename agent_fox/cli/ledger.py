@@ -14,7 +14,6 @@ import click
 from agent_fox.cli.errors import UserError
 from agent_fox.cli.evidence_lines import tell_chains
 from agent_fox.cli.exits import Exit
-from agent_fox.cli.keys import key_file, public_file, workplaces
 from agent_fox.cli.ledger_lines import checked_document, checked_lines, entry_lines, record_document, record_lines
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.cli import chains, passphrases
+    from agent_fox.cli import keys as key_files
     from agent_fox.evidence import about, keys, trust, waivers
     from agent_fox.evidence import export as exporting
     from agent_fox.evidence import rebuild as rebuilding
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agent_fox.store.ledger import Kept
 else:
     chains = late_module("agent_fox.cli.chains")
+    key_files = late_module("agent_fox.cli.keys")
     passphrases = late_module("agent_fox.cli.passphrases")
     exporting = late_module("agent_fox.evidence.export")
     rebuilding = late_module("agent_fox.evidence.rebuild")
@@ -174,7 +175,7 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tup
     _refuse_shortened(heads)
     doubts = Findings()
     trusted = _trusted(signers, doubts)
-    makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(public_file(key))),) if key else trusted
+    makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),) if key else trusted
     makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
@@ -206,7 +207,7 @@ def _trusted(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
             raise UserError(f"{file}: there is no such file; name one in the form of allowed_signers")
         return keys.read_signers(file)
     try:
-        return trust.signers(os.environ, workplaces())
+        return trust.signers(os.environ, key_files.workplaces())
     except keys.KeyTrouble as error:
         doubts.unknown("who is trusted here", str(error))
         return ()
@@ -241,7 +242,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
             "say who vouches for it: --key NAME (`agent-fox keys new ledger` makes one), or --unsigned for nobody"
         )
     root = here()
-    sign, signer = _signing(key_file(key), passphrase_file) if key else (exporting.unsigned, None)
+    sign, signer = _signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
         refuse_unsound(db, root)
         repository = waivers.Grounds(root, os.environ, "HEAD").repository

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.engine.guarded import (
     GuardedBackend,
     GuardedHandler,
@@ -19,13 +20,15 @@ from agent_fox.plugins import PluginError, blamed_on
 from agent_fox.session.backends import Backend
 from agent_fox.session.built_in import OUR_OWN, Backends
 from agent_fox.system.state_folders import ISSUES
-from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Tracker
 
 if TYPE_CHECKING:
     import pluggy
 
     from agent_fox.config import TrackerSettings
+    from agent_fox.trackers import local
+else:
+    local = late_module("agent_fox.trackers.local")
 
 
 def is_backend(one: object) -> TypeGuard[Backend]:
@@ -58,7 +61,7 @@ def tracker_of(
     """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
     kind = settings.kind
     if kind == "local":
-        return LocalTracker(root / ISSUES)
+        return local.LocalTracker(root / ISSUES)
     if kind == "github":
         # PyGithub takes a third of a second to import, and most runs do without.
         made: Tracker = import_module("agent_fox.trackers.github.make").github_tracker(settings, root, environ)

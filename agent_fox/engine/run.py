@@ -14,7 +14,7 @@ from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of
-from agent_fox.engine.from_settings import policy_of
+from agent_fox.engine.from_settings import RunStuck, policy_of
 from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
@@ -22,7 +22,6 @@ from agent_fox.engine.lookout import Lookout
 from agent_fox.engine.planning import sync_plan
 from agent_fox.engine.pushing import push
 from agent_fox.engine.recovery import recover
-from agent_fox.engine.refused import RunStuck
 from agent_fox.engine.results import Registry
 from agent_fox.engine.scheduler import Orders, Run
 from agent_fox.engine.source_comment import comment_sources, place_of
@@ -30,7 +29,7 @@ from agent_fox.engine.spending import narrow_ceiling, read_spending
 from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
-from agent_fox.store import repository, sessions
+from agent_fox.store import ledger, sessions
 from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
@@ -168,7 +167,7 @@ class Engine(Workplace):
     def account(self, db: Database, head: str, options: RunOptions) -> int:
         """The run that goes on, or a new one: spending belongs to it."""
         with transaction(db):
-            repository.note_root(db, self.root)
+            ledger.note_root(db, self.root)
             before = None if options.new_run else sessions.open_run(db)
             number = sessions.start_run(db, clock.now(), head) if before is None else before
             sessions.resume_run(db, number, self.settings.policy.required_state)

@@ -22,8 +22,8 @@ from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, d
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.store import ledger_audit as audit
+from agent_fox.store.ledger import repository_of
 from agent_fox.store.plan import load_parts
-from agent_fox.store.repository import repository_of
 from agent_fox.store.values import storable
 from agent_fox.system import git
 

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agent_fox.core import close_out
 from agent_fox.core.evidence import canonical
-from agent_fox.core.expectations import Agreed
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.core.waivers import (
     FORMAT,
@@ -52,7 +52,10 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
+    from agent_fox.core import expectations
     from agent_fox.store.waivers import WaiverRow
+else:
+    expectations = late_module("agent_fox.core.expectations")
 
 ABSENT = "absent"
 SPEC, FILE = "spec:", "file:"
@@ -337,12 +340,12 @@ def waived_now(db: Database, grounds: Grounds, at: str, spec_name: str) -> froze
     return frozenset(one.waiver.columns.address for one in in_force(db, grounds, at, spec_name))
 
 
-def agreements(db: Database, grounds: Grounds, at: str, spec_name: str) -> tuple[Agreed, ...]:
+def agreements(db: Database, grounds: Grounds, at: str, spec_name: str) -> tuple[expectations.Agreed, ...]:
     """What persons agreed to in the tests of a spec, and counts now."""
     rows = stored.waivers_of(db, "finding", spec_name)
     counting = (one.statement for one in held(db, grounds, at, rows) if not one.why_not)
     return tuple(
-        Agreed(one.subject.requirement, one.subject.committed, one.subject.changed, one.signer)
+        expectations.Agreed(one.subject.requirement, one.subject.committed, one.subject.changed, one.signer)
         for one in counting
         if isinstance(one.subject, AboutExpectation)
     )

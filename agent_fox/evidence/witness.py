@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.evidence import GENESIS
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.ledger import tip_of
-from agent_fox.store.repository import repository_of
+from agent_fox.store.ledger import repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 

@@ -1,4 +1,4 @@
-"""The evidence ledger in the state file: records appended in the caller's transaction, and read back.
+"""The evidence ledger in the state file: records appended in the caller's transaction, and read back; and whose it is.
 
 What a record holds is in `core.evidence`; whether a chain is whole, and what a record is worth now, in `evidence`.
 """
@@ -8,15 +8,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import GENESIS, Evidence, Json, Link, canonical, content_of, linked
+from agent_fox.core.evidence import GENESIS, Evidence, Json, Link, Repository, canonical, content_of, linked
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store.repository import known
 from agent_fox.store.values import storable
 
 if TYPE_CHECKING:
+    import secrets
+
     from sqlite_utils import Database
+
+    from agent_fox.system import git
+else:
+    git = late_module("agent_fox.system.git")
+    secrets = late_module("secrets")
 
 COLUMNS = (
     "position, record_id, identity, previous, head, kind, spec_name, address, version, status, tree, decision_id, "
@@ -104,3 +112,33 @@ def records(db: Database, condition: str = "1", values: Sequence[object] = ()) -
     for row in db.execute(f"{READ} WHERE {condition} ORDER BY position", list(values)):
         position, name, previous, head, *rest = row
         yield Kept(Link(position, name, previous, head), *rest)
+
+
+OWN = ".agent-fox"
+
+
+def repository_of(db: Database) -> Repository | None:
+    """None where nothing was recorded yet, or by version 0.1 alone."""
+    row = db.execute("SELECT id, root FROM ledger_repository").fetchone()
+    return Repository(*row) if row else None
+
+
+def known(db: Database) -> Repository:
+    """The identity that records get, made where there is none yet, in the open transaction."""
+    found = repository_of(db)
+    if found is None:
+        found = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
+        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [found.id, found.root])
+    return found
+
+
+def root_of(path: Path) -> str:
+    """The first commit of the repository that a state file lies in, empty where it cannot be known."""
+    return git.first_commit(path.parent.parent) if path.parent.name == OWN else ""
+
+
+def note_root(db: Database, root: Path) -> None:
+    """Note the first commit of the repository at `root`, once there is one; it stays what it is. In the open
+    transaction."""
+    if not known(db).root:
+        db.execute("UPDATE ledger_repository SET root = ? WHERE root = ''", [git.first_commit(root)])

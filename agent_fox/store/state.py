@@ -223,7 +223,8 @@ def transaction(db: Database) -> Iterator[Database]:
     try:
         db.execute("BEGIN IMMEDIATE")
         yield db
-        journal.flush(db)
+        if has_watch(db):
+            journal.flush(db)
         db.conn.commit()
     except sqlite3.DatabaseError as error:
         if is_of_the_world(error):
@@ -231,6 +232,11 @@ def transaction(db: Database) -> Iterator[Database]:
         raise
     finally:
         db.conn.rollback()
+
+
+def has_watch(db: Database) -> bool:
+    """Whether the connection puts what it changes into the ledger; a scratch copy of a state does not."""
+    return db.execute("SELECT 1 FROM sqlite_temp_master LIMIT 1").fetchone() is not None
 
 
 @contextmanager

@@ -56,7 +56,7 @@ STARTS = (
     Start("fresh", "parse-log --tool pytest README.md", 58, 150, 40),
     Start("fresh", "gate --help", 17, 94, 24),
     Start("finished", "waive --list", 62, 227, 34),
-    Start("finished", "ledger show", 45, 122, 19),
+    Start("finished", "ledger show", 33, 122, 19),
     Start("finished", "ledger verify", 63, 225, 30),
     Start("finished", "library list", 46, 204, 29),
     Start("finished", "logs 01_calc:1", 46, 118, 21),

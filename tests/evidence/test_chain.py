@@ -20,7 +20,7 @@ from agent_fox.store.plan import StoredPart
 from tests.evidence.readings import BOTH, COMMIT, STANDPOINT, TREE, accept, begin, read, texts
 from tests.store.world import AT, SPEC, VERIFIER, add_row, writing
 
-NOW = Now(TREE, **STANDPOINT)
+NOW = Now(TREE, STANDPOINT["environment"], STANDPOINT["verifier"])
 
 
 @pytest.fixture

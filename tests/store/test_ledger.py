@@ -24,8 +24,7 @@ from agent_fox.core.evidence import (
     record_id,
 )
 from agent_fox.store import ledger
-from agent_fox.store.ledger import Tip, append, records, tip_of
-from agent_fox.store.repository import known
+from agent_fox.store.ledger import Tip, append, known, records, tip_of
 from agent_fox.store.state import transaction
 from tests.store.world import AT, SPEC, fill, state, stranger, writing
 

@@ -11,8 +11,7 @@ from sqlite_utils import Database
 
 from agent_fox.store import outbox
 from agent_fox.store.outbox import OutboxRow
-from agent_fox.store.schema import MIGRATIONS
-from agent_fox.store.tracker_tables import DELIVERY
+from agent_fox.store.schema import DELIVERY, MIGRATIONS
 from tests.store.world import VERIFIER, add_nodes, decide, state
 
 EARLY, LATE = "2026-03-01T12:00:00.000Z", "2026-03-01T13:00:00.000Z"
@@ -44,7 +43,7 @@ def test_an_effect_comes_back_as_it_was_put(tmp_path: Path) -> None:
         outbox.open_issue(db, "print", "Title", "cause", "s", ["R1"], EARLY)
         outbox.name_issue(db, "print", "7", "issues/7.md")
         assert outbox.undelivered(db, LATE) == [
-            OutboxRow(number, "file", "print", "s", {"title": "print"}, "pending", 0, "", None, "7")
+            OutboxRow(number, "file", "print", "s", {"title": "print"}, "pending", 0, "", None, "7", url="issues/7.md")
         ]
 
 
