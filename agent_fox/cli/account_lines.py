@@ -125,13 +125,13 @@ def evidence_line(account: RunAccount) -> str:
     return f"gates: {gates}; ledger: {counted(tip.position, 'record')}, head {tip.head[:SHORT_HEAD]}"
 
 
-def cost_words(cost: Cost, limit: str = "") -> str:
+def cost_words(cost: Cost) -> str:
     """What was spent, and apart from it what is assumed where nobody told: never as one sum, which would fall when a
     session tells less."""
     ended = cost.assumed_usd - cost.running_usd
     parts = ((ended, "where no cost was told"), (cost.running_usd, "for what runs"))
     assumed = [f"${usd:.2f} assumed {why}" for usd, why in parts if usd > 0]
-    return ", ".join((f"${cost.known_usd:.2f} spent{limit}", *assumed))
+    return ", ".join((f"${cost.known_usd:.2f} spent", *assumed))
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:

@@ -13,7 +13,6 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.text import Text
 
-from agent_fox.cli.account_lines import cost_words
 from agent_fox.cli.opening import reading, state_file, waivers_of
 from agent_fox.cli.screen import ago, duration, plain, shown_time
 from agent_fox.core.words import counted, listed
@@ -116,8 +115,9 @@ class LiveScreen:
     def money(self, account: RunAccount) -> Text:
         total = account.cost.total_usd
         limit = f" of ${self.ceiling_usd:.2f}" if self.ceiling_usd is not None else ""
+        assumed = f", ${account.cost.assumed_usd:.2f} assumed" if account.cost.assumed_usd else ""
         is_near = self.ceiling_usd is not None and total >= 0.8 * self.ceiling_usd
-        text = Text(cost_words(account.cost, limit), style="bold yellow" if is_near else "bold")
+        text = Text(f"${account.cost.known_usd:.2f} spent{limit}{assumed}", style="bold yellow" if is_near else "bold")
         opened = sum(issue.state == "open" for issue in account.issues)
         made = [counted(account.sessions, "session"), counted(account.retries, "retry"), counted(opened, "issue")]
         return text.append(f"  {', '.join(made)}", style="none")

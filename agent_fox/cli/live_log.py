@@ -99,13 +99,16 @@ def opened(path: Path) -> int | None:
 def secrets_of(root: Path) -> tuple[str, ...]:
     """What must not be shown: secret values of our own environment, of the run's, and of what agents are given."""
     settings = load(root, os.environ)
-    given = [*of_agents(settings.agents), *(one for own in settings.specs.values() for one in of_agents(own.agents))]
-    found = (os.environ, environment_of_run(root), *given)
+    tables = (settings.agents, *(own.agents for own in settings.specs.named.values()))
+    found = (os.environ, environment_of_run(root), *(one for agents in tables for one in of_agents(agents)))
     return tuple(dict.fromkeys(value for one in found for value in secret_values(one)))
 
 
 def of_agents(agents: Agents) -> Iterator[Mapping[str, str]]:
-    return (agents.of(archetype).environment for archetype in Archetype)
+    for archetype in Archetype:
+        agent = agents.of(archetype)
+        yield agent.environment
+        yield from (rung.environment for rung in agent.rungs)
 
 
 def environment_of_run(root: Path) -> dict[str, str]:

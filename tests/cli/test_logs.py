@@ -110,6 +110,15 @@ def test_what_a_running_session_has_printed_so_far_is_shown_masked(under_way: Un
     assert (found["is_running"], "on it" in found["text"], "AbCdEfGhIjKlMnOp" in found["text"]) == (True, True, False)
 
 
+def test_what_agents_are_given_in_secret_is_masked_too(under_way: UnderWay) -> None:
+    with (under_way.root / ".agent-fox" / "config.toml").open("a") as file:
+        file.write('[specs.01_calc.agents.reviewer.environment]\nGATE_TOKEN = "four-plain-words-here"\n')
+    under_way.prints("it is four-plain-words-here\n")
+    told = run_cli(under_way.root, "logs", "01_calc:1").stdout
+    assert "it is " in told
+    assert "plain-words" not in told
+
+
 def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(under_way: UnderWay) -> None:
     under_way.prints("one\n")
     argv = [sys.executable, "-m", "agent_fox.cli.main", "logs", "01_calc:1", "-f"]
