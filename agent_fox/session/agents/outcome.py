@@ -27,8 +27,11 @@ SANDBOX_FAILED, SANDBOX_SAYS, SANDBOX_RUNS = 1, "bwrap: ", "bwrap: execvp "
 FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
 """Signals that end a program which has nothing wrong with it."""
 
-SAYS_WHY = regex(r"\b(?:\w*(?:Error|Exception)\b|error:|fatal:|not found|cannot |unknown )", re.IGNORECASE)
+SAYS_WHY = regex(r"\b(?:\w*(?:error|exception|fatal): ?\S|no such |not found|cannot |unknown )", re.IGNORECASE)
 """What the line holds that says why a program died; a last line may be a hint, a version or a frame."""
+
+FRAME = "│╭╮╰╯─┌┐└┘ "
+"""What Python programs draw around their errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +134,5 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
 
 def _telling(complaints: str) -> str:
     """The last line that says why, else the last one."""
-    lines = complaints.strip().splitlines() or [""]
-    return next((line.strip() for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])
+    lines = [bare for line in complaints.splitlines() if (bare := line.strip(FRAME))] or [""]
+    return next((line for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])
