@@ -83,7 +83,8 @@ class Hearing:
         """Whether anything shows that the model was asked. A turn is the program's intent: behind our proxy the
         request itself is seen."""
         tally = self.tally
-        is_heard = bool(tally.said or tally.tools or tally.used or self.metered)
+        has_cost = any(last.cost_usd for last in tally.last_words)
+        is_heard = bool(tally.said or tally.tools or tally.used or self.metered) or has_cost
         return self.was_asked or is_heard or (tally.turns > 0 and not is_proxied)
 
     def hear_line(self, text: str, events: Iterable[Event]) -> None:
