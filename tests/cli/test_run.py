@@ -262,8 +262,9 @@ def test_a_broken_spec_that_is_skipped_counts_as_not_proven(tmp_path: Path) -> N
 
 def test_an_agent_that_is_assumed_to_cost_nothing_is_free_and_not_unknown(tmp_path: Path) -> None:
     root = World({"01_a": [Req("01-REQ-1.1")]}, cost=None).build(tmp_path)
-    free = {f"AGENT_FOX__AGENTS__{role}__ASSUMED_COST_USD": "0" for role in ("CODER", "VERIFIER", "REVIEWER")}
-    done = run_cli(root, "run", **free)
+    done = run_cli(
+        root, "run", AGENT_FOX__AGENTS__CODER__ASSUMED_COST_USD="0", AGENT_FOX__AGENTS__VERIFIER__ASSUMED_COST_USD="0"
+    )
     assert done.returncode == 0, done
     assert "$0.00 spent;" in done.stdout
     assert json.loads(run_cli(root, "status", "--json").stdout)["cost"]["known_usd"] == 0
