@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.session.agents.proxy_trouble import read_error, trouble_of
 from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of, says_too_long
 from agent_fox.session.infrastructure import Infrastructure
 
@@ -134,3 +135,13 @@ def test_other_refusals_are_not_a_matter_of_length(status: int | None, names: tu
 )
 def test_a_program_s_own_words_count_at_the_start_of_a_line(line: str, is_told: bool) -> None:
     assert says_too_long(f"before\n{line}\nafter") is is_told
+
+
+def test_the_proxy_tells_that_a_request_was_too_long_by_the_provider_s_own_answer() -> None:
+    body = (
+        b'{"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8"}}'
+    )
+    told = trouble_of(400, read_error(body))
+    assert (told.is_too_long, told.kind) == (True, None)
+    busy = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "prompt is too long for your tier"}}'
+    assert not trouble_of(429, read_error(busy)).is_too_long
