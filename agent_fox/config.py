@@ -176,7 +176,9 @@ class AgentSettings(AgentChoice):
     stop_hook: Flag = Field(
         default=True, description="May a coder stop only when it has run the verifier's tests after its last change?"
     )
-    assumed_cost_usd: Amount = Field(default=0.5, description="Dollars a session counts for until it tells its cost.")
+    assumed_cost_usd: Amount = Field(
+        default=0.5, description="Dollars a session counts for until it tells its cost. 0: it is free."
+    )
     retry_predecessor: Flag | None = Field(
         default=None,
         description="May coders be sent back, may a reader's findings send one back? Unset: see `[retry]`.",
@@ -188,7 +190,9 @@ class CoderSettings(AgentSettings):
     """The agent that writes code."""
 
     timeout: Seconds = Field(default=3600.0, description="Seconds until a session is ended, with all it started.")
-    assumed_cost_usd: Amount = Field(default=1.0, description="Dollars a session counts for until it tells its cost.")
+    assumed_cost_usd: Amount = Field(
+        default=1.0, description="Dollars a session counts for until it tells its cost. 0: it is free."
+    )
 
 
 class Agents(Table):

@@ -14,7 +14,7 @@ from agent_fox.core.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
-    from agent_fox.engine.account import RunAccount, SpecAccount
+    from agent_fox.engine.account import Cost, RunAccount, SpecAccount
     from agent_fox.store.waivers import Asked
 
 SHORT_HEAD = 12
@@ -57,7 +57,10 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
 
 def cost_document(account: RunAccount) -> dict[str, float]:
     cost = account.cost
-    values = {"total_usd": cost.total_usd, "known_usd": cost.known_usd, "assumed_usd": cost.assumed_usd}
+    values = {
+        "total_usd": cost.total_usd, "known_usd": cost.known_usd, "assumed_usd": cost.assumed_usd,
+        "assumed_running_usd": cost.running_usd, "assumed_ended_usd": cost.assumed_usd - cost.running_usd,
+    }  # fmt: skip
     return {key: round(value, 6) for key, value in values.items()}
 
 
@@ -112,7 +115,7 @@ def total_lines(account: RunAccount) -> Iterator[str]:
     if account.known:
         yield plain(f"how it is known: {counts_in_words(account.known)}")
     made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
-    yield f"{', '.join(made)}; {cost_words(account)}; {account.seconds:.0f} s of running"
+    yield f"{', '.join(made)}; {cost_words(account.cost)}; {account.seconds:.0f} s of running"
 
 
 def evidence_line(account: RunAccount) -> str:
@@ -122,10 +125,13 @@ def evidence_line(account: RunAccount) -> str:
     return f"gates: {gates}; ledger: {counted(tip.position, 'record')}, head {tip.head[:SHORT_HEAD]}"
 
 
-def cost_words(account: RunAccount) -> str:
-    cost = account.cost
-    assumed = f" (${cost.known_usd:.2f} told, ${cost.assumed_usd:.2f} assumed)" if cost.assumed_usd else ""
-    return f"${cost.total_usd:.2f}{assumed}"
+def cost_words(cost: Cost) -> str:
+    """What was spent, and apart from it what is assumed where nobody told: never as one sum, which would fall when a
+    session tells less."""
+    ended = cost.assumed_usd - cost.running_usd
+    parts = ((ended, "where no cost was told"), (cost.running_usd, "for what runs"))
+    assumed = [f"${usd:.2f} assumed {why}" for usd, why in parts if usd > 0]
+    return ", ".join((f"${cost.known_usd:.2f} spent", *assumed))
 
 
 def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:

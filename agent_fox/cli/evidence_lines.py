@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
+from agent_fox.cli.opening import before_waiving
+from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
     from agent_fox.evidence.promotion import PromotionState
 
+WAIVE = "agent-fox waive "
 SHORT = 12
 RECENT = 5  # records and steps shown without --all
 SAID_LINES = 3
@@ -26,7 +29,11 @@ def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> No
     if as_json:
         print_json(chain_document(chains))
     else:
-        click.echo("\n\n".join("\n".join(chain_lines(chain, is_whole=is_whole)) for chain in chains))
+        told = "\n\n".join("\n".join(chain_lines(chain, is_whole=is_whole)) for chain in chains)
+        click.echo(told)
+        keys = before_waiving(here()) if WAIVE in told else ()
+        if keys:
+            click.echo(f"nobody is trusted to waive here yet, so before that: {'; '.join(keys)}")
 
 
 def chain_document(chains: Sequence[Chain]) -> dict[str, object]:

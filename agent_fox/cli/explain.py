@@ -13,7 +13,7 @@ import click
 from agent_fox.cli.evidence_lines import SHORT, tell_chains, trial_lines
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
-from agent_fox.cli.opening import signed_in
+from agent_fox.cli.opening import before_waiving, signed_in
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.cli.telling import about_ruling, about_saved, about_session
@@ -57,7 +57,7 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
             tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
             return
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
-        told = explain(db, planned, policy, signed_in(root, db))
+        told = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
     if as_json:
         print_json(asdict(told))
     else:

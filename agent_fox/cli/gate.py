@@ -18,9 +18,11 @@ from agent_fox.core.late import late_module
 from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
+    from agent_fox.cli import opening
     from agent_fox.engine import gating
     from agent_fox.review import close_out_report, push_hook
 else:
+    opening = late_module("agent_fox.cli.opening")
     gating = late_module("agent_fox.engine.gating")
     close_out_report = late_module("agent_fox.review.close_out_report")
     push_hook = late_module("agent_fox.review.push_hook")
@@ -102,6 +104,9 @@ def _lines(answer: gating.Answer) -> Iterator[str]:
         first = found.blocking[0]
         wanted = f"{plain(found.task_id)} {first.check} {first.detail_hash}"
         yield f"put it right and judge again; or a person signs: agent-fox waive --finding {wanted}"
+        keys = opening.before_waiving(here())
+        if keys:
+            yield f"nobody is trusted to sign here yet, so before that: {'; '.join(keys)}"
 
 
 def _near(path: Path) -> Path:

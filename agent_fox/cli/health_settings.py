@@ -90,7 +90,7 @@ def _branch(root: Path, branch: str) -> Check:
 
 
 def _workspace(root: Path, settings: Settings) -> Check:
-    agents = [settings.agent_for(archetype, "") for archetype in _used(settings)]
+    agents = [settings.agent_for(archetype, "") for archetype in used(settings)]
     missing = list(dict.fromkeys(missing_provisions(settings, agents, root)))
     if missing:
         return Check("workspace", State.MISSING, "; ".join(missing), f"see [workspace] in {FILE}")
@@ -121,14 +121,14 @@ def _specs(root: Path, settings: Settings, dialects: tuple[Dialect, ...]) -> Che
 
 def _agents(root: Path, settings: Settings, backends: Mapping[str, Backend]) -> Iterator[Check]:
     """Each archetype that the plan uses: for the whole plan, and for each spec that changes it."""
-    for archetype in _used(settings):
-        for name, title in _titles(settings, archetype):
+    for archetype in used(settings):
+        for name, title in titles(settings, archetype):
             for rung in range(settings.rungs_of(archetype, name) + 1):
                 shown = f"{title}.rungs[{rung - 1}]" if rung else title
                 yield _agent(root, settings.agent_for(archetype, name, rung), archetype, shown, backends)
 
 
-def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
+def titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str]]:
     """Names of specs that have a say of their own (empty: all others), and the table where it stands."""
     yield "", f"agents.{archetype}"
     for name, own in settings.specs.named.items():
@@ -136,7 +136,7 @@ def _titles(settings: Settings, archetype: Archetype) -> Iterator[tuple[str, str
             yield name, f"specs.{name}.agents.{archetype}"
 
 
-def _used(settings: Settings) -> Iterator[Archetype]:
+def used(settings: Settings) -> Iterator[Archetype]:
     plan = settings.plan
     yield Archetype.CODER
     is_reviewed = Gate(settings.policy.required_state) is not Gate.TESTED

@@ -115,8 +115,9 @@ class LiveScreen:
     def money(self, account: RunAccount) -> Text:
         total = account.cost.total_usd
         limit = f" of ${self.ceiling_usd:.2f}" if self.ceiling_usd is not None else ""
+        assumed = f", ${account.cost.assumed_usd:.2f} assumed" if account.cost.assumed_usd else ""
         is_near = self.ceiling_usd is not None and total >= 0.8 * self.ceiling_usd
-        text = Text(f"${total:.2f}{limit}", style="bold yellow" if is_near else "bold")
+        text = Text(f"${account.cost.known_usd:.2f} spent{limit}{assumed}", style="bold yellow" if is_near else "bold")
         opened = sum(issue.state == "open" for issue in account.issues)
         made = [counted(account.sessions, "session"), counted(account.retries, "retry"), counted(opened, "issue")]
         return text.append(f"  {', '.join(made)}", style="none")

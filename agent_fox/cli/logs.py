@@ -1,10 +1,11 @@
-"""`agent-fox logs`: the log that a node's session left. What is in it was redacted before it was kept."""
+"""`agent-fox logs`: the log that a node's session left, or what one under way has printed so far, masked."""
 
 from __future__ import annotations
 
 import glob
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,22 +16,27 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
-from agent_fox.cli.place import here
+from agent_fox.cli.place import here, is_held
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.core.late import late_module
-from agent_fox.engine.account import SessionLog, read_session_logs
+from agent_fox.engine.account import SessionLog, is_under_way, read_session_logs
 from agent_fox.system.state_folders import LOGS, artifacts_in, file_name, folder_of
 
 if TYPE_CHECKING:
     from agent_fox import config
+    from agent_fox.cli import live_log
+    from agent_fox.cli.live_log import LiveLog
     from agent_fox.engine import from_settings
     from agent_fox.verifier import artifacts
 else:
     config = late_module("agent_fox.config")
+    live_log = late_module("agent_fox.cli.live_log")
     from_settings = late_module("agent_fox.engine.from_settings")
     artifacts = late_module("agent_fox.verifier.artifacts")
 
 CHUNK = 1 << 16
+LOOK_EVERY = 0.3
+"""Seconds between two looks at a session that is followed."""
 ARTIFACT = "artifact://"
 
 
@@ -41,12 +47,20 @@ ARTIFACT = "artifact://"
     "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
 )
 @click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
+@click.option("-f", "--follow", "is_followed", is_flag=True, help="Go on until the session ends, as it prints.")
 @json_option
-def command(node: str, attempt: int | None, number: int | None, is_path: bool, as_json: bool) -> None:
+def command(
+    node: str, attempt: int | None, number: int | None, is_path: bool, is_followed: bool, as_json: bool
+) -> None:
     """Show the log of the last session of NODE (or of the verifier of a spec, named by the spec), or of the attempt
     and reading named; of a session that was launched again, its last launch. NODE may also be the address of an
     artifact, as reports and issues name it: `artifact://RUN/ATTEMPT/NAME`.
+
+    Of a session that runs, what it has printed so far is shown, masked as a log is; with -f also what comes, until it
+    ends.
     """
+    if is_followed and (is_path or as_json):
+        raise click.UsageError("-f shows lines as they come: it goes with neither --path nor --json")
     root = here()
     if node.startswith(ARTIFACT):
         _show(_artifact(root, node), {"uri": node}, is_path=is_path, as_json=as_json)
@@ -55,7 +69,38 @@ def command(node: str, attempt: int | None, number: int | None, is_path: bool, a
         # A node that is no longer in the plan still has its logs, under the name it had.
         logs = list(read_session_logs(db, node)) or list(read_session_logs(db, find_node(db, node).node.id))
     log = choose(node, logs, attempt, number)
+    if log.launch and not is_path and _show_live(root, log, is_followed=is_followed, as_json=as_json):
+        return
     _show(newest(root, log), log.document(), is_path=is_path, as_json=as_json)
+
+
+def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool) -> bool:
+    """Show what the session under way has printed; whether there was any place to look at."""
+    with live_log.LiveLog(Path(log.folder), live_log.secrets_of(root)) as live:
+        if not live.look() and not (is_followed and Path(log.folder).is_dir()):
+            return False
+        if as_json:
+            text = "".join((*live.more(), *live.rest()))
+            print_json({**log.document(), "path": "", "text": text, "is_running": True})
+            return True
+        for text in _followed(root, log, live) if is_followed else live.more():
+            click.echo(_shown(text), nl=False)
+        for text in live.rest():
+            click.echo(_shown(text), nl=False)
+    ended = "it has ended" if is_followed else "it is running; -f follows it"
+    click.echo(f"--- {log.node}, attempt {log.attempt}: {ended}", err=True)
+    return True
+
+
+def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
+    """What it prints until its launch is over, or nobody runs it any more; what came before that is told too."""
+    is_on = True
+    while is_on:
+        with reading(root) as db:
+            is_on = is_under_way(db, log.launch) and is_held(root)
+        yield from live.more()
+        if is_on:
+            time.sleep(LOOK_EVERY)
 
 
 def _artifact(root: Path, uri: str) -> Path:
@@ -95,19 +140,26 @@ def choose(node: str, logs: list[SessionLog], attempt: int | None, number: int |
 
 
 def newest(root: Path, log: SessionLog) -> Path:
-    """Where the log of its last launch is; a session that runs has not told yet, so its name is looked for."""
+    """Where the log of its last launch is; a session that runs has none yet: then that of an earlier launch."""
     if log.path and Path(log.path).exists():
         return Path(log.path)
     stem = f"{file_name(log.node)}.{log.attempt}.{log.reading}"
     found = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
     if not found:
-        raise UserError(f"{log.node}: its log is not there: {log.path or root / LOGS / stem}")
+        later = "it is kept when the session ends; `agent-fox logs` without --path shows what is there so far"
+        missing = later if log.launch else f"its log is not there: {log.path or root / LOGS / stem}"
+        raise UserError(f"{log.node}: {missing}")
     return found[-1]
 
 
 def _chunks(path: Path) -> Iterator[str]:
     """The text, with whatever could steer a terminal taken out where one is shown it."""
-    is_shown = sys.stdout.isatty()
     with path.open(encoding="utf-8", errors="replace", newline="") as file:
         while text := file.read(CHUNK):
-            yield "".join(c if c.isprintable() or c in "\n\t" else " " for c in text) if is_shown else text
+            yield _shown(text)
+
+
+def _shown(text: str) -> str:
+    if not sys.stdout.isatty():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)

@@ -50,3 +50,11 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
         return notes_in_force(db, grounds_of(root, load(root, os.environ), os.environ), now())
 
     return in_force
+
+
+def before_waiving(root: Path) -> tuple[str, ...]:
+    """Commands without which nobody could sign a waiver here; nothing where somebody is trusted to. Rarely asked."""
+    from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed
+    from agent_fox.evidence.waivers import first_commands, grounds_of  # noqa: PLC0415 - the same
+
+    return first_commands(grounds_of(root, load(root, os.environ), os.environ))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 OWN = ".agent-fox"
@@ -25,3 +27,22 @@ def here() -> Path:
 def near(root: Path, text: str) -> str:
     """`text` with addresses of files below `root` as paths from there: what a person can type."""
     return text.replace(f"{root.resolve().as_uri()}/", "")
+
+
+def is_held(root: Path) -> bool:
+    """Whether the process that took the run lock last is alive."""
+    try:
+        os.kill(int((root / OWN / "run.lock").read_text()), 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def held_for(root: Path) -> float:
+    """Seconds since the process that holds the run lock took it: what of the run's time is not in the state yet."""
+    try:
+        return max(0.0, time.time() - (root / OWN / "run.lock").stat().st_mtime)
+    except OSError:
+        return 0.0

@@ -6,6 +6,7 @@ import os
 import sys
 import tomllib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ import click
 
 from agent_fox.cli.account_lines import account_document, evidence_line, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.opening import reading, waivers_of
-from agent_fox.cli.place import OWN, here
+from agent_fox.cli.place import OWN, held_for, here, is_held
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
 from agent_fox.system import git
@@ -38,6 +39,8 @@ def command(as_json: bool) -> None:
     with reading(root) as db:
         account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine())
     is_alive = account.status == "running" and is_held(root)
+    if is_alive:
+        account = replace(account, seconds=account.seconds + held_for(root))
     if as_json:
         print_json({**account_document(root, account), "is_alive": is_alive})
     else:
@@ -67,17 +70,6 @@ def integration_branch(root: Path) -> str | None:
         return str(table.get("integration_branch", "agent-fox/integration"))
     except (OSError, ValueError, AttributeError):
         return "agent-fox/integration"
-
-
-def is_held(root: Path) -> bool:
-    """Whether the process that took the run lock last is alive."""
-    try:
-        os.kill(int((root / OWN / "run.lock").read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:

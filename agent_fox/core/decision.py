@@ -228,13 +228,21 @@ def decide_unclear(report: Judged, budget: Budget) -> Block | Reread:
     return Block(Cause.NO_CLEAR_VERDICT)
 
 
-def decide_coder_failed(suspect: Suspect, ceiling: str | None) -> Block | Retry:
-    """A coder's session failed (exit status, time out, conflict, refused): again with the reason, or blocked."""
+def decide_coder_failed(
+    suspect: Suspect, ceiling: str | None, *, is_too_long: bool = False, was_short: bool = False
+) -> Block | Retry:
+    """A coder's session failed (exit status, time out, conflict, refused): again with the reason, or blocked.
+
+    is_too_long: it did not fit into its model's context, and the same again would not. Then the next stronger agent has
+    the next attempt; where there is none, and the brief `was_short` already, a person is needed.
+    """
     if ceiling is not None:
         return Block(Cause.CEILING)
+    if is_too_long and was_short and not suspect.has_stronger_rung:
+        return Block(Cause.NEEDS_PERSON)
     if suspect.is_spent:
         return Block(Cause.ATTEMPTS_SPENT)
-    return Retry(suspect.rung)
+    return Retry(min(suspect.rung + is_too_long, suspect.top_rung))
 
 
 def decide_review(

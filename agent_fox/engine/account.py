@@ -149,10 +149,14 @@ def nothing_waived() -> tuple[WaiverNote, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Dollars of one run: those that sessions told, and those assumed for sessions that did not (or not yet)."""
+    """Dollars of one run: those that sessions told, and those assumed for sessions that did not (or not yet).
+
+    `running_usd` is what of the latter is assumed for sessions under way: it goes when they tell what they cost.
+    """
 
     known_usd: float = 0.0
     assumed_usd: float = 0.0
+    running_usd: float = 0.0
 
     @property
     def total_usd(self) -> float:
@@ -285,15 +289,15 @@ _RETRIES = (
 
 _COST = (
     "SELECT coalesce(sum(l.cost_usd), 0), coalesce(sum(CASE WHEN l.cost_usd IS NULL "
-    "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0) "
+    "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0), "
+    "coalesce(sum(CASE WHEN l.cost_usd IS NULL AND l.status = 'running' THEN s.assumed_cost_usd END), 0) "
     "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id WHERE l.run_id = ?"
 )
 
 
 def read_cost(db: Database, run_id: int | None) -> Cost:
     """What a run has cost so far."""
-    known, assumed = db.execute(_COST, [run_id]).fetchone()
-    return Cost(float(known), float(assumed))
+    return Cost(*map(float, db.execute(_COST, [run_id]).fetchone()))
 
 
 @dataclass(slots=True)
@@ -492,13 +496,15 @@ def _undelivered(db: Database) -> Iterator[Undelivered]:
 
 @dataclass(frozen=True, slots=True)
 class SessionLog:
-    """Where the log of a session is: `path` is empty until it has ended."""
+    """Where the log of a session is: `path` is empty until it has ended. `launch` and `folder`: the one under way."""
 
     node: str
     attempt: int
     reading: int
     status: str
     path: str
+    launch: str = ""
+    folder: str = ""
 
     def document(self) -> dict[str, object]:
         return {"node": self.node, "attempt": self.attempt, "reading": self.reading, "status": self.status}
@@ -507,7 +513,13 @@ class SessionLog:
 def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:
     """Sessions of the node with this name, now or when they were launched, oldest first."""
     sql = (
-        "SELECT node_id, attempt, reading, status, log FROM sessions WHERE node_id = :id OR node_uid = "
-        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY id"
+        "SELECT s.node_id, s.attempt, s.reading, s.status, s.log, coalesce(l.id, ''), coalesce(l.folder, '') "
+        "FROM sessions AS s LEFT JOIN launches AS l ON l.session_id = s.id AND l.status = 'running' "
+        "WHERE s.node_id = :id OR s.node_uid = "
+        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY s.id"
     )
     return (SessionLog(*row) for row in db.execute(sql, {"id": node_id}))
+
+
+def is_under_way(db: Database, launch: str) -> bool:
+    return db.execute("SELECT 1 FROM launches WHERE id = ? AND status = 'running'", [launch]).fetchone() is not None

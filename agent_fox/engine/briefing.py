@@ -79,7 +79,9 @@ def brief_facts(
         change = change_of(db, repo, session, questions)
         asked = tuple(expectations_asked(db, planned.node.spec_name, file))
         facts = replace(facts, change=replace(change, expectations=asked))
-    return without_secrets(facts, secrets)
+    base = planned.standing.attempt_base if facts.archetype is Archetype.CODER else 0
+    is_short = sessions.was_too_long(db, planned.node.uid, session.id, base)
+    return without_secrets(replace(facts, is_short=is_short), secrets)
 
 
 def expectations_asked(db: Database, spec_name: str, file: SpecFile) -> Iterator[AskedExpectation]:

@@ -20,6 +20,15 @@ from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.escalation import file_node_issue
 from agent_fox.engine.lateness import ignored
 from agent_fox.store.plan import PlannedNode, drop_retry_edges, node_by_uid
+from agent_fox.store.sessions import was_too_long
+
+TOO_LONG = "too_long"
+"""The fact that a session did not fit into its model's context."""
+
+LARGER = (
+    "its brief was short already: name a model with a larger context ([agents.coder] model, or one more of its rungs), "
+    "or make a smaller group of it, then reset"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,11 @@ class CoderHandler:
 
     def failed(self, docket: Docket, planned: PlannedNode, result: CoderResult) -> Handled:
         spec_name = planned.node.spec_name
-        decision = decide_coder_failed(docket.suspect(planned), docket.ceiling(spec_name, planned.node.uid))
+        is_too_long = bool(result.facts.get(TOO_LONG))
+        decision = decide_coder_failed(
+            docket.suspect(planned), docket.ceiling(spec_name, planned.node.uid), is_too_long=is_too_long,
+            was_short=is_too_long and was_short(docket, planned, result),
+        )  # fmt: skip
         limits = {"attempts": docket.policy.attempts}
         facts: dict[str, object] = {"failure": result.failure, "limits": limits, **result.facts}
         match decision:
@@ -84,10 +97,17 @@ class CoderHandler:
         cause: Cause,
         facts: dict[str, object],
     ) -> Handled:
-        reason = f"{cause}: {result.failure}"
+        remedy = f"; {LARGER}" if cause is Cause.NEEDS_PERSON else ""
+        reason = f"{cause}: {result.failure}{remedy}"
         number, moved = blocking_history.block(
             docket, planned, Step.BLOCK, cause, reason, session_id=result.session_id, commit=result.commit,
             facts=facts,
         )  # fmt: skip
         effects = file_node_issue(docket, planned, number, cause, reason, result.commit, moved)
         return Handled(Block(cause), number, moved, effects)
+
+
+def was_short(docket: Docket, planned: PlannedNode, result: CoderResult) -> bool:
+    """Whether the session that failed had a short brief: an earlier one did not fit either."""
+    uid, base = planned.node.uid, planned.standing.attempt_base
+    return result.session_id is not None and was_too_long(docket.db, uid, result.session_id, base)

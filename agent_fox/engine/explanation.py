@@ -40,6 +40,9 @@ REMEDIES = {
     Cause.NO_CLEAR_VERDICT: "see in its log why the verifier gave no clear answer, then reset",
 }
 
+SIGNED = ("agent-fox waive ", "agent-fox agree ")
+NO_KEY = "nobody is trusted to sign here yet, so first a key is made and trusted"
+
 
 @dataclass(frozen=True, slots=True)
 class Spent:
@@ -101,9 +104,13 @@ class Explanation:
 
 
 def explain(
-    db: Database, planned: PlannedNode, policy: Policy, waived: Callable[[str, str], bool] = none_waived
-) -> Explanation:
-    """Everything recorded about one node. `policy` gives the limits that hold now; `waived` as in `words_known`."""
+    db: Database, planned: PlannedNode, policy: Policy, waived: Callable[[str, str], bool] = none_waived,
+    before_waiving: Callable[[], tuple[str, ...]] = tuple,
+) -> Explanation:  # fmt: skip
+    """Everything recorded about one node. `policy` gives the limits that hold now; `waived` as in `words_known`.
+
+    `before_waiving` gives the commands without which nobody could sign; asked only where a person could.
+    """
     node, at = planned.node, planned.standing
     rulings = history.rulings_about(db, node.uid)
     is_verifier = node.archetype is Archetype.VERIFIER
@@ -131,7 +138,9 @@ def explain(
         budgets=tuple(budgets(db, planned, blamed, policy)),
         saved=saved(db, planned, held),
         issue=history.open_issue_of(db, node.spec_name),
-        remedies=(*agreements(db, planned), *remedies(planned, held, waits, parts)),
+        remedies=tuple(
+            with_keys_first((*agreements(db, planned), *remedies(planned, held, waits, parts)), before_waiving)
+        ),
     )
 
 
@@ -266,6 +275,18 @@ def agreements(db: Database, planned: PlannedNode) -> Iterator[str]:
             if read.word is not Word.PASS or read.expectation.is_asked:
                 test, command = read.expectation.test, f"agent-fox agree {node.spec_name} {read.requirement}"
                 yield f"a person agrees that the committed test {test} was changed: {command}"
+
+
+def with_keys_first(told: Iterable[str], before: Callable[[], tuple[str, ...]]) -> Iterator[str]:
+    """The remedies, and before the first that a person signs what makes a key to sign with, where nobody is trusted."""
+    is_told = False
+    for one in told:
+        if not is_told and any(command in one for command in SIGNED):
+            is_told = True
+            commands = before()
+            if commands:
+                yield f"{NO_KEY}: {'; '.join(commands)}"
+        yield one
 
 
 def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterator[str]:

@@ -23,6 +23,8 @@ AT_ONCE: dict[Infrastructure, str] = {
     Infrastructure.UNKNOWN_MODEL: "the agent's model or its address does not exist, or is not open to this account; "
     "correct `model` or the address, then run again",
     Infrastructure.MISSING_BINARY: "the agent's program has gone missing; install it (see `agent-fox doctor`)",
+    Infrastructure.BROKEN_PROGRAM: "the agent's program ended before it asked its model anything; put right what it "
+    "says (`agent-fox doctor --try` tries it), then run again",
 }
 
 

@@ -15,7 +15,7 @@ from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import closing, conflicts, going_back, launching, tip
-from agent_fox.engine.coder_handler import CoderHandler, CoderResult
+from agent_fox.engine.coder_handler import TOO_LONG, CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.handling import EndedSession as EndedSession  # plugins import both from here
 from agent_fox.engine.handling import ResultHandler as ResultHandler
@@ -120,12 +120,18 @@ def lose_launch(
 ) -> PlannedNode:  # fmt: skip
     """The launch does not count; its session waits for another one. In the open transaction."""
     record_cut_off(db, at, sessions.session_by_id(db, launch.session_id), cut_off)
-    changes = {"status": status, "ended_at": at, "reason": end.reason, "cost_usd": end.cost_usd}
+    cost = cost_of(sessions.session_by_id(db, launch.session_id), end)
+    changes = {"status": status, "ended_at": at, "reason": end.reason, "cost_usd": cost}
     sessions.set_launch(db, launch.id, changes)
     sessions.set_session(db, launch.session_id, {"status": "waiting"})
     again = launching.waiting(planned)
     move_node(db, again.standing, None)
     return again
+
+
+def cost_of(session: SessionRow, end: SessionEnd) -> float | None:
+    """What a session told, None where unknown; one that is assumed to cost nothing has cost nothing, untold."""
+    return 0.0 if end.cost_usd is None and session.assumed_cost_usd == 0 else end.cost_usd
 
 
 def take_result(registry: Registry, docket: DocketOf, db: Database, integration: Integration, ended: Ended) -> Handled:
@@ -198,12 +204,13 @@ def prepare_landing(db: Database, integration: Integration, ended: Ended) -> Lan
 def write_end(db: Database, ended: Ended, landing: Landing | Conflict | None, tree: str, at: str) -> None:
     end, launch = ended.end, ended.launch
     failed = bool(failure_of(ended, landing))
-    sessions.set_launch(db, launch.id, {"status": "ended", "ended_at": at, "cost_usd": end.cost_usd})
+    cost = cost_of(ended.session, end)
+    sessions.set_launch(db, launch.id, {"status": "ended", "ended_at": at, "cost_usd": cost})
     landed = landing if isinstance(landing, Landing) else None
     changes = {
         "status": "failed" if failed else "completed", "end_kind": end.kind, "reason": failure_of(ended, landing),
         "pinned_commit": launch.pinned, "tree": tree, "exit_status": end.exit_status,
-        "cost_usd": end.cost_usd, "input_tokens": end.input_tokens, "output_tokens": end.output_tokens,
+        "cost_usd": cost, "input_tokens": end.input_tokens, "output_tokens": end.output_tokens,
         "seconds": end.seconds, "summary": end.summary, "log": str(end.log), "ended_at": at,
         "agents": json.dumps(end.agents, default=dict),
         "base_commit": landed.base if landed else None,
@@ -232,8 +239,12 @@ def as_seen(db: Database, ended: Ended, landing: Landing | Conflict | None) -> E
         session_id=session.id,
         report=ended.report,
         way_back=ended.way_back,
-        facts=conflict_of(db, ended, landing),
+        facts={**conflict_of(db, ended, landing), **too_long_of(ended.end)},
     )
+
+
+def too_long_of(end: SessionEnd) -> dict[str, object]:
+    return {TOO_LONG: True} if end.kind is EndKind.TOO_LONG else {}
 
 
 def conflict_of(db: Database, ended: Ended, landing: Landing | Conflict | None) -> dict[str, object]:

@@ -16,6 +16,7 @@ KINDS = {
     Ending.FAILED: EndKind.FAILED,
     Ending.TIMED_OUT: EndKind.TIMED_OUT,
     Ending.INFRASTRUCTURE: EndKind.INFRASTRUCTURE,
+    Ending.TOO_LONG: EndKind.TOO_LONG,
     Ending.STOPPED: EndKind.INTERRUPTED,
     Ending.CEILING: EndKind.CEILING,
 }

@@ -134,7 +134,8 @@ class BriefFacts:
     `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
     spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
     and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
-    that is the whole task of the session. `change` is for a final review, `bound` for coders.
+    that is the whole task of the session. `change` is for a final review, `bound` for coders. `is_short`: an earlier
+    session did not fit into its model's context, so that the Markdown form says the least; the JSON form has it all.
     """
 
     node: str
@@ -161,6 +162,7 @@ class BriefFacts:
     change: Change | None = None
     bound: tuple[Bound, ...] = ()
     cut_off: CutOff | None = None
+    is_short: bool = False
 
 
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
@@ -229,8 +231,8 @@ def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
-    """The brief as a JSON document; every key is always there, but `change`, `bound` and `cut_off` only where there is
-    one.
+    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off` and `is_short` only
+    where there is one.
 
     Keep the keys stable: agents read them.
     """
@@ -241,6 +243,7 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
         **change,
         **bound,
         **cut_off,
+        **({"is_short": True} if facts.is_short else {}),
         "node": facts.node,
         "spec": facts.spec,
         "archetype": facts.archetype.value,

@@ -7,10 +7,12 @@ facts give the same text, and other facts another one: the opening holds a diges
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
+from agent_fox.core.words import counted
 from agent_fox.session.brief_facts import AskedExpectation as AskedExpectation
 from agent_fox.session.brief_facts import Bound as Bound
 from agent_fox.session.brief_facts import BriefFacts as BriefFacts
@@ -33,6 +35,12 @@ BRIEF_TOKENS = 16_000
 FEWEST_TOKENS = 2_000
 CHARACTERS_PER_TOKEN = 4
 """An estimate: four characters of English or code make about one token."""
+
+SHORT_TOKENS = 4_000
+"""Of the brief of a session before which another one did not fit into its model's context."""
+
+FIRST_LINES = 3
+"""Lines of evidence about a failing requirement that a short brief has."""
 
 LONGEST_BRIEF = BRIEF_TOKENS * CHARACTERS_PER_TOKEN
 LONGEST_LINE = 400
@@ -81,7 +89,8 @@ def brief_markdown(facts: BriefFacts, tokens: int = BRIEF_TOKENS) -> str:
     """
     if tokens < FEWEST_TOKENS:
         raise ValueError(f"a brief of {tokens} tokens is too short to say its task; allow {FEWEST_TOKENS} or more")
-    return laid_out(_opening(facts), [*sections(facts)], tokens * CHARACTERS_PER_TOKEN)
+    most = min(tokens, SHORT_TOKENS) if facts.is_short else tokens
+    return laid_out(_opening(facts), [*sections(facts)], most * CHARACTERS_PER_TOKEN)
 
 
 def sections(facts: BriefFacts) -> Iterable[Section]:
@@ -90,7 +99,7 @@ def sections(facts: BriefFacts) -> Iterable[Section]:
         return _conflict_sections(facts, facts.conflict)
     match facts.archetype:
         case Archetype.CODER:
-            return _coder_sections(facts)
+            return _short_sections(facts) if facts.is_short else _coder_sections(facts)
         case Archetype.VERIFIER:
             return _verifier_sections(facts)
         case Archetype.REVIEWER:
@@ -111,6 +120,41 @@ def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _bound(facts.bound)
     yield from _commands(facts.commands)
     yield from _paths("To read", facts.documents, 10)
+
+
+def _short_sections(facts: BriefFacts) -> Iterable[Section]:
+    """The texts of the requirements and where what fails began to; what else there is is counted, and named."""
+    yield Section("This brief is short", 0, 0.1, lambda room: shortened(_left_out(facts), room))
+    yield from _reason(shortened(facts.reason, 2 * LONGEST_LINE))
+    yield from _failing([replace(one, evidence=_first_lines(one.evidence)) for one in facts.failing])
+    yield from _forbidden(facts)
+    yield from _requirements("Requirements of these tasks", facts.requirements)
+    yield from _paths("To read, in parts", facts.documents, 10)
+
+
+def _first_lines(evidence: str) -> str:
+    return "\n".join(line[:LONGEST_LINE] for line in _lines_of(evidence)[:FIRST_LINES])
+
+
+def _lines_of(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def _left_out(facts: BriefFacts) -> str:
+    evidence = sum(max(0, len(_lines_of(one.evidence)) - FIRST_LINES) for one in facts.failing)
+    counts = (
+        (evidence, "line", "of evidence"), (len(_lines_of(facts.tasks)), "line", "of tasks"),
+        (len(facts.must_stay_green), "requirement", "that must stay green"), (len(facts.fixed), "requirement", "fixed"),
+        (len(facts.tried), "attempt", "before"), (len(facts.changed), "changed file", ""),
+        (len(facts.bound), "specification", ""), (len(facts.commands), "test command", ""),
+    )  # fmt: skip
+    cut = ", ".join(f"{counted(count, what)} {more}".rstrip() for count, what, more in counts if count)
+    kept = f" {cut_off_words(facts.cut_off)}" if facts.cut_off is not None else ""
+    return (
+        "A session before this one did not fit into its model's context. Work in small steps: read parts of files, and "
+        f"keep the output of commands short. Left out here: {cut or 'nothing'}. All of it stands in the JSON form of "
+        f"this brief, the file that $AGENT_FOX_BRIEF_JSON names; read it in parts.{kept}"
+    )
 
 
 def _conflict_sections(facts: BriefFacts, conflict: Conflict) -> Iterable[Section]:

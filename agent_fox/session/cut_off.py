@@ -17,7 +17,9 @@ from agent_fox.session.workspace import Preparation, WorkspaceError, launch_ref,
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import GITLINK, Store
 
-CUT_OFF = frozenset({EndKind.FAILED, EndKind.TIMED_OUT, EndKind.TOO_LOUD, EndKind.REFUSED, EndKind.CEILING})
+CUT_OFF = frozenset(
+    {EndKind.FAILED, EndKind.TIMED_OUT, EndKind.TOO_LOUD, EndKind.TOO_LONG, EndKind.REFUSED, EndKind.CEILING}
+)
 """Ends after which the work is not taken, although there may be some: a limit, a crash, a refusal."""
 
 MOST_NAMED = 10

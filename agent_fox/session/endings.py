@@ -13,6 +13,7 @@ from typing import IO
 
 from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.signatures import says_too_long
 from agent_fox.session.agents.trace import trace_beside
 from agent_fox.session.close_out import Judging, close_out
 from agent_fox.session.cut_off import with_kept
@@ -113,6 +114,8 @@ def _failed(order: LaunchOrder, end: ProcessEnd) -> SessionEnd:
     words = (stderr or stdout or [""])[-1].strip()[:LONGEST_QUOTE]
     reason = f"{how}: {words}" if words else how
     what = recognise(end.exit_status, "\n".join(stderr), "\n".join(stdout))
+    if what is None and says_too_long("\n".join(stderr), "\n".join(stdout)):
+        return _plain(order, EndKind.TOO_LONG, reason)
     return _plain(order, EndKind.INFRASTRUCTURE if what else EndKind.FAILED, reason, what)
 
 

@@ -23,6 +23,7 @@ class Infrastructure(StrEnum):
     UNKNOWN_MODEL = "unknown model"
     NETWORK = "network"
     MISSING_BINARY = "missing binary"
+    BROKEN_PROGRAM = "broken program"
     DISK_FULL = "disk full"
     WORKSPACE = "workspace"
     LOST = "lost"

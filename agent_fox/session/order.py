@@ -201,6 +201,7 @@ class EndKind(StrEnum):
     TIMED_OUT = "timed out"
     SOURCE_CHANGED = "source changed"
     TOO_LOUD = "too loud"
+    TOO_LONG = "context too long"
     REFUSED = "refused"
     INFRASTRUCTURE = "infrastructure"
     INTERRUPTED = "interrupted"

@@ -139,6 +139,18 @@ def session_by_id(db: Database, session_id: int) -> SessionRow:
     return session_of(row)
 
 
+def was_too_long(db: Database, uid: str, before: int | None, attempt_base: int) -> bool:
+    """Whether a session of the node before this one did not fit into its model's context, since the node's last reset.
+
+    From then on its briefs are short.
+    """
+    sql = (
+        "SELECT 1 FROM sessions WHERE node_uid = ? AND end_kind = 'context too long' AND attempt > ? "
+        "AND (? IS NULL OR id < ?) LIMIT 1"
+    )
+    return db.execute(sql, [uid, attempt_base, before, before]).fetchone() is not None
+
+
 def sessions_where(db: Database, condition: str, values: list[object]) -> list[SessionRow]:
     """Sessions by a condition of ours, oldest first."""
     rows = db.execute(f"SELECT {SESSION_COLUMNS} FROM sessions WHERE {condition} ORDER BY id", values)

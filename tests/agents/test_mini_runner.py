@@ -15,6 +15,7 @@ from agent_fox.session.agents.mini import MINI
 from agent_fox.session.agents.report import Ending, read_report
 from agent_fox.session.agents.task import TASK
 from agent_fox.session.agents.versions import problem_of
+from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE
 from tests.agents.test_mini import FOUND, MODELS, SECONDS, asked, bash, made
@@ -59,3 +60,26 @@ def test_a_coder_s_work_is_held_and_told(model: str, sandbox: str, tmp_path: Pat
 
 def test_its_version_is_known() -> None:
     assert problem_of(MINI.facts, str(FOUND), 120) is None
+
+
+def test_a_program_that_dies_before_its_first_request_is_told_as_broken_with_what_it_said(tmp_path: Path) -> None:
+    """It ends over an argument that it does not know, as it does over a package that is missing."""
+    task = made(tmp_path, MODELS[0])
+    with ModelServer(script({"say": "never asked"})) as server:
+        own = {**task.environment, "HOME": str(task.home), "AGENT_FOX_LAUNCH": "mini-runner-broken"}
+        broken = replace(task, upstream=server.url, sandbox="off", environment=own, arguments=("--no-such-option",))
+        document = tmp_path / "own" / "task.json"
+        document.write_bytes(TASK.dump_json(broken))
+        subprocess.run(
+            [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)],
+            env={**own, "HOME": os.environ["HOME"], MINI.facts.keys[task.provider][0]: REAL_KEY},
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+        )
+        assert list(server.requests) == []
+
+    report = read_report(task.report)
+    assert report is not None
+    assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, Infrastructure.BROKEN_PROGRAM)
+    assert "--no-such-option" in report.reason

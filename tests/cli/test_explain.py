@@ -116,3 +116,9 @@ def test_a_long_story_is_cut_to_a_screen_unless_all_is_asked_for(tmp_path: Path)
     assert "(the last 6 of 10; --all shows all)" in short
     assert whole.count("→ Reread (row 10)") == 4
     assert "→ Block: no clear verdict (row 11)" in short
+
+
+def test_where_nobody_is_trusted_the_keys_come_before_the_waiver(finished: Finished) -> None:
+    lines = [line.strip() for line in finished.tell("explain", "02_top").splitlines()]
+    waive = next(at for at, line in enumerate(lines) if "agent-fox waive " in line)
+    assert "agent-fox keys new waiver; agent-fox keys trust waiver --for waiver" in lines[waive - 1]

@@ -88,6 +88,7 @@ def test_a_blocked_task_exits_2_and_says_what_to_do(repo: Path) -> None:
     assert "✗ nonzero_exit: Command 'pytest -q' exited 1: 1 failed [" in done.stdout
     assert "blocked: T1: 1 finding in the way, 0 warnings" in done.stdout
     assert "agent-fox waive --finding T1 nonzero_exit " in done.stdout
+    assert "before that: agent-fox keys new waiver; agent-fox keys trust waiver --for waiver" in done.stdout
 
 
 def test_a_mistake_in_the_command_itself_exits_1(repo: Path) -> None:

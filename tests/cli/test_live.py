@@ -49,7 +49,7 @@ def test_at_80_by_24_everything_of_importance_is_there() -> None:
     rows = drawn(80, 24)
     assert rows[0].startswith("agent-fox run 7")
     assert rows[1].strip() == "2 of 5 proven, 1 failing"
-    assert rows[2] == "$3.50 of $4.00  9 sessions, 2 retries, 1 issue"
+    assert rows[2] == "$3.00 spent of $4.00, $0.50 assumed  9 sessions, 2 retries, 1 issue"
     assert [row.split()[1] for row in rows[3:7]] == [spec.name for spec in SPECS]
     assert "escalated  03-REQ-1.1" in rows[5]
     assert "02_cart:2  coder, attempt 2" in rows[7]

@@ -258,3 +258,14 @@ def test_a_broken_spec_that_is_skipped_counts_as_not_proven(tmp_path: Path) -> N
     done = run_cli(root, "run", "--skip-broken")
     assert done.returncode == 2
     assert "02_b  left out" in done.stdout
+
+
+def test_an_agent_that_is_assumed_to_cost_nothing_is_free_and_not_unknown(tmp_path: Path) -> None:
+    root = World({"01_a": [Req("01-REQ-1.1")]}, cost=None).build(tmp_path)
+    done = run_cli(
+        root, "run", AGENT_FOX__AGENTS__CODER__ASSUMED_COST_USD="0", AGENT_FOX__AGENTS__VERIFIER__ASSUMED_COST_USD="0"
+    )
+    assert done.returncode == 0, done
+    assert "$0.00 spent;" in done.stdout
+    assert json.loads(run_cli(root, "status", "--json").stdout)["cost"]["known_usd"] == 0
+    assert "cost not told" not in run_cli(root, "explain", "01_a:1").stdout

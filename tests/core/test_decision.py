@@ -346,6 +346,24 @@ def test_a_failed_coder_is_tried_again_at_its_rung_until_its_attempts_are_spent(
     assert decide_coder_failed(Suspect("a", 3, 1), "$5") == Block(Cause.CEILING)
 
 
+def test_the_table_of_a_context_that_was_too_long_is_the_rule() -> None:
+    header, *rows = section("A coder's context that was too long")
+    columns = ("ceiling reached", "brief was short", "stronger rung left", "attempts spent")
+    assert tuple(header) == (*columns, "decision", "rung")
+    for values in itertools.product(("yes", "no"), repeat=4):
+        world = dict(zip(columns, values, strict=True))
+        ceiling, was_short, stronger, spent = (value == "yes" for value in values)
+        found = [row[4:] for row in rows if fits(dict(zip(columns, row, strict=False)), world)]
+        coder = Suspect("a", 3, 3 if spent else 1, rung=0 if stronger else 1, top_rung=1)
+        decision = decide_coder_failed(coder, "$5" if ceiling else None, is_too_long=True, was_short=was_short)
+        match decision:
+            case Block(cause):
+                told = [f"Block: {cause}", "–"]
+            case Retry(rung):
+                told = ["Retry", "the next" if rung > coder.rung else "the same"]
+        assert found == [told], world
+
+
 def test_a_reviewer_without_critical_findings_lets_the_plan_go_on() -> None:
     assert decide_review(True, False, (), Budget(2, 1)) == Accept()
 

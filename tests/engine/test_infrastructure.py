@@ -68,6 +68,7 @@ def test_an_overload_is_waited_for_as_long_as_patience_lasts() -> None:
         (Infrastructure.NO_CREDIT, "add some"),
         (Infrastructure.UNKNOWN_MODEL, "correct `model`"),
         (Infrastructure.MISSING_BINARY, "install it"),
+        (Infrastructure.BROKEN_PROGRAM, "agent-fox doctor --try"),
     ],
 )
 def test_what_no_waiting_mends_pauses_at_once_with_what_to_do(what: Infrastructure, advice: str) -> None:

@@ -18,6 +18,7 @@ from agent_fox.core.spec import Criterion
 from agent_fox.session.briefs import (
     FEWEST_TOKENS,
     LONGEST_BRIEF,
+    SHORT_TOKENS,
     AskedExpectation,
     Bound,
     BriefFacts,
@@ -438,3 +439,29 @@ def test_a_final_review_is_asked_about_each_changed_expectation_by_itself() -> N
     change = brief_json(facts)["change"]
     assert isinstance(change, dict)
     assert change["expectations"] == [asdict(asked)]
+
+
+WORDY = replace(
+    AGAIN,
+    tasks="- [ ] 1. Do it\n" * 40,
+    requirements=PARTS,
+    failing=(replace(AGAIN.failing[0], evidence="\n".join(f"line {number} of it" for number in range(900))),),
+)
+
+
+def test_a_short_brief_has_the_requirements_and_the_first_lines_and_counts_what_it_leaves_out() -> None:
+    whole, short = brief_markdown(WORDY), brief_markdown(replace(WORDY, is_short=True))
+    assert len(short) < len(whole) / 2
+    assert all(part.text in short for part in PARTS)
+    assert "line 2 of it" in short
+    assert "line 3 of it" not in short
+    assert "897 lines of evidence, 40 lines of tasks, 2 requirements that must stay green" in short
+    assert "2 attempts before, 1 changed file, 1 test command" in short
+    assert "$AGENT_FOX_BRIEF_JSON" in short
+    assert brief_json(replace(WORDY, is_short=True)) == {**brief_json(WORDY), "is_short": True}
+
+
+@pytest.mark.parametrize("facts", [WORDY, JUDGE])
+def test_a_short_brief_is_bounded_however_much_there_is_to_say(facts: BriefFacts) -> None:
+    many = tuple(Criterion(f"04-REQ-{number}.1", "text " * 200) for number in range(300))
+    assert len(brief_markdown(replace(facts, requirements=many, is_short=True))) <= 4 * SHORT_TOKENS

@@ -109,17 +109,16 @@ class Attendance:
             case Heard(stream=Stream.END):
                 self._open -= 1
             case Heard(stream=Stream.OUTPUT, text=text):
-                for event in self.reader.line(text):
-                    self.hearing.take(event)
+                self.hearing.hear_line(text, self.reader.line(text))
             case Heard(text=text):
                 self._hear_complaint(text)
 
     def _hear_complaint(self, text: str) -> None:
         """A line of the errors is an event, or else words that may tell why the program ended."""
         events = tuple(self.reader.complaint(text))
-        for event in events:
-            self.hearing.take(event)
-        if not events:
+        if events:
+            self.hearing.hear_line(text, events)
+        else:
             self.hearing.complain(text)
 
     def _look(self) -> None:

@@ -36,13 +36,16 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     While a process runs, or where it was killed, its own number is not there, and that of an earlier process would
     leave something out; one that ended with an error leaves out the request that broke off. Whatever a session starts
     can print in the program's name: a number that is far below what the proxy has counted is not believed. One model
-    without a price makes the whole cost unknown. May be called while another thread hears further events.
+    without a price makes the whole cost unknown; models that are listed as free cost nothing, whatever a program tells.
+    May be called while another thread hears further events.
     """
     requests, messages = list(metered.values()), list(tally.used.values())
     reported = tally.reported_cost(counts_resumed=facts.counts_resumed)
     told = tally.reported_tokens(counts_resumed=facts.counts_resumed)
     has_ended = tally.finished is not None
     counted = _priced(requests, CostSource.METERED, prices) if requests else Spent()
+    if _is_free(requests or messages, prices):
+        return Spent(0.0, CostSource.METERED if requests else CostSource.PRICED, sum_of(requests or messages))
     is_told = reported is not None and (has_ended or not (requests or messages))
     is_cut = tally.finished is not None and tally.finished.is_error and (counted.cost_usd or 0.0) > (reported or 0.0)
     if is_told and not is_cut and not _is_far_more(counted.cost_usd, reported):
@@ -52,6 +55,12 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     if told is not None and has_ended and told != sum_of(messages):
         return _priced_sum(told, tally.model, prices)
     return _priced(messages, CostSource.PRICED, prices) if messages else Spent()
+
+
+def _is_free(used: list[Used], prices: Prices) -> bool:
+    """Whether every model that was asked is listed at no price at all: a local one."""
+    models = {event.model for event in used}
+    return bool(models) and all((listed := prices.find(model)) is not None and listed.is_free for model in models)
 
 
 def _is_far_more(counted: float | None, reported: float | None) -> bool:

@@ -97,6 +97,8 @@ class Trouble:
     is_final: bool = False
     retry_after: float | None = None
     """Seconds that the model's side asks to wait, None where it does not say."""
+    is_too_long: bool = False
+    """The request does not fit into the model's context."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from dataclasses import field
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents import scanning, telling
 from agent_fox.session.agents.cost import Spent, cost_of, metered_usd
-from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Used
+from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Unreadable, Used
 from agent_fox.session.agents.stop_gate import CHECKS, StopGate
 from agent_fox.session.agents.tally import LONGEST_NAME, Tally, short_tool, told
 from agent_fox.session.agents.trace import NAME, Recorder
@@ -35,7 +36,10 @@ class FromProxy:
 
 @dataclass(slots=True)
 class Hearing:
-    """What has been heard so far. `metered` are the proxy's own counts; `complaints` the last lines of the errors."""
+    """What has been heard so far. `metered` are the proxy's own counts; `complaints` the last lines of the errors.
+
+    `was_asked`: a request to the model came to the proxy. `unread`: the last lines that are no event of work.
+    """
 
     task: AgentTask
     cli: CommandLine
@@ -46,6 +50,8 @@ class Hearing:
     recorder: Recorder = field(init=False)
     metered: dict[str, Used] = field(default_factory=dict)
     complaints: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    was_asked: bool = False
     last: str = ""
     """What was told last, in words."""
     _checks: set[str] = field(default_factory=set)
@@ -72,6 +78,23 @@ class Hearing:
     def complain(self, text: str) -> None:
         if text.strip():
             self.complaints = [*self.complaints, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
+
+    def has_asked(self, *, is_proxied: bool) -> bool:
+        """Whether anything shows that the model was asked. A turn is the program's intent: behind our proxy the
+        request itself is seen."""
+        tally = self.tally
+        has_cost = any(last.cost_usd for last in tally.last_words)
+        is_heard = bool(tally.said or tally.tools or tally.used or self.metered) or has_cost
+        return self.was_asked or is_heard or (tally.turns > 0 and not is_proxied)
+
+    def hear_line(self, text: str, events: Iterable[Event]) -> None:
+        """A line as its events; one that tells of no work is kept, for it may say why the program died."""
+        is_work = False
+        for event in events:
+            is_work = is_work or not isinstance(event, Beat | Unreadable)
+            self.take(event)
+        if text.strip() and not is_work:
+            self.unread = [*self.unread, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
 
     def take_from_proxy(self, event: Event) -> None:
         """The program tells its own tokens; what the proxy counts stands beside them."""

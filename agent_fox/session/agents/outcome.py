@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import signal
 from typing import TYPE_CHECKING
 
 from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.signatures import is_too_long, says_too_long
 from agent_fox.session.agents.watchdog import Cause, Stop
 from agent_fox.session.infrastructure import Infrastructure, recognise
 
@@ -20,6 +24,15 @@ LONGEST_REASON = 400
 SANDBOX_FAILED, SANDBOX_SAYS, SANDBOX_RUNS = 1, "bwrap: ", "bwrap: execvp "
 """How bubblewrap ends where it cannot begin, and what stands before its words, the last where it runs the program."""
 
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that end a program which has nothing wrong with it."""
+
+SAYS_WHY = regex(r"\b(?:\w*(?:error|exception|fatal): ?\S|no such |not found|cannot |unknown )", re.IGNORECASE)
+"""What the line holds that says why a program died; a last line may be a hint, a version or a frame."""
+
+FRAME = "│╭╮╰╯─┌┐└┘ "
+"""What Python programs draw around their errors."""
+
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
@@ -30,17 +43,32 @@ class Outcome:
     infrastructure: Infrastructure | None = None
 
 
-def outcome_of(tally: Tally, stop: Stop | None, exit_status: int | None, complaints: str) -> Outcome:
+def outcome_of(
+    tally: Tally, stop: Stop | None, exit_status: int | None, complaints: str, *, has_asked: bool = True
+) -> Outcome:
     """Name the end: why we stopped it if we did, then what the model's side failed with, then the program's own end.
 
     exit_status: of its last process, negative for a signal. complaints: the last lines of its standard error.
+    has_asked: whether anything was heard of a request to the model; a program that died before one has done no work.
     """
     if stop is not None:
         return _stopped(stop, tally)
     finished = tally.finished
     if exit_status == 0 and finished is not None and not finished.is_error:
         return Outcome(Ending.ENDED, finished.reason or "ended")
-    return _failed(tally, exit_status, complaints)
+    failed = _failed(tally, exit_status, complaints)
+    return (
+        failed
+        if has_asked or failed.ending is not Ending.FAILED or exit_status is None
+        else _unbegun(failed, exit_status)
+    )
+
+
+def _unbegun(failed: Outcome, exit_status: int) -> Outcome:
+    """The end of a program that died before its first request: its installation is broken, or somebody ended it."""
+    kind = Infrastructure.LOST if -exit_status in FROM_OUTSIDE else Infrastructure.BROKEN_PROGRAM
+    reason = f"before its first request to the model: {failed.reason}"
+    return Outcome(Ending.INFRASTRUCTURE, one_line(reason, LONGEST_REASON), kind)
 
 
 def _stopped(stop: Stop, tally: Tally) -> Outcome:
@@ -67,8 +95,18 @@ def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
     trouble = tally.trouble
     if trouble is not None and trouble.kind is not None:
         return Outcome(Ending.INFRASTRUCTURE, one_line(trouble.text, LONGEST_REASON), trouble.kind)
+    if _is_too_long(tally, complaints):
+        return Outcome(Ending.TOO_LONG, one_line(trouble.text, LONGEST_REASON) if trouble else reason)
     kind = recognise(exit_status, complaints) or _of_sandbox(tally, exit_status, complaints)
     return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
+
+
+def _is_too_long(tally: Tally, complaints: str) -> bool:
+    """Whether the session ended because its last request did not fit into the model's context."""
+    trouble, last = tally.trouble, tally.finished
+    if trouble is not None:
+        return trouble.is_too_long or is_too_long(None, trouble.text)
+    return says_too_long(complaints, *((last.reason, last.text) if last is not None else ()))
 
 
 def _of_sandbox(tally: Tally, exit_status: int | None, complaints: str) -> Infrastructure | None:
@@ -84,7 +122,7 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
     if exit_status is not None and exit_status < 0:
         how = f"killed by signal {-exit_status}"
     if finished is None:
-        last = (complaints.strip().splitlines() or [""])[-1]
+        last = _telling(complaints)
         return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
     said = (
         finished.reason
@@ -92,3 +130,9 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
         else ": ".join(filter(None, (finished.reason, finished.text)))
     )
     return one_line(f"{how}, with an error: {said or 'none given'}", LONGEST_REASON)
+
+
+def _telling(complaints: str) -> str:
+    """The last line that says why, else the last one."""
+    lines = [bare for line in complaints.splitlines() if (bare := line.strip(FRAME))] or [""]
+    return next((line for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])

@@ -67,6 +67,11 @@ class ModelPrice(_Rates):
 
     long: _LongRates | None = None
 
+    @property
+    def is_free(self) -> bool:
+        rates = (self, *([self.long] if self.long is not None else []))
+        return not any(one.input or one.output or one.cache_read or one.cache_write for one in rates)
+
     def of(self, tokens: Tokens) -> float:
         """Dollars of one request."""
         if self.long is not None and tokens.all_input > self.long.above:

@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
 
 from agent_fox.session.agents.events import Trouble
-from agent_fox.session.agents.signatures import hint_of, kind_of
+from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.adapters import adapter
 
@@ -76,7 +76,8 @@ def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = N
     if wait is not None:
         text += f", retry after {wait:g} s"
     kind = Infrastructure.NO_CREDIT if _is_low(error) else kind_of(status, *error.words)
-    return Trouble(text, kind, retry_after=wait)
+    is_long = kind is None and is_too_long(status, error.message or "", *error.words)
+    return Trouble(text, kind, retry_after=wait, is_too_long=is_long)
 
 
 def _is_low(error: ErrorBody) -> bool:

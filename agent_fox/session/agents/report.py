@@ -41,6 +41,7 @@ class Ending(StrEnum):
     FAILED = "failed"
     TIMED_OUT = "timed out"
     INFRASTRUCTURE = "infrastructure"
+    TOO_LONG = "context too long"
     STOPPED = "stopped"
     CEILING = "ceiling"
 

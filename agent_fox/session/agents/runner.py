@@ -77,8 +77,9 @@ class Conversation:
                 self.ask_again(services)
         except (NotServed, SandboxMissing, OSError, ValueError) as error:
             return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), _kind_of(error)))
-        complaints = "\n".join(self.hearing.complaints)
-        return self.report(outcome_of(self.hearing.tally, self.stop, self.exit_status, complaints))
+        heard, has_asked = self.hearing, self.hearing.has_asked(is_proxied=bool(credentials.key))
+        said = "\n".join(heard.complaints if has_asked else (*heard.unread, *heard.complaints))
+        return self.report(outcome_of(heard.tally, self.stop, self.exit_status, said, has_asked=has_asked))
 
     def hear_proxy(self, event: Event) -> None:
         self.heard.put(FromProxy(event))
@@ -88,7 +89,8 @@ class Conversation:
             self.notes.append(text)
 
     def why_no_request(self) -> str | None:
-        """Why the model may not be asked once more, for the proxy, which asks from its threads."""
+        """Why the model may not be asked once more, for the proxy, which asks from its threads before each request."""
+        self.hearing.was_asked = True
         limits, spent = self.task.limits, self.hearing.most_usd
         ceilings = [one for one in (limits.cost_usd, limits.left_usd) if one is not None]
         if ceilings and spent is not None and spent >= min(ceilings):

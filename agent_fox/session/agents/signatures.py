@@ -5,8 +5,10 @@ One table for all providers: a program may talk to any of them, and each of them
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
+from agent_fox.core.regex import regex
 from agent_fox.session.infrastructure import Infrastructure
 
 _BY_NAME: Mapping[str, Infrastructure] = {
@@ -51,6 +53,27 @@ _BY_STATUS: Mapping[int, Infrastructure] = {
 }
 """408 and 504 say that somebody on the way has waited in vain; the metering proxy says 504 for a silent model too."""
 
+_TOO_LONG_NAMES = frozenset(
+    {"context_length_exceeded", "context_window_exceeded", "ContextWindowExceededError", "request_too_large"}
+)
+_TOO_LONG_STATUS = frozenset({None, 400, 413, 422})
+_TOO_LONG = (
+    r"prompt is too long|input is too long for|conversation (?:is )?too long"
+    r"|input length and `?max_tokens`? exceed context limit"
+    r"|(?:your )?input exceeds the context window|(?:this model's )?maximum context length is \d"
+    r"|(?:the )?input token count\b.{0,40}\bexceeds the maximum number of tokens"
+    r"|(?:codex )?ran out of room in the model's context window|context_length_exceeded"
+)
+"""How Anthropic, OpenAI, Google and the programs say that a request does not fit into the model's context."""
+
+_IN_WORDS = regex(_TOO_LONG, re.IGNORECASE)
+_AT_START = regex(
+    rf"^\s*(?:[\w.]*(?:API )?Error: ?)*(?:Error code: )?(?:400\b[ \w]{{0,20}}[:-]? ?)?(?:{_TOO_LONG}"
+    r"|\{[^\n]{0,400}\"(?:type|code)\"\s*:\s*\"context_length_exceeded\")",
+    re.IGNORECASE,
+)
+"""The same at the start of a line that a program says as it ends; a word of an agent's prose does not count."""
+
 _HINTS: Mapping[str, frozenset[str]] = {
     "the model or its address does not exist, or is not open to this account: correct its name": frozenset(
         {"404", "model_not_found", "not_found_error", "NOT_FOUND"}
@@ -75,3 +98,13 @@ def hint_of(status: int | None, *names: str) -> str:
     """What a person should know beyond the kind, in brackets behind the error's words; empty where there is nothing."""
     told = {str(status), *names}
     return next((f" ({hint})" for hint, signs in _HINTS.items() if signs & told), "")
+
+
+def is_too_long(status: int | None, message: str, *names: str) -> bool:
+    """Whether a request was refused because it does not fit into the model's context. The same one never will."""
+    return bool(_TOO_LONG_NAMES & set(names)) or (status in _TOO_LONG_STATUS and bool(_IN_WORDS.search(message)))
+
+
+def says_too_long(*streams: str) -> bool:
+    """The same, by a line of a failed program's own last words."""
+    return any(_AT_START.search(line[:2000]) for stream in streams for line in stream.splitlines())

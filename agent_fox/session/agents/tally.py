@@ -135,7 +135,10 @@ def _joined(before: Trouble | None, now: Trouble) -> Trouble:
     """The same trouble is told by the proxy and by the program, and not both know its kind."""
     if before is None:
         return now
-    return replace(now, kind=now.kind or before.kind, retry_after=now.retry_after or before.retry_after)
+    return replace(
+        now, kind=now.kind or before.kind, retry_after=now.retry_after or before.retry_after,
+        is_too_long=now.is_too_long or before.is_too_long,
+    )  # fmt: skip
 
 
 def sane_use(event: Used, model: str) -> Used:

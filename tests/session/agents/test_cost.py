@@ -21,7 +21,7 @@ def prices(tmp_path_factory: pytest.TempPathFactory) -> Prices:
     own: Path = tmp_path_factory.mktemp("prices") / "prices.toml"
     own.write_text(
         "[models]\nm = { input = 1, output = 10, long = { above = 2_500_000, input = 50, output = 50 } }\n"
-        "n = { input = 3, output = 10 }\n"
+        "n = { input = 3, output = 10 }\nlocal = { input = 0, output = 0 }\n"
     )
     return read_prices(own)
 
@@ -93,3 +93,14 @@ def test_a_killed_second_process_is_not_lost_behind_the_firsts_number(prices: Pr
     assert cost_of(tally, {}, prices, facts()) == Spent(4, CostSource.PRICED, TWO)
     requests = metered(Used("r1", ONE, "m"), Used("r2", TWO, "n"))
     assert cost_of(tally, requests, prices, facts()).cost_usd == 7
+
+
+def test_a_local_model_at_price_zero_costs_nothing_whatever_its_program_makes_of_its_name(prices: Prices) -> None:
+    tally = heard(Used("a", ONE, "local"), Finished(cost_usd=7.5, tokens=ONE))
+    assert cost_of(tally, {}, prices, facts()) == Spent(0.0, CostSource.PRICED, ONE)
+    assert cost_of(tally, metered(Used("r", TWO, "local")), prices, facts()) == Spent(0.0, CostSource.METERED, TWO)
+
+
+def test_a_free_model_beside_a_paid_one_makes_nothing_free(prices: Prices) -> None:
+    both = metered(Used("r", ONE, "local"), Used("s", ONE, "n"))
+    assert cost_of(heard(), both, prices, facts()).cost_usd == 3.0

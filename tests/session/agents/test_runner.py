@@ -35,11 +35,11 @@ def test_a_session_that_ends_well_is_ended_with_its_cost(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("steps", "ending", "words"),
     [
-        ((event("finished", reason="max_turns", error=True),), Ending.FAILED, "max_turns"),
-        ((DONE, "exit 3"), Ending.FAILED, "exit 3"),
+        ((event("turn"), event("finished", reason="max_turns", error=True)), Ending.FAILED, "max_turns"),
+        ((event("turn"), DONE, "exit 3"), Ending.FAILED, "exit 3"),
         ((event("said", text="half a"), "kill 9"), Ending.FAILED, "killed by signal 9 without a last word"),
         ((event("said", text="then nothing"),), Ending.FAILED, "ended without a last word"),
-        (("complain the disk has gone", "exit 1"), Ending.FAILED, "the disk has gone"),
+        ((event("turn"), "complain the disk has gone", "exit 1"), Ending.FAILED, "the disk has gone"),
     ],
 )
 def test_no_success_is_believed_beside_an_error(
@@ -48,6 +48,41 @@ def test_no_success_is_believed_beside_an_error(
     report = held(make_task(tmp_path, *steps))
     assert report.ending is ending
     assert words in report.reason
+
+
+@pytest.mark.parametrize(
+    ("steps", "words"),
+    [
+        (("complain Traceback:", "complain ImportError: No module named 'mcp'", "exit 1"), "No module named 'mcp'"),
+        (("complain error: unknown option '--nonsense'", "complain Node.js v18.1", "exit 2"), "'--nonsense'"),
+        (("raw cannot find its own files", "exit 1"), "cannot find its own files"),
+        ((event("began"), event("finished", reason="startup", error=True, text="no engine")), "startup: no engine"),
+        ((event("began"), event("trouble", text="no module"), "exit 1"), "exit 1 without a last word"),
+        (("kill 11",), "killed by signal 11"),
+        ((), "ended without a last word"),
+    ],
+)
+def test_a_program_that_dies_before_its_first_request_is_a_broken_one(
+    tmp_path: Path, steps: tuple[str, ...], words: str
+) -> None:
+    report = held(make_task(tmp_path, *steps))
+    assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, Infrastructure.BROKEN_PROGRAM)
+    assert report.reason.startswith("before its first request to the model: ")
+    assert words in report.reason
+
+
+def test_a_program_that_is_killed_before_its_first_request_is_not_broken(tmp_path: Path) -> None:
+    report = held(make_task(tmp_path, "kill 9"))
+    assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, Infrastructure.LOST)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [event("turn"), event("said", text="hm"), event("called", tool="Bash"), event("used", message="m", output=1)],
+)
+def test_a_program_that_dies_when_work_has_begun_is_a_failed_session(tmp_path: Path, work: str) -> None:
+    report = held(make_task(tmp_path, work, "complain ImportError: No module named 'mcp'", "exit 1"))
+    assert (report.ending, report.infrastructure) == (Ending.FAILED, None)
 
 
 @pytest.mark.parametrize(
@@ -62,6 +97,25 @@ def test_what_the_models_side_failed_with_is_infrastructure(tmp_path: Path, of: 
     )
     report = held(make_task(tmp_path, *steps))
     assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, kind)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (event("turn"), event("trouble", text="400: prompt is too long: 9 tokens > 8 maximum"), "exit 1"),
+        (event("turn"), event("finished", reason="api_error", text="Prompt is too long", error=True), "exit 1"),
+        (event("turn"), "complain Error: prompt is too long", "exit 1"),
+    ],
+)
+def test_a_context_that_is_too_long_has_an_end_of_its_own(tmp_path: Path, steps: tuple[str, ...]) -> None:
+    report = held(make_task(tmp_path, *steps))
+    assert (report.ending, report.infrastructure) == (Ending.TOO_LONG, None)
+    assert "rompt is too long" in report.reason
+
+
+def test_a_program_that_made_its_context_shorter_is_not_held_to_it(tmp_path: Path) -> None:
+    steps = (event("trouble", text="400: prompt is too long"), event("said", text="prompt is too long, on"), "exit 1")
+    assert held(make_task(tmp_path, *steps)).ending is Ending.FAILED
 
 
 def test_trouble_that_passed_is_not_held_against_the_session(tmp_path: Path) -> None:

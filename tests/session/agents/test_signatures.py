@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.session.agents.signatures import hint_of, kind_of
+from agent_fox.session.agents.proxy_trouble import read_error, trouble_of
+from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of, says_too_long
 from agent_fox.session.infrastructure import Infrastructure
 
 AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_LIMIT
@@ -77,3 +78,70 @@ def test_waiting_does_not_fill_an_account() -> None:
 @pytest.mark.parametrize("sign", [(None,), (401, "authentication_error"), (429, "rate_limit_error"), (503,)])
 def test_what_needs_no_hint_has_none(sign: tuple[int | None, str]) -> None:
     assert hint_of(*sign) == ""
+
+
+@pytest.mark.parametrize(
+    ("status", "names", "message"),
+    [
+        (400, ("invalid_request_error",), "prompt is too long: 212345 tokens > 200000 maximum"),
+        (
+            400,
+            ("invalid_request_error",),
+            "input length and `max_tokens` exceed context limit: 190000 + 20000 > 200000",
+        ),
+        (413, ("request_too_large",), "Request exceeds the maximum size"),
+        (400, ("context_length_exceeded", "invalid_request_error"), "no words"),
+        (400, ("invalid_request_error",), "This model's maximum context length is 128000 tokens. However, ..."),
+        (None, (), "Your input exceeds the context window of this model. Please adjust your input and try again."),
+        (
+            400,
+            ("INVALID_ARGUMENT",),
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+        ),
+    ],
+)
+def test_a_request_that_does_not_fit_is_known_by_each_provider_s_words(
+    status: int | None, names: tuple[str, ...], message: str
+) -> None:
+    assert is_too_long(status, message, *names)
+    assert kind_of(status, *names) is None, "it is nothing that waiting mends"
+
+
+@pytest.mark.parametrize(
+    ("status", "names", "message"),
+    [
+        (400, ("invalid_request_error",), "messages.3.content: field required"),
+        (429, ("rate_limit_error",), "prompt is too long for your tier's input tokens per minute"),
+        (400, ("INVALID_ARGUMENT",), "The token is not valid"),
+        (None, (), ""),
+    ],
+)
+def test_other_refusals_are_not_a_matter_of_length(status: int | None, names: tuple[str, ...], message: str) -> None:
+    assert not is_too_long(status, message, *names)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [
+        ("Prompt is too long", True),
+        ("API Error: 400 prompt is too long: 201 tokens > 200 maximum", True),
+        ("Error: Codex ran out of room in the model's context window.", True),
+        ("litellm.ContextWindowExceededError: Error code: 400 - {'error': 'x'}", False),
+        ('openai.BadRequestError: Error code: 400 - {"error": {"code": "context_length_exceeded"}}', True),
+        ("FAILED tests/test_api.py::test_prompt_is_too_long", False),
+        ("I saw that the prompt is too long and gave up", False),
+        ("    assert 'prompt is too long' in answer", False),
+    ],
+)
+def test_a_program_s_own_words_count_at_the_start_of_a_line(line: str, is_told: bool) -> None:
+    assert says_too_long(f"before\n{line}\nafter") is is_told
+
+
+def test_the_proxy_tells_that_a_request_was_too_long_by_the_provider_s_own_answer() -> None:
+    body = (
+        b'{"type": "error", "error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8"}}'
+    )
+    told = trouble_of(400, read_error(body))
+    assert (told.is_too_long, told.kind) == (True, None)
+    busy = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "prompt is too long for your tier"}}'
+    assert not trouble_of(429, read_error(busy)).is_too_long
