@@ -35,7 +35,7 @@ def _late(cls: type[object]) -> type[object]:
     made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
     params = vars(made)["__dataclass_params__"]
     params.init = params.repr = params.eq = params.frozen = True
-    late = [name for name in LATE if name == "__init__" or own.get(name) is None]
+    late = [name for name in LATE if own.get(name) is None]
 
     def build() -> None:
         kept = {

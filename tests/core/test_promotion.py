@@ -83,3 +83,64 @@ def test_only_what_was_reviewed_can_be_proved(gates: dict[str, Gate]) -> None:
     found = after(gates, proved(gates, ["A", "B"], "by a solver"))
     for part, was in gates.items():
         assert found[part] is (Gate.ACCEPTED if was in {Gate.REVIEWED, Gate.ACCEPTED} else was)
+
+
+def moved(start: Gate, finish: Gate, role: Role, reason: str) -> Promotion:
+    return Promotion("A", start, finish, role, reason)
+
+
+TESTED = "everything that its spec expects passed or is waived"
+
+
+@pytest.mark.parametrize(
+    ("moves", "told"),
+    [
+        (proven({"A": Gate.PROPOSED}, ["A"]), (moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),)),
+        (
+            proven({"A": Gate.WAIVED}, ["A"]),
+            (
+                moved(Gate.WAIVED, Gate.PROPOSED, Role.ENGINE, "it passes, so that its waiver is over"),
+                moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),
+            ),
+        ),
+        (
+            proven({"A": Gate.REJECTED}, ["A"]),
+            (
+                moved(Gate.REJECTED, Gate.PROPOSED, Role.ENGINE, "it was read again, and passes"),
+                moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),
+            ),
+        ),
+        (
+            failed({"A": Gate.TESTED}, ["A"], "it fails"),
+            (moved(Gate.TESTED, Gate.REJECTED, Role.EVALUATOR, "it fails"),),
+        ),
+        (
+            resubmitted({"A": Gate.REJECTED}, Role.BUILDER, "new work"),
+            (moved(Gate.REJECTED, Gate.PROPOSED, Role.BUILDER, "new work"),),
+        ),
+        (
+            reviewed({"A": Gate.TESTED}, needs_proof=False),
+            (
+                moved(Gate.TESTED, Gate.REVIEWED, Role.REVIEWER, "the final reviewer found nothing critical"),
+                moved(Gate.REVIEWED, Gate.ACCEPTED, Role.REVIEWER, "no proof is required"),
+            ),
+        ),
+        (
+            reviewed({"A": Gate.WAIVED}, needs_proof=False),
+            (moved(Gate.WAIVED, Gate.ACCEPTED, Role.ENGINE, "its spec was accepted, with its waiver"),),
+        ),
+        (
+            changes_requested({"A": Gate.REVIEWED}, ["A"], "no test"),
+            (moved(Gate.REVIEWED, Gate.REJECTED, Role.REVIEWER, "no test"),),
+        ),
+        (
+            proved({"A": Gate.REVIEWED}, ["A"], "by z3"),
+            (
+                moved(Gate.REVIEWED, Gate.PROVED, Role.FORMAL, "by z3"),
+                moved(Gate.PROVED, Gate.ACCEPTED, Role.FORMAL, "what was required is proved"),
+            ),
+        ),
+    ],
+)
+def test_every_move_says_who_made_it_and_why(moves: tuple[Promotion, ...], told: tuple[Promotion, ...]) -> None:
+    assert moves == told
