@@ -52,11 +52,12 @@ MOST_BYTES = 2 << 30
 """What a test may take of memory: some mutants never end, and keep what they find."""
 
 EARLY = """
-import os, sys
+import contextlib, os, sys
 os.environ["MUTANT_UNDER_TEST"] = "stats"
 import pytest
 from mutmut.state import state
-code = pytest.main([*sys.argv[1:], "--collect-only", "-p", "no:terminal"])
+with contextlib.redirect_stdout(sys.stderr):
+    code = pytest.main([*sys.argv[1:], "--collect-only"])
 print(*sorted(state()._stats), sep="\\n")
 sys.exit(code)
 """
@@ -155,12 +156,14 @@ def survivors(doubtful: Sequence[str], jobs: int) -> list[Mutant]:
 
 
 def early() -> frozenset[str]:
-    """The functions that run before any test does, by their mangled names. Raises CalledProcessError."""
+    """The functions that run before any test does, by their mangled names."""
     arguments = [*settings("pytest_add_cli_args"), *settings("pytest_add_cli_args_test_selection")]
     command = [sys.executable, "-c", EARLY, *arguments]
     where = WORK / "mutants"
     environment = {**os.environ, **UNHURRIED, "PYTHONPATH": str(where)}
-    done = subprocess.run(command, cwd=where, env=environment, check=True, text=True, stdout=subprocess.PIPE)
+    done = subprocess.run(command, cwd=where, env=environment, check=False, text=True, capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"the tests could not be read: {done.stderr.strip()}")
     return frozenset(done.stdout.split())
 
 

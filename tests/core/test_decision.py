@@ -377,7 +377,7 @@ def test_a_ceiling_that_is_reached_ends_a_review_before_its_budget_does() -> Non
 def test_what_is_unclear_waits_for_a_person_only_once_nothing_fails() -> None:
     unclear = Verdict("a", Word.UNKNOWN, needs_person=True)
     for word, needed in ((Word.PASS, Cause.NEEDS_PERSON), (Word.FAIL, None)):
-        assert person_needed(judge(Report({"a": unclear, "b": Verdict("b", word)}), ["a", "b"])) is needed
+        assert person_needed(judge(Report({"a": unclear, "b": Verdict("b", word)}), ("a", "b"))) is needed
 
 
 def test_critical_findings_about_the_spec_need_a_person() -> None:
