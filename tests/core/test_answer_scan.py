@@ -31,7 +31,9 @@ def test_what_is_not_like_an_answer_takes_none_away(text: str) -> None:
     [
         '{"id": "a", "status": FAIL}',
         '{"status": FAIL, "id": "a"}',
+        '{"ID": "a", "STATUS": FAIL}',
         '{"verdicts": [}',
+        '{"Verdicts": [}',
         '{"ver',
         '{"Ver',
         "{",
