@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -88,3 +89,10 @@ def test_a_changed_expectation_is_agreed_to_only_in_so_many_words(rows: object, 
 
 def test_a_list_that_only_holds_the_word_severity_hides_no_finding() -> None:
     assert read_review(f'{answer()} [{{"id": "R1"}}, "severity: low"]') == Review()
+
+
+def test_each_changed_expectation_that_is_not_agreed_to_is_a_critical_finding() -> None:
+    review = Review((Finding("minor", "a remark"),), "fine", agreed=frozenset({"R1"}))
+    refused = Finding("critical", "R2: the change of t.py::test_b is not agreed to", "R2")
+    found = review.with_refusals([("R1", "t.py::test_a"), ("R2", "t.py::test_b")])
+    assert found == replace(review, findings=(*review.findings, refused))
