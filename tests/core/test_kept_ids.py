@@ -410,3 +410,14 @@ def test_a_group_that_names_none_of_the_changed_ids_keeps_its_text() -> None:
     kept = renamed(replace(DOORS, groups=groups), {"2.1": "2.3"})
     key = "Requirements are numbered here as the file counts. By the ids they are known by: 2.1 is 2.3."
     assert [group.text for group in kept.groups] == ["1. Lock", f"\n\n{key} Tests name these ids."]
+
+
+def test_whatever_names_an_id_names_it_by_its_new_one_and_the_rest_stays() -> None:
+    spec = replace(
+        DOORS, withdrawn=("1.7", "2.3"), traceability=(Trace("2.1"), Trace("1.1")),
+        places={"2.1": "a.md:1", "group 1": "a.md:2"},
+    )  # fmt: skip
+    kept = renamed(spec, {"2.1": "2.3"})
+    assert kept.withdrawn == ("1.7",)
+    assert [row.requirement for row in kept.traceability] == ["2.3", "1.1"]
+    assert kept.places == {"2.3": "a.md:1", "group 1": "a.md:2"}

@@ -70,6 +70,7 @@ def test_lines_stay_in_their_quotation(text: str) -> None:
         ("a\tb", "> a   b"),
         ("a\n\nb", "> a\n>\n> b"),
         ("X\n\u00a0\u00a0b", "> X\n> \u00a0\u00a0b"),
+        ("X\n\u3000b", "> X\n> \u3000b"),
         (f"a\n{' ' * 50}b", f"> a\n> {chr(0xA0) * 40}b"),
     ],
 )
