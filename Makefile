@@ -71,8 +71,8 @@ bench: $(READY) ## measured figures, each beside its floor, in five minutes (QUI
 bench-long: $(READY) ## the same with the largest plans, logs and folders
 	$(PYTHON) -m bench --long
 
-mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason
-	$(PYTHON) -m tools.mutants
+mutants: $(READY) ## mutation tests of the core: every mutant that lives needs a written reason (JOBS=2 ONLY="waivers temporal")
+	$(PYTHON) -m tools.mutants --jobs $(or $(JOBS),1) $(ONLY)
 
 planted: $(READY) ## planted bugs: every one that the tests do not catch needs a written reason
 	$(PYTHON) -m tools.planted_bugs

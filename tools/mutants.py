@@ -2,12 +2,14 @@
 
 mutmut makes the mutants and runs the core's tests on them, in a copy under `build/mutants`. Two things are added here.
 A property is written in the copy as a plain method beside its name, since mutmut passes over what is decorated. And
-what survives is tried again in a process of its own, where code that runs at import is a mutant too.
+what survives is tried again in a process of its own, where nothing is remembered of the original: with the tests that
+mirror its module and those that cover its function, and, where the function runs before any test does, with all.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
@@ -19,11 +21,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 WORK = ROOT / "build" / "mutants"
 REASONS = ROOT / "tools" / "equivalent_mutants.toml"
+PACKAGE = "agent_fox.core"
 COPIED = (
     "agent_fox",
     "docs",
@@ -35,12 +39,31 @@ COPIED = (
 )
 DEAD = frozenset({"killed", "timeout", "caught by type check"})
 ALONE_SECONDS = 300
+SILENT = (0, 5)
+"""Exit codes of pytest where nothing failed: all passed, or there was nothing to run."""
+
+NOT_RUN = 4
+"""The exit code of pytest for arguments that it cannot follow: this says nothing about a mutant."""
+
 UNHURRIED = {"CI": "true"}
 """Hypothesis takes the same examples each time then, and sets no deadlines."""
 
 MOST_BYTES = 2 << 30
 """What a test may take of memory: some mutants never end, and keep what they find."""
 
+EARLY = """
+import contextlib, os, sys
+os.environ["MUTANT_UNDER_TEST"] = "stats"
+import pytest
+from mutmut.state import state
+with contextlib.redirect_stdout(sys.stderr):
+    code = pytest.main([*sys.argv[1:], "--collect-only"])
+print(*sorted(state()._stats), sep="\\n")
+sys.exit(code)
+"""
+"""Names the functions that are called while the tests are read: by the import of a module, or of a test's file."""
+
+_ONLY = re.compile(r"^only_mutate = .*$", re.MULTILINE)
 _PROPERTY = re.compile(r"^    @property\n    def (\w+)\(self\) -> (.+):\n((?:(?:        .*)?\n)+)", re.MULTILINE)
 _RESULT = re.compile(r"^\s+(\S+): (.+)$", re.MULTILINE)
 
@@ -54,23 +77,44 @@ class Mutant:
     becomes: str
 
 
+@dataclass(frozen=True, slots=True)
+class Tests:
+    """Which tests concern a function: the ids that `cover` it, by its mangled name; `early`, see EARLY."""
+
+    cover: dict[str, list[str]]
+    early: frozenset[str]
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run it all. The exit code is 1 where a mutant lives without a reason, or a reason has no mutant any more."""
     parser = argparse.ArgumentParser(prog="python -m tools.mutants", description=__doc__)
+    parser.add_argument("modules", nargs="*", help="mutate these modules of the core only, such as `waivers`")
     parser.add_argument("--jobs", type=int, default=1, help="how many mutants are tested at the same time")
     options = parser.parse_args(arguments)
+    if unknown := [name for name in options.modules if not (ROOT / path_of(name)).is_file()]:
+        parser.error(f"the core has no module {', '.join(unknown)}")
     resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
-    copy_project(WORK)
+    copy_project(WORK, options.modules)
     mutmut("run", "--max-children", str(options.jobs))
     results = dict(_RESULT.findall(mutmut("results", "--all", "true", quiet=True)))
     doubtful = [name for name, result in results.items() if result not in DEAD]
-    with ThreadPoolExecutor(options.jobs) as pool:
-        alive = {shown(name) for name, lives in zip(doubtful, pool.map(lives_alone, doubtful), strict=True) if lives}
-    return report(Counter(results.values()), alive, read_reasons(REASONS))
+    reasons = {mutant: why for mutant, why in read_reasons(REASONS).items() if is_among(mutant, options.modules)}
+    return report(Counter(results.values()), set(survivors(doubtful, options.jobs)), reasons)
 
 
-def copy_project(work: Path) -> None:
-    """The core, its tests and what they read, as new; properties become methods that can be mutated."""
+def path_of(module: str) -> str:
+    return f"{PACKAGE.replace('.', '/')}/{module}.py"
+
+
+def is_among(mutant: Mutant, modules: Sequence[str]) -> bool:
+    return not modules or mutant.function.removeprefix(f"{PACKAGE}.").partition(".")[0] in modules
+
+
+def copy_project(work: Path, modules: Sequence[str]) -> None:
+    """The core, its tests and what they read, as new; properties become methods that can be mutated.
+
+    Only the `modules` are mutated where there are any.
+    """
     shutil.rmtree(work, ignore_errors=True)
     for name in COPIED:
         source, target = ROOT / name, work / name
@@ -79,6 +123,10 @@ def copy_project(work: Path) -> None:
             shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copy(source, target)
+    if modules:
+        path = work / "pyproject.toml"
+        only = f"only_mutate = {json.dumps([path_of(name) for name in modules])}"
+        path.write_text(_ONLY.sub(only, path.read_text(encoding="utf-8")), encoding="utf-8")
     for path in (work / "agent_fox" / "core").glob("*.py"):
         path.write_text(_PROPERTY.sub(as_method, path.read_text(encoding="utf-8")), encoding="utf-8")
 
@@ -96,20 +144,65 @@ def mutmut(*arguments: str, quiet: bool = False) -> str:
     return done.stdout or ""
 
 
-def lives_alone(name: str) -> bool:
-    """Whether the core's tests pass on the mutant in a process of its own. One that never ends is dead."""
-    with (WORK / "pyproject.toml").open("rb") as file:
-        settings = tomllib.load(file)["tool"]["mutmut"]
-    tests = [*settings["pytest_add_cli_args"], *settings["pytest_add_cli_args_test_selection"]]
-    command = [sys.executable, "-m", "pytest", "-x", *tests]
-    environment = {**os.environ, **UNHURRIED, "MUTANT_UNDER_TEST": name, "PYTHONPATH": str(WORK / "mutants")}
+def survivors(doubtful: Sequence[str], jobs: int) -> list[Mutant]:
+    """Those that live in a process of their own as well."""
+    if not doubtful:
+        return []
+    stats = json.loads((WORK / "mutants" / "mutmut-stats.json").read_text(encoding="utf-8"))
+    tests = Tests(stats["tests_by_mangled_function_name"], early())
+    with ThreadPoolExecutor(jobs) as pool:
+        lives = pool.map(partial(lives_alone, tests=tests), doubtful)
+        return [shown(name) for name, is_alive in zip(doubtful, lives, strict=True) if is_alive]
+
+
+def early() -> frozenset[str]:
+    """The functions that run before any test does, by their mangled names."""
+    arguments = [*settings("pytest_add_cli_args"), *settings("pytest_add_cli_args_test_selection")]
+    command = [sys.executable, "-c", EARLY, *arguments]
+    where = WORK / "mutants"
+    environment = {**os.environ, **UNHURRIED, "PYTHONPATH": str(where)}
+    done = subprocess.run(command, cwd=where, env=environment, check=False, text=True, capture_output=True)
+    if done.returncode != 0:
+        raise SystemExit(f"the tests could not be read: {done.stderr.strip()}")
+    return frozenset(done.stdout.split())
+
+
+def lives_alone(name: str, tests: Tests) -> bool:
+    """Whether no test tells the mutant from the original: first those nearest to it, then all where these may too.
+
+    What runs before the tests do is part of their making, so that the tests which cover it cannot be named one by one.
+    """
+    function = name.rpartition("__mutmut_")[0]
+    mirror = f"tests/core/test_{function.removeprefix(f'{PACKAGE}.').partition('.')[0]}.py"
+    nearest = [mirror] if (WORK / mirror).is_file() else []
+    if function in tests.early:
+        return passes(name, nearest) and passes(name, settings("pytest_add_cli_args_test_selection"))
+    return passes(name, [*nearest, *tests.cover.get(function, ())])
+
+
+def passes(name: str, tests: Sequence[str]) -> bool:
+    """Whether these tests pass on the mutant in a process of its own. One that never ends is dead."""
+    if not tests:
+        return True
+    command = [sys.executable, "-m", "pytest", "-x", *settings("pytest_add_cli_args"), *tests]
+    where = WORK / "mutants"
+    environment = {**os.environ, **UNHURRIED, "MUTANT_UNDER_TEST": name, "PYTHONPATH": str(where)}
     try:
         done = subprocess.run(
-            command, cwd=WORK / "mutants", env=environment, capture_output=True, timeout=ALONE_SECONDS, check=False
+            command, cwd=where, env=environment, capture_output=True, timeout=ALONE_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         return False
-    return done.returncode == 0
+    if done.returncode == NOT_RUN:
+        raise SystemExit(f"the tests of {name} could not be run: {done.stderr.decode(errors='replace').strip()}")
+    return done.returncode in SILENT
+
+
+def settings(key: str) -> list[str]:
+    """What stands at `key` in mutmut's part of the copied pyproject.toml."""
+    with (WORK / "pyproject.toml").open("rb") as file:
+        found: list[str] = tomllib.load(file)["tool"]["mutmut"][key]
+    return found
 
 
 def shown(name: str) -> Mutant:

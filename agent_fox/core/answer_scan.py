@@ -156,7 +156,7 @@ def _closing(text: str, start: int, limit: int) -> int | None:
 def _key_before(text: str, start: int) -> str:
     """What stands before a value as a key of it would, on the same line."""
     before = text[max(0, start - _LONGEST_KEY) : start]
-    found = _BEFORE.search(before) if before.rstrip(" \t").endswith(":") else None
+    found = _BEFORE.search(before) if ":" in before else None
     return found[0] if found else ""
 
 

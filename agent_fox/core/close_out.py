@@ -86,7 +86,7 @@ class Finding:
 
 def detail_hash(detail: str) -> str:
     """The hash of a finding's detail: 16 hex digits."""
-    return hashlib.sha256(detail.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
+    return hashlib.sha256(detail.encode(errors="surrogatepass")).hexdigest()[:HASH_DIGITS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,5 +212,5 @@ def _each(check: Check, severity: Severity, words: str, names: Iterable[str]) ->
         yield Finding(check, severity, words.format(name))
     rest = ordered[MOST_NAMED:]
     if rest:
-        digest = hashlib.sha256("\0".join(rest).encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256("\0".join(rest).encode(errors="surrogatepass")).hexdigest()
         yield Finding(check, severity, words.format(f"{len(rest)} more (sha256 {digest})"))

@@ -146,9 +146,9 @@ _SUFFIX = regex(r"\.[A-Za-z][A-Za-z0-9]{0,9}$")
 
 def paths_named(text: str) -> tuple[str, ...]:
     """The paths that a design document names, in code: as patterns, a bare file name standing for one anywhere."""
-    blocks = [found[2] for found in _FENCE.finditer(text)]
-    spans = _SPAN.findall(_FENCE.sub("", text))
-    words = (word for part in (*spans, *blocks) if "://" not in part for word in _PATH.findall(part))
+    parts = _FENCE.split(text)  # prose, the marks of a fence, the block in it, prose again
+    spans = [span for prose in parts[::3] for span in _SPAN.findall(prose)]
+    words = (word for part in (*spans, *parts[2::3]) if "://" not in part for word in _PATH.findall(part))
     return tuple(dict.fromkeys(_pattern(word) for word in words if _is_path(word)))
 
 

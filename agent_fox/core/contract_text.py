@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agent_fox.core.specification import FunctionContract
 
 HARNESS = "agent_fox_contract"
-_FUNCTION = regex(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FUNCTION = regex(r"([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
 
 
 class ContractUnreadable(ValueError):
@@ -34,11 +34,12 @@ def trouble(check: FunctionContract) -> str:
 
 def harness(check: FunctionContract) -> str:
     """The module whose function `contract` has the contract and calls the real one. Raises ContractUnreadable."""
-    if not _FUNCTION.fullmatch(check.function):
+    named = _FUNCTION.fullmatch(check.function)
+    if named is None:
         raise ContractUnreadable(f"function = {check.function!r}: write package.module:name")
     if not check.post:
         raise ContractUnreadable("post is empty: say what holds when the function returns")
-    module, _, name = check.function.partition(":")
+    module, name = named.groups()
     lines = [*(f"pre: {one}" for one in check.pre), *(f"post: {one}" for one in check.post)]
     lines += [f"raises: {', '.join(check.raises)}"] if check.raises else []
     for condition in (*check.pre, *check.post, *check.raises):

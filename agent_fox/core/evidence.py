@@ -191,7 +191,7 @@ def canonical(content: Mapping[str, Json]) -> str:
 
     Raises ValueError for a number that JSON has no spelling for.
     """
-    return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def record_id(content: str) -> str:

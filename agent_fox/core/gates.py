@@ -97,7 +97,7 @@ def step(start: Gate, finish: Gate, role: Role) -> Gate:
     roles = TRANSITIONS.get((start, finish))
     if roles is None:
         ways = ", ".join(end for begin, end in TRANSITIONS if begin is start)
-        raise Forbidden(f"a gate cannot go from {start} to {finish}; from {start} it can go to {ways or 'nothing'}")
+        raise Forbidden(f"a gate cannot go from {start} to {finish}; from {start} it can go to {ways}")
     if role not in roles:
         raise Forbidden(f"{start} to {finish} is not for a {role}: {' or '.join(roles)} moves it")
     return finish

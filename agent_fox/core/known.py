@@ -89,7 +89,9 @@ def signed(how: How, name: str) -> str:
 
 def strongest(words: Iterable[str]) -> str:
     """Of several judges of one PASS, the word that shows most: tests before a model, a proof before tests alone."""
-    ranked = sorted((word for word in words if word), key=lambda word: _WEAKEST.index(word) if word in _WEAKEST else 2)
+    ranked = sorted(
+        (word for word in words if word), key=lambda word: _WEAKEST.index(word) if word in _WEAKEST else len(_WEAKEST)
+    )
     return ranked[-1] if ranked else ""
 
 
@@ -116,8 +118,8 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
 
 
 def _place(word: str) -> tuple[int, str]:
-    kind = word if word in _ORDER else word.partition(_BY)[0]
-    return (_ORDER.index(How(kind)) if kind in _ORDER else len(_ORDER), word)
+    kind = word.partition(_BY)[0]
+    return (_ORDER.index(kind) if kind in _ORDER else len(_ORDER), word)
 
 
 def told_apart(words: Mapping[str, str]) -> dict[str, list[str]]:

@@ -17,7 +17,7 @@ class Late(Generic[T]):
     place: str
 
     def load(self) -> T:
-        module, _, name = self.place.partition(":")
+        module, name = self.place.split(":")
         found: T = getattr(import_module(module), name)
         return found
 

@@ -118,7 +118,7 @@ def within(text: str, limit: int, render: Callable[[str], str], shorten: Callabl
     room = limit
     shown = render(shorten(text, room))
     while len(shown) > limit + (LONGEST_WORD if shorten is not one_line else 0) and room > 1:
-        room = max(1, min(room * limit // len(shown), room - 1))
+        room = max(1, room * limit // len(shown))
         shown = render(shorten(text, room))
     return shown
 

@@ -42,7 +42,7 @@ class Regex:
 
     def __eq__(self, other: object) -> bool:
         """Equal to the pattern that it becomes, as `match.re` gives it; `is` would tell them apart."""
-        return self.compile() == (other.compile() if isinstance(other, Regex) else other)
+        return self.compile() == other  # a pattern that is compared with a Regex asks this one in turn
 
     def __hash__(self) -> int:
         return hash(self.compile())

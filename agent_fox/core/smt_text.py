@@ -29,15 +29,16 @@ def pieces(text: str) -> Iterator[tuple[str, str]]:
 
     Empty for a word by itself, a bracket for a list that begins with one.
     """
-    depth, begin, head, place = 0, 0, "", 0
+    depth = place = 0
     while place < len(text):
         found = _TOKENS.match(text, place)
         if found is None:
             raise SmtError(f"{text[place]!r} at character {place + 1} has no end or no meaning")
         place, kind = found.end(), found.lastgroup
-        if kind == "open":
-            begin, head = (begin, head or "(") if depth else (found.start(), "")
-            depth += 1
+        if kind == "open" and depth == 0:
+            begin, head, depth = found.start(), "", 1
+        elif kind == "open":
+            head, depth = head or "(", depth + 1
         elif kind == "close":
             depth -= 1
             if depth < 0:

@@ -17,7 +17,7 @@ _VERSION_DIGITS = 16
 
 def text_version(text: str) -> str:
     """The version of a requirement's text: 16 hex digits that white space and line breaks do not change."""
-    return hashlib.sha256(" ".join(text.split()).encode("utf-8", "surrogatepass")).hexdigest()[:_VERSION_DIGITS]
+    return hashlib.sha256(" ".join(text.split()).encode(errors="surrogatepass")).hexdigest()[:_VERSION_DIGITS]
 
 
 class TaskState(StrEnum):

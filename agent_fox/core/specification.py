@@ -154,7 +154,7 @@ class Specification:
             "requirements": sorted(self.requirements),
             "check": asdict(self.check),
         }
-        spelled = json.dumps(parts, sort_keys=True, ensure_ascii=True)
+        spelled = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(spelled.encode()).hexdigest()[:VERSION_DIGITS]
 
     @property

@@ -152,7 +152,7 @@ def words(text: str) -> Iterator[Word]:
     """Raises FormulaError for what is no word of the language."""
     place = 0
     while found := _WORDS.match(text, place):
-        kind = found.lastgroup or "odd"
+        kind = str(found.lastgroup)
         position = found.start(kind) + 1
         if kind == "odd":
             raise FormulaError(f"{found[kind]!r} has no meaning here", position)
@@ -167,7 +167,7 @@ def parse(text: str) -> Formula:
         raise FormulaError(f"a formula has at most {LONGEST_FORMULA} characters", LONGEST_FORMULA)
     reader = Reader(list(words(text)))
     formula = reader.implication()
-    reader.expect("end", "")
+    reader.expect("end")
     return formula
 
 
@@ -185,11 +185,11 @@ class Reader:
 
     def take(self, *texts: str) -> bool:
         """Whether one of these words stands here; it is passed over then."""
-        is_there = self.here.kind != "string" and self.here.text in texts and self.here.kind != "end"
+        is_there = self.here.text in texts
         self.at += is_there
         return is_there
 
-    def expect(self, kind: str, text: str) -> Word:
+    def expect(self, kind: str, text: str = "") -> Word:
         word = self.here
         if word.kind != kind or (text and word.text != text):
             wanted = {"end": "the end", "string": 'a pattern in quotes, such as "tests/*"'}.get(kind, f"{text!r}")
@@ -254,7 +254,7 @@ class Reader:
 
     def pattern(self) -> str:
         self.expect("sign", "(")
-        word = self.expect("string", "")
+        word = self.expect("string")
         self.expect("sign", ")")
         return re.sub(r"\\(.)", r"\1", word.text[1:-1])
 
@@ -305,9 +305,9 @@ def values(formula: Formula, trace: Trace) -> list[Truth]:
         case Not(inner):
             return [FLIPPED[value] for value in values(inner, trace)]
         case And(left, right):
-            return [both(a, b) for a, b in zip(values(left, trace), values(right, trace), strict=True)]
+            return list(map(both, values(left, trace), values(right, trace)))
         case Or(left, right):
-            return [either(a, b) for a, b in zip(values(left, trace), values(right, trace), strict=True)]
+            return list(map(either, values(left, trace), values(right, trace)))
         case Always(inner):
             return backwards(values(inner, trace), both, T if trace.is_whole else U)
         case Eventually(inner):
@@ -357,8 +357,8 @@ def backwards(inner: Sequence[Truth], join: Callable[[Truth, Truth], Truth], las
 
 def until(left: Sequence[Truth], right: Sequence[Truth], last: Truth) -> list[Truth]:
     found: list[Truth] = []
-    for before, then in zip(reversed(left), reversed(right), strict=True):
-        last = either(then, both(before, last))
+    for place in reversed(range(len(left))):
+        last = either(right[place], both(left[place], last))
         found.append(last)
     return found[::-1]
 
@@ -371,5 +371,4 @@ def witness(formula: Formula, trace: Trace) -> int | None:
         case And(left, right):
             broken = left if check(left, trace) is F else right
             return witness(broken, trace)
-        case _:
-            return None
+    return None

@@ -25,6 +25,8 @@ else:
 
 
 LATE = ("__init__", "__repr__", "__eq__", "__hash__")
+BARE = {"init": False, "repr": False, "eq": False, "slots": True}
+"""What the library makes of a late class at once: its fields and slots, and no method."""
 
 
 def _late(cls: type[object]) -> type[object]:
@@ -32,10 +34,10 @@ def _late(cls: type[object]) -> type[object]:
     own = dict(vars(cls))
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # the library would ask for the signature, which takes longer than all the rest
-    made = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True)(cls)
+    made = dataclasses.dataclass(**BARE)(cls)
     params = vars(made)["__dataclass_params__"]
     params.init = params.repr = params.eq = params.frozen = True
-    late = [name for name in LATE if name == "__init__" or own.get(name) is None]
+    late = [name for name in LATE if own.get(name) is None]
 
     def build() -> None:
         kept = {

@@ -53,10 +53,17 @@ def all_are(word: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     ("said", "meant"),
-    [("Requirement 1.2", "1.2"), ("criterion `1.2`", ""), ("scenario 1.2", "1.2"), ("locks/1.2", ""), ("Test 1.2", "")],
+    [
+        ("Requirement 1.2", "1.2"),
+        ("Requirement 1.3 b", "1.3 b"),
+        ("criterion `1.2`", ""),
+        ("scenario 1.2", "1.2"),
+        ("locks/1.2", ""),
+        ("Test 1.2", ""),
+    ],
 )
 def test_a_number_may_be_called_a_requirement_and_nothing_else(said: str, meant: str) -> None:
-    verdicts = read_report(answer(row(said)), {"1": ("1.1", "1.2")}).verdicts
+    verdicts = read_report(answer(row(said)), {"1": ("1.1", "1.2", "1.3 b")}).verdicts
     assert list(verdicts) == ([meant] if meant else [])
 
 
@@ -385,6 +392,18 @@ def test_a_changed_expectation_is_taken_over_whole_and_only_when_trusted() -> No
 
 def trusted(**more: object) -> Verdict:
     return read_report(answer(row("05-REQ-2", "FAIL", **more)), EXPECTED, trusted=True).verdicts["05-REQ-2"]
+
+
+def test_how_a_requirement_is_known_and_what_was_remarked_are_taken_over_when_trusted() -> None:
+    found = row("05-REQ-2", note="3 ran", how="red without")
+    said = read_report(answer(found, found), EXPECTED, trusted=True).verdicts["05-REQ-2"]
+    assert said == Verdict("05-REQ-2", Word.PASS, "PASS", note="said in 2 rows; 3 ran", how="red without")
+    assert read_report(answer(found), EXPECTED).verdicts["05-REQ-2"] == Verdict("05-REQ-2", Word.PASS, "PASS")
+
+
+def test_a_check_is_the_command_that_shows_it_again_where_no_other_is_named() -> None:
+    assert trusted(check="make", command="pytest -q").command == "pytest -q"
+    assert trusted(check="make").command == "make"
 
 
 def test_a_check_is_a_command_and_comes_before_one() -> None:

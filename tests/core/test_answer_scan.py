@@ -31,7 +31,9 @@ def test_what_is_not_like_an_answer_takes_none_away(text: str) -> None:
     [
         '{"id": "a", "status": FAIL}',
         '{"status": FAIL, "id": "a"}',
+        '{"ID": "a", "STATUS": FAIL}',
         '{"verdicts": [}',
+        '{"Verdicts": [}',
         '{"ver',
         '{"Ver',
         "{",
@@ -77,6 +79,7 @@ def test_brackets_are_followed_to_the_deepest_and_no_deeper() -> None:
         f'{{note: "x", report: {ANSWER}\n}}',
         f'{{note: "x", report: {ANSWER}, overall: "FAIL"}}',
         '{ // as asked\n"findings": [{"severity": "critical"}]}',
+        f'": {ANSWER}',
     ],
 )
 def test_what_stands_inside_something_that_cannot_be_read_is_never_given_on_its_own(text: str) -> None:
@@ -84,7 +87,11 @@ def test_what_stands_inside_something_that_cannot_be_read_is_never_given_on_its_
 
 
 @pytest.mark.parametrize(
-    "text", [f"Report: {ANSWER}", f'the "verdicts":\n{ANSWER}', f"{ANSWER}\n, as said", f"({ANSWER})"]
+    "text",
+    [
+        *(f"Report: {ANSWER}", f'the "verdicts":\n{ANSWER}', f"{ANSWER}\n, as said", f"({ANSWER})"),
+        f'see "a"X: {ANSWER}',
+    ],
 )
 def test_an_answer_in_prose_stands_on_its_own(text: str) -> None:
     assert list(scan(text)) == [READ]
@@ -92,6 +99,10 @@ def test_an_answer_in_prose_stands_on_its_own(text: str) -> None:
 
 def test_a_value_that_is_no_answer_takes_none_away_where_it_stands_inside_another() -> None:
     assert list(scan(f'{ANSWER} {{level: x, "at": [{{"n": 1}}], "s": 2}}')) == [READ]
+
+
+def test_only_a_key_on_its_own_line_belongs_to_a_value() -> None:
+    assert list(scan(f'{ANSWER} id:\n{{"status": "x"}},')) == [READ]
 
 
 def test_keys_of_an_answer_are_known_in_any_case() -> None:

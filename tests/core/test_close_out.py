@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -18,6 +19,8 @@ from agent_fox.core.close_out import (
     FindingWaiver,
     RuleReport,
     Severity,
+    Verification,
+    detail_hash,
     judge,
 )
 from agent_fox.core.close_out_scope import (
@@ -98,7 +101,8 @@ def test_the_last_run_of_a_command_counts_and_an_earlier_failure_is_shown() -> N
     failed, fixed = FeedbackRecord("make", 1, stderr="red"), FeedbackRecord("make", 0)
     found = judge(CloseOut("T", (failed, fixed)))
     assert found.passed
-    assert [(one.check, one.severity) for one in found.findings] == [(Check.NONZERO_EXIT, Severity.WARN)]
+    shown = Finding(Check.NONZERO_EXIT, Severity.WARN, "Command 'make' exited 1 (it ran again later): red")
+    assert found == Verification("T", (shown,))
     assert not judge(CloseOut("T", (fixed, failed))).passed
 
 
@@ -115,6 +119,12 @@ def test_a_command_that_only_begins_like_the_expected_one_is_not_it() -> None:
 def test_nothing_needs_to_have_run_where_the_contract_expects_nothing() -> None:
     assert judge(CloseOut("T", contract=Contract(needs_feedback=False))).passed
     assert not judge(CloseOut("T", contract=Contract(expected=("make",), needs_feedback=False))).passed
+
+
+def test_what_is_only_shown_stands_apart_from_what_holds_a_task_back() -> None:
+    found = judge(replace(GOOD, rules=RuleReport(("no-secrets",), ("long-lines",))))
+    assert [one.check for one in found.blocking] == [Check.RULE_BLOCK]
+    assert [one.check for one in found.warnings] == [Check.RULE_WARN]
 
 
 def test_only_the_waiver_of_exactly_this_finding_sets_it_aside() -> None:
@@ -137,9 +147,20 @@ def test_many_findings_of_a_check_end_in_one_that_holds_for_exactly_the_rest() -
     names = tuple(f"f{number:04}" for number in range(MOST_NAMED + 3))
     found = judge(replace(GOOD, scope=ScopeReport(forbidden_writes=names))).findings
     other = judge(replace(GOOD, scope=ScopeReport(forbidden_writes=(*names[:-1], "other")))).findings
-    assert len(found) == MOST_NAMED + 1
-    assert "3 more" in found[-1].detail
+    rest = hashlib.sha256(b"f0200\0f0201\0f0202").hexdigest()
+    last = Finding(Check.FORBIDDEN_WRITE, Severity.BLOCK, f"Wrote to forbidden path: 3 more (sha256 {rest})")
+    assert (len(found), found[-1]) == (MOST_NAMED + 1, last)
     assert found[-1].detail_hash != other[-1].detail_hash
+
+
+def test_names_that_hold_half_a_character_are_told_apart_too() -> None:
+    names = tuple(f"f{number:04}" for number in range(MOST_NAMED))
+    one, other = (
+        judge(replace(GOOD, scope=ScopeReport(forbidden_writes=(*names, half)))).findings[-1]
+        for half in ("\ud800", "\ud801")
+    )
+    assert one.detail != other.detail
+    assert detail_hash("\ud800") != detail_hash("\ud801")
 
 
 def test_the_hash_of_a_detail_is_the_first_sixteen_digits_of_its_sha256() -> None:
@@ -197,9 +218,17 @@ def test_a_file_in_the_place_of_a_folder_above_is_forbidden_too() -> None:
     assert not is_forbidden("conf", ["config/prod/**"])
 
 
-@pytest.mark.parametrize("pattern", ["", ".", "/etc/passwd", "a/../b", "..", "~/x", "C:/x", "a\\b", "a\0b"])
-def test_a_pattern_that_leaves_the_repository_is_none(pattern: str) -> None:
-    assert why_no_pattern(pattern)
+@pytest.mark.parametrize(
+    ("why", "patterns"),
+    [
+        ("it names nothing", ["", ".", "./", "a\0b"]),
+        ("it is not counted from the repository's root", ["/etc/passwd", "~/x", "C:/x", "c:/x", "a\\b"]),
+        ("it has a `..` in it", ["a/../b", ".."]),
+        ("", ["a", "a/b..c", "a.b/**", "1:/x"]),
+    ],
+)
+def test_a_pattern_that_leaves_the_repository_is_none(why: str, patterns: list[str]) -> None:
+    assert {pattern: why_no_pattern(pattern) for pattern in patterns} == dict.fromkeys(patterns, why)
 
 
 @pytest.mark.parametrize(
@@ -211,6 +240,7 @@ def test_a_pattern_that_leaves_the_repository_is_none(pattern: str) -> None:
         ("link", "/etc", None),
         ("link", ".", ""),
         ("a/b/link", "./../c", "a/c"),
+        ("a/link", "../b//c/", "b/c"),
     ],
 )
 def test_a_link_leads_where_its_target_says(path: str, target: str, leads: str | None) -> None:
@@ -226,6 +256,10 @@ def test_a_path_is_forbidden_off_scope_or_outside_in_this_order() -> None:
     assert (named.off_scope_writes, named.touched_outside) == ((), (".env", "b", "src/link -> ../.env"))
 
 
+def test_a_file_that_is_no_link_leads_nowhere() -> None:
+    assert scope_of(Boundary(("src/a",), (), ("src/x",)), [Touched("src/a")]) == ScopeReport(("src/a",))
+
+
 def test_a_link_out_of_the_repository_is_not_among_what_is_allowed() -> None:
     assert scope_of(Boundary(("src",)), [Touched("src/l", "/etc/passwd")]).off_scope_writes == ("src/l -> /etc/passwd",)
 
@@ -239,8 +273,10 @@ def test_a_design_names_paths_in_its_code() -> None:
     text = (
         "The parser is `src/app/parse.py`, its settings `config.toml`, all of `docs/` and `tests/**/*.py`.\n"
         "Not `total()`, `1.2`, `a/../b`, `/etc/passwd`, nor `https://example.org/x.html`; plain src/other.py neither.\n"
-        "```\nlib/core.go\n```\n"
+        "Nor what a command line with an address names: `curl https://example.org/x -o out/page.html`.\n"
+        "```\nlib/core.go\n```\nand `go.mod`, where\n~~~sh\n`cat x/y.sh`\n~~~\nis `z/last.sh`.\n"
     )
     assert paths_named(text) == (
-        "src/app/parse.py", "**/config.toml", "docs", "tests/**/*.py", "lib/core.go",
+        "src/app/parse.py", "**/config.toml", "docs", "tests/**/*.py", "**/go.mod", "z/last.sh", "lib/core.go",
+        "x/y.sh",
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_fox.core.clusters import Cluster, clusters, fingerprint_of
+from agent_fox.core.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.verdict import Signal, Verdict, Word
 
 SIGNAL = Signal("pytest -q", "E assert # == #")
@@ -11,6 +11,7 @@ SIGNAL = Signal("pytest -q", "E assert # == #")
 def test_a_cause_keeps_its_name_for_ever() -> None:
     assert fingerprint_of(SIGNAL, "01_a") == "096a18cb32dcde23"
     assert fingerprint_of(None, "01_a") == "552cbbe433fa8521"
+    assert part_fingerprint("096a18cb32dcde23", "01_a", "01-REQ-1.1") == "5056627c4d3cf92d"
 
 
 def test_a_signal_joins_specs_and_the_lack_of_one_does_not() -> None:

@@ -22,6 +22,10 @@ def test_the_file_calls_the_real_function_under_the_promised_signature() -> None
     assert trouble(SOUND) == ""
 
 
+def test_a_function_that_raises_nothing_has_no_line_about_it() -> None:
+    assert '    r"""\n    pre: n > 0\n    post: __return__ >= n\n    """\n' in harness(SOUND)
+
+
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -29,11 +33,14 @@ def test_the_file_calls_the_real_function_under_the_promised_signature() -> None
         ({"function": "shop:cart; import os"}, "package.module:name"),
         ({"post": ()}, "post is empty"),
         ({"post": ("x ==",)}, "no expression"),
+        ({"post": ("x = 1",)}, "no expression"),
         ({"post": ("True\nimport os",)}, "one line"),
         ({"pre": ('True"""',)}, "triple quotes"),
         ({"raises": ("not a name",)}, "no expression"),
         ({"signature": "n: int"}, "write (n: int) -> int"),
         ({"signature": "(n: int) -> int: pass\ndef g()"}, "write (n: int) -> int"),
+        ({"signature": "(n: int) -> int: pass\rdef g()"}, "write (n: int) -> int"),
+        ({"signature": "(n: int,\n m: int) -> int"}, "write (n: int) -> int"),
         ({"signature": "(n) -> int"}, "a type is missing for n"),
         ({"signature": "(n: int)"}, "a type is missing for the result"),
         ({"signature": "(*n: int) -> int"}, "without *, ** and defaults"),
@@ -46,3 +53,7 @@ def test_what_is_no_contract_is_told(changes: dict[str, object], said: str) -> N
     assert said in trouble(wrong)
     with pytest.raises(ContractUnreadable):
         harness(wrong)
+
+
+def test_a_contract_without_a_promise_is_told_what_to_say() -> None:
+    assert trouble(replace(SOUND, post=())) == "post is empty: say what holds when the function returns"

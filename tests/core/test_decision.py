@@ -31,6 +31,7 @@ from agent_fox.core.decision import (
     decide_coder_failed,
     decide_review,
     next_rung,
+    person_needed,
     why_ignored,
 )
 from agent_fox.core.ids import Ticket
@@ -368,6 +369,10 @@ def test_a_reviewer_without_critical_findings_lets_the_plan_go_on() -> None:
     assert decide_review(True, False, (), Budget(2, 1)) == Accept()
 
 
+def test_a_change_that_a_final_review_does_not_agree_to_is_a_persons() -> None:
+    assert decide_review(True, False, (), Budget(2, 1), is_agreed=False) == Block(Cause.NEEDS_PERSON)
+
+
 def test_a_review_that_cannot_be_read_is_no_approval() -> None:
     assert decide_review(False, False, (), Budget(2, 1)) == Reread(())
     assert decide_review(False, False, (), Budget(2, 2)) == Block(Cause.NO_CLEAR_VERDICT)
@@ -385,6 +390,12 @@ def test_who_must_not_be_sent_back_is_not_by_a_review_either() -> None:
 
 def test_a_ceiling_that_is_reached_ends_a_review_before_its_budget_does() -> None:
     assert decide_review(True, True, (Suspect("a", 2, 2),), Budget(2, 1), "$5") == Block(Cause.CEILING)
+
+
+def test_what_is_unclear_waits_for_a_person_only_once_nothing_fails() -> None:
+    unclear = Verdict("a", Word.UNKNOWN, needs_person=True)
+    for word, needed in ((Word.PASS, Cause.NEEDS_PERSON), (Word.FAIL, None)):
+        assert person_needed(judge(Report({"a": unclear, "b": Verdict("b", word)}), ("a", "b"))) is needed
 
 
 def test_critical_findings_about_the_spec_need_a_person() -> None:

@@ -29,6 +29,13 @@ def test_review_asks_for_a_reason_and_then_for_age_or_a_person(
     assert seal_of(expectation, sealed, is_older=is_older, by=by) is seal
 
 
+def test_a_change_with_a_reason_is_open_where_the_final_review_is_asked_about_it() -> None:
+    def seal(expectation: Expectation) -> Seal:
+        return seal_of(expectation, Sealed.REVIEW, is_older=False, by="", is_reviewed=True)
+
+    assert (seal(STATED), seal(UNSTATED)) == (Seal.ASKED, Seal.WEAKENED)
+
+
 @pytest.mark.parametrize(
     ("expectation", "is_older", "by"), [*itertools.product((STATED, UNSTATED), (0, 1), ("", "ada"))]
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -70,3 +71,28 @@ def test_the_words_that_hold_a_plan_are_these() -> None:
 )
 def test_a_finding_that_another_word_would_hide_makes_the_review_unreadable(text: str) -> None:
     assert read_review(text) == UNREADABLE
+
+
+@pytest.mark.parametrize(
+    ("rows", "agreed"),
+    [
+        ([{"requirement_id": " R1 ", "agree": True}, {"requirement_id": "R2", "agree": False}], {"R1"}),
+        ([{"requirement_id": "R1", "agree": True}, {"requirement_id": "R1", "agree": False}], set()),
+        ([{"requirement_id": "R1", "agree": "true"}, {"requirement_id": "R2"}, "R3", {"agree": True}], set()),
+        ({"requirement_id": "R1", "agree": True}, set()),
+        (None, set()),
+    ],
+)
+def test_a_changed_expectation_is_agreed_to_only_in_so_many_words(rows: object, agreed: set[str]) -> None:
+    assert read_review(answer(summary="fine", expectations=rows)) == Review((), "fine", agreed=frozenset(agreed))
+
+
+def test_a_list_that_only_holds_the_word_severity_hides_no_finding() -> None:
+    assert read_review(f'{answer()} [{{"id": "R1"}}, "severity: low"]') == Review()
+
+
+def test_each_changed_expectation_that_is_not_agreed_to_is_a_critical_finding() -> None:
+    review = Review((Finding("minor", "a remark"),), "fine", agreed=frozenset({"R1"}))
+    refused = Finding("critical", "R2: the change of t.py::test_b is not agreed to", "R2")
+    found = review.with_refusals([("R1", "t.py::test_a"), ("R2", "t.py::test_b")])
+    assert found == replace(review, findings=(*review.findings, refused))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from agent_fox.core.kept_ids import keep_ids
+from agent_fox.core.kept_ids import keep_ids, renamed
 from agent_fox.core.likeness import likenesses
 from agent_fox.core.recognition import Earlier
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace, text_version
@@ -397,3 +397,27 @@ def test_many_texts_that_share_their_words_are_held_against_each_other_by_the_ra
     many = {f"{n}": frozenset({"the", "service", f"n{n}", f"m{n}"}) for n in range(1500)}
     assert len(list(likenesses(few, few))) == 9
     assert list(likenesses(many, many)) == [(1.0, name, name) for name in many]
+
+
+def test_a_new_part_has_the_number_as_it_is_counted_unless_that_was_used() -> None:
+    more = [("Locking", (LOCK, AJAR, TOKEN, SPEED)), ("Asking", (QUERY, STATE))]
+    assert again(DOORS, more, ["1.9"])[0][SPEED] == "1.4"
+    assert again(DOORS, more, ["1.4", "1.9"])[0][SPEED] == "1.10"
+
+
+def test_a_group_that_names_none_of_the_changed_ids_keeps_its_text() -> None:
+    groups = (Group(1, "Lock", requirements=("1.1",), text="1. Lock"), Group(2, "Ask", requirements=("2.1",)))
+    kept = renamed(replace(DOORS, groups=groups), {"2.1": "2.3"})
+    key = "Requirements are numbered here as the file counts. By the ids they are known by: 2.1 is 2.3."
+    assert [group.text for group in kept.groups] == ["1. Lock", f"\n\n{key} Tests name these ids."]
+
+
+def test_whatever_names_an_id_names_it_by_its_new_one_and_the_rest_stays() -> None:
+    spec = replace(
+        DOORS, withdrawn=("1.7", "2.3"), traceability=(Trace("2.1"), Trace("1.1")),
+        places={"2.1": "a.md:1", "group 1": "a.md:2"},
+    )  # fmt: skip
+    kept = renamed(spec, {"2.1": "2.3"})
+    assert kept.withdrawn == ("1.7",)
+    assert [row.requirement for row in kept.traceability] == ["2.3", "1.1"]
+    assert kept.places == {"2.3": "a.md:1", "group 1": "a.md:2"}

@@ -58,9 +58,16 @@ def test_of_several_judges_the_one_that_ran_something_names_the_word() -> None:
     assert strongest([]) == ""
 
 
+def test_a_name_may_hold_any_words() -> None:
+    name = "agreed by Ada by night"
+    assert word_of_pass(name, is_by_tests=True, is_ours=True) == name
+    assert counts_of(["judged", name]) == {"judged": 1, name: 1}
+
+
 def test_counts_stand_in_the_order_of_the_list_with_names_after_the_words() -> None:
     counts = counts_of(["waived by Ada", "judged", "red without", "", "red without", "agreed by Bo"])
     assert counts_in_words(counts) == "2 red without, 1 judged, 1 agreed by Bo, 1 waived by Ada"
+    assert list(counts_of(["made up", "waived by Ada", "judged"])) == ["judged", "waived by Ada", "made up"]
     assert added([counts, {"already true": 1, "judged": 2}]) == {
         "red without": 2, "already true": 1, "judged": 3, "agreed by Bo": 1, "waived by Ada": 1,
     }  # fmt: skip

@@ -65,6 +65,7 @@ def test_what_is_cut_says_how_much_is_missing() -> None:
 def test_of_what_is_long_both_ends_can_be_kept() -> None:
     assert cut_middle("abcdef", 6) == "abcdef"
     assert cut_middle("ab" + "x" * 1_000 + "cde", 5) == "ab\n… (1,000 characters left out here) …\ncde"
+    assert cut_middle(" b  xxxx  d   ", 10) == " b\n… (4 characters left out here) …\nd   "
 
 
 def test_a_quotation_marks_every_line() -> None:

@@ -63,8 +63,27 @@ def test_lines_stay_in_their_quotation(text: str) -> None:
     assert page.words[-1] == "after"
 
 
-def test_indentation_is_no_code_and_stays() -> None:
-    assert plain_lines("a\n    b\n\tc", 100) == "> a\n> \u00a0\u00a0\u00a0\u00a0b\n> \u00a0\u00a0\u00a0\u00a0c"
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\n    b\n\tc", "> a\n> \u00a0\u00a0\u00a0\u00a0b\n> \u00a0\u00a0\u00a0\u00a0c"),
+        ("a\tb", "> a   b"),
+        ("a\n\nb", "> a\n>\n> b"),
+        ("X\n\u00a0\u00a0b", "> X\n> \u00a0\u00a0b"),
+        ("X\n\u3000b", "> X\n> \u3000b"),
+        (f"a\n{' ' * 50}b", f"> a\n> {chr(0xA0) * 40}b"),
+    ],
+)
+def test_indentation_is_no_code_and_stays_up_to_forty_columns(text: str, shown: str) -> None:
+    assert plain_lines(text, 200) == shown
+
+
+def test_a_number_that_would_begin_a_list_is_only_a_number() -> None:
+    assert [plain(text, 20) for text in ("1. x", "12) x", "- x", "# x")] == ["1\\. x", "12\\) x", "\\- x", "\\# x"]
+
+
+def test_what_nobody_sees_is_taken_out() -> None:
+    assert clean("a\u00adb\u2063c\u200bd") == "abcd"
 
 
 @given(hostile)
@@ -110,6 +129,23 @@ def test_what_is_too_long_is_cut_within_its_limit_and_neutral(text: str) -> None
         assert read(f"x {plain(text * 9, limit)} y").acts() == []
 
 
+def test_what_fits_is_shown_whole_and_what_does_not_up_to_its_limit() -> None:
+    assert (plain("abc", 3), plain("abcd", 3)) == ("abc", "ab…")
+    assert plain("$" * 100, 140) == "<span>$</span>" * 9 + "…"
+    assert (plain("$", 1), plain("$$$", 2)) == ("<span>$</span>", "…")
+    assert plain_lines("x" * 300, 280) == f"> {'x' * 280}\n> … (20 more characters)"
+
+
+def test_a_span_has_two_hundred_characters_and_in_a_cell_one_hundred() -> None:
+    assert span("x" * 300) == f"`{'x' * 199}…`"
+    assert span_in_cell("x" * 300) == f"`{'x' * 99}…`"
+
+
+def test_a_cell_has_a_span_but_words_for_what_a_table_reads_first() -> None:
+    assert [span_in_cell(text) for text in ("a_", "a|_", "a\\_")] == ["`a_`", "a\\|\\_", "a\\\\\\_"]
+    assert span_in_cell("abcdef|", 3) == "ab…"
+
+
 def test_text_of_nothing_but_what_grows_is_still_bounded() -> None:
     assert len(plain("$" * 5_000, 1_000)) <= 1_000
     assert len(plain_lines("$" * 5_000, 1_000)) <= 1_000 + LONGEST_WORD
@@ -119,6 +155,7 @@ def test_text_of_nothing_but_what_grows_is_still_bounded() -> None:
 def test_commits_in_a_tamed_text_can_be_copied_where_code_is_plain_to_see() -> None:
     assert tame(f"on commit `{SHA}`, see #26") == f"on commit `{SHA}`, see #{BREAK}26"
     assert f"`{SHA}`" not in tame(f"` ``{SHA}`` `{SHA}`")
+    assert f"`{SHA}`" not in tame(f"`{SHA}` `")
     assert f"`{SHA}`" not in tame(f"\\` `{SHA}` `")
     assert f"`{SHA}`" not in tame(f"`\n`{SHA}`")
 

@@ -50,6 +50,23 @@ def test_where_all_pass_the_first_speaks_and_all_are_named() -> None:
     assert found == Report({"a": Verdict("a", P, "pass", note=words)}, "", "checks: 3 ran; model: fine")
 
 
+def test_where_all_pass_the_word_that_shows_most_counts_whoever_says_it() -> None:
+    def passing(how: str) -> Opinion:
+        return Opinion(how, Report({"a": Verdict("a", P, how=how)}))
+
+    assert confer([passing("judged"), passing("red without")], ["a"]).verdicts["a"].how == "red without"
+
+
+def test_what_a_person_must_settle_stays_so_beside_another_judge_that_is_unclear() -> None:
+    first = Verdict("a", U, evidence="no trace", note="cut")
+    second = Verdict("a", U, "UNKNOWN", evidence="it cannot fail", note="seen", needs_person=True, command="pytest")
+    found = confer([Opinion("library", Report({"a": first})), Opinion("checks", Report({"a": second}))], ["a"])
+    assert found.verdicts["a"] == Verdict(
+        "a", U, "UNKNOWN", evidence="library: no trace\nchecks: it cannot fail",
+        note="seen; library says UNKNOWN, checks says UNKNOWN", needs_person=True, command="pytest",
+    )  # fmt: skip
+
+
 def test_the_words_that_were_said_are_kept() -> None:
     found = confer([opinion("checks", P, note="ran"), opinion("model", P, said="Pass")], ["a"]).verdicts["a"]
     assert found.note == "ran; checks says PASS, model says Pass"

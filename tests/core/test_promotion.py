@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import pytest
@@ -83,3 +84,66 @@ def test_only_what_was_reviewed_can_be_proved(gates: dict[str, Gate]) -> None:
     found = after(gates, proved(gates, ["A", "B"], "by a solver"))
     for part, was in gates.items():
         assert found[part] is (Gate.ACCEPTED if was in {Gate.REVIEWED, Gate.ACCEPTED} else was)
+
+
+def moved(start: Gate, finish: Gate, role: Role, reason: str) -> Promotion:
+    return Promotion("A", start, finish, role, reason)
+
+
+TESTED = "everything that its spec expects passed or is waived"
+
+
+@pytest.mark.parametrize(
+    ("moves", "told"),
+    [
+        (lambda: proven({"A": Gate.PROPOSED}, ["A"]), (moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),)),
+        (
+            lambda: proven({"A": Gate.WAIVED}, ["A"]),
+            (
+                moved(Gate.WAIVED, Gate.PROPOSED, Role.ENGINE, "it passes, so that its waiver is over"),
+                moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),
+            ),
+        ),
+        (
+            lambda: proven({"A": Gate.REJECTED}, ["A"]),
+            (
+                moved(Gate.REJECTED, Gate.PROPOSED, Role.ENGINE, "it was read again, and passes"),
+                moved(Gate.PROPOSED, Gate.TESTED, Role.EVALUATOR, TESTED),
+            ),
+        ),
+        (
+            lambda: failed({"A": Gate.TESTED}, ["A"], "it fails"),
+            (moved(Gate.TESTED, Gate.REJECTED, Role.EVALUATOR, "it fails"),),
+        ),
+        (
+            lambda: resubmitted({"A": Gate.REJECTED}, Role.BUILDER, "new work"),
+            (moved(Gate.REJECTED, Gate.PROPOSED, Role.BUILDER, "new work"),),
+        ),
+        (
+            lambda: reviewed({"A": Gate.TESTED}, needs_proof=False),
+            (
+                moved(Gate.TESTED, Gate.REVIEWED, Role.REVIEWER, "the final reviewer found nothing critical"),
+                moved(Gate.REVIEWED, Gate.ACCEPTED, Role.REVIEWER, "no proof is required"),
+            ),
+        ),
+        (
+            lambda: reviewed({"A": Gate.WAIVED}, needs_proof=False),
+            (moved(Gate.WAIVED, Gate.ACCEPTED, Role.ENGINE, "its spec was accepted, with its waiver"),),
+        ),
+        (
+            lambda: changes_requested({"A": Gate.REVIEWED}, ["A"], "no test"),
+            (moved(Gate.REVIEWED, Gate.REJECTED, Role.REVIEWER, "no test"),),
+        ),
+        (
+            lambda: proved({"A": Gate.REVIEWED}, ["A"], "by z3"),
+            (
+                moved(Gate.REVIEWED, Gate.PROVED, Role.FORMAL, "by z3"),
+                moved(Gate.PROVED, Gate.ACCEPTED, Role.FORMAL, "what was required is proved"),
+            ),
+        ),
+    ],
+)
+def test_every_move_says_who_made_it_and_why(
+    moves: Callable[[], tuple[Promotion, ...]], told: tuple[Promotion, ...]
+) -> None:
+    assert moves() == told

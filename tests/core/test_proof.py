@@ -109,7 +109,7 @@ def test_where_every_group_shows_nothing_it_ends_undecided() -> None:
 
 
 def test_a_word_before_the_last_trial_is_a_mistake_of_the_caller() -> None:
-    with pytest.raises(ValueError, match="not decided yet"):
+    with pytest.raises(ValueError, match=r"^not decided yet$"):
         shown(Before.RED, [spot(0)], [])
 
 

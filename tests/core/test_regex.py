@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import re
 
 import pytest
@@ -35,3 +37,12 @@ def test_what_is_no_pattern_is_told_at_its_first_use() -> None:
         wrong.match("")
     with pytest.raises(AttributeError, match="nothing"):
         regex("a").nothing  # type: ignore[attr-defined] # noqa: B018
+
+
+def test_a_copy_is_a_pattern_too_and_what_every_object_may_be_asked_is_not_passed_on() -> None:
+    made = regex("a+")
+    for other in (copy.deepcopy(made), pickle.loads(pickle.dumps(made))):
+        assert type(other) is type(made)
+        assert other.findall("aab") == ["aa"]
+    with pytest.raises(AttributeError, match=r"^__nothing__$"):
+        made.__nothing__  # type: ignore[attr-defined] # noqa: B018

@@ -38,6 +38,10 @@ def test_a_line_is_cut_where_it_ends_in_no_space() -> None:
     assert normalise_line("x" * (LONGEST_LINE - 1) + " y") == "x" * (LONGEST_LINE - 1)
 
 
+def test_a_lone_escape_is_taken_out() -> None:
+    assert normalise_line("key\x1b error") == "key error"
+
+
 def test_only_the_start_of_an_endless_line_is_looked_at() -> None:
     assert normalise_line("1" * (LONGEST_LINE * 5) + "boom") == "#"
 

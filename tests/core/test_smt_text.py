@@ -18,22 +18,46 @@ def test_a_text_is_taken_apart_into_its_outermost_expressions() -> None:
     ]
 
 
-@pytest.mark.parametrize("text", [")", "(", "(a))", '"open', "|open", "(a (b)"])
-def test_a_text_whose_brackets_or_quotes_do_not_close_is_refused(text: str) -> None:
-    with pytest.raises(SmtError):
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (")", "a bracket closes at character 1 that none opens"),
+        ("(a))", "a bracket closes at character 4 that none opens"),
+        ("(", "1 brackets are never closed"),
+        ("(a (b", "2 brackets are never closed"),
+        ('a "open', "'\"' at character 3 has no end or no meaning"),
+        ("|open", "'|' at character 1 has no end or no meaning"),
+    ],
+)
+def test_a_text_whose_brackets_or_quotes_do_not_close_is_refused(text: str, why: str) -> None:
+    with pytest.raises(SmtError) as caught:
         list(pieces(text))
+    assert str(caught.value) == why
 
 
 @pytest.mark.parametrize("command", ["check-sat", "exit", "echo", "set-option", "push", "pop", "reset", "get-model"])
 def test_axioms_give_no_orders_to_the_solver(command: str) -> None:
     check_axioms("(declare-const x Int) (assert (> x 0)) (define-fun f ((n Int)) Int n)")
-    with pytest.raises(SmtError, match="only declare, define and assert"):
-        check_axioms(f"(declare-const x Int) ({command})")
+    with pytest.raises(SmtError) as caught:
+        check_axioms(f"(declare-const x Int) ({command} {'x' * 40})")
+    shown = f"({command} {'x' * 40}"[:40]
+    assert str(caught.value) == f"'{shown}': axioms only declare, define and assert"
 
 
-@pytest.mark.parametrize("goal", ["", "true true", "(assert true)", "(declare-const x Int)", "true)", "; only words"])
-def test_a_goal_is_one_formula(goal: str) -> None:
-    assert trouble(TheoremStatement(goal))
+ONE_FORMULA = "the goal is one formula, such as (= (f 2) 4), not a command"
+
+
+@pytest.mark.parametrize(
+    ("goal", "why"),
+    [
+        ("(> x 0)", ""),
+        ("true", ""),
+        *((goal, ONE_FORMULA) for goal in ("", "true true", "(assert true)", "(declare-const x Int)", "; only words")),
+        ("true)", "a bracket closes at character 5 that none opens"),
+    ],
+)
+def test_a_goal_is_one_formula(goal: str, why: str) -> None:
+    assert trouble(TheoremStatement(goal)) == why
 
 
 def test_the_solver_is_asked_whether_the_axioms_are_possible_and_then_whether_the_goal_can_fail() -> None:

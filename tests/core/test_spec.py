@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from agent_fox.core.spec import Criterion, Requirement, Spec, text_version
+import pytest
+
+from agent_fox.core.spec import Criterion, Requirement, SourceIssue, Spec, text_version
 
 ONE, EDGE = Criterion("01-REQ-1.1", "THE a SHALL b."), Criterion("01-REQ-1.E1", "IF c THEN d.")
 
@@ -35,3 +37,33 @@ def test_a_spec_expects_everything_of_all_its_requirements_in_their_order() -> N
     assert spec.parts == (ONE, EDGE, Criterion("01-REQ-2", "B"))
     assert spec.expected == ("01-REQ-1.1", "01-REQ-1.E1", "01-REQ-2")
     assert Spec("01_a", "agent-fox", "specs/01_a").expected == ()
+
+
+@pytest.mark.parametrize(
+    ("issue", "is_there"),
+    [
+        (SourceIssue(7), True),
+        (SourceIssue(7, "octo/shop"), True),
+        (SourceIssue(7, "Octo/Shop", "GitHub.com"), True),
+        (SourceIssue(7, "octo/shop", "www.github.com"), True),
+        (SourceIssue(7, "", "github.com"), True),
+        (SourceIssue(7, "octo/other"), False),
+        (SourceIssue(7, "shop"), False),
+        (SourceIssue(7, "octo/shop", "git.example.org"), False),
+        (SourceIssue(7, "", "git.example.org"), False),
+    ],
+)
+def test_what_an_issue_does_not_name_is_the_places_own(issue: SourceIssue, is_there: bool) -> None:
+    assert issue.is_in("github.com/octo/shop") is is_there
+    assert issue.is_in("GitHub.com/Octo/Shop") is is_there
+
+
+@pytest.mark.parametrize(
+    ("is_withdrawn", "is_baseline", "is_planned"),
+    [(False, False, True), (True, False, False), (False, True, False), (True, True, False)],
+)
+def test_nothing_is_planned_of_what_was_taken_back_or_is_there_already(
+    is_withdrawn: bool, is_baseline: bool, is_planned: bool
+) -> None:
+    spec = Spec("01_a", "agent-fox", "specs/01_a", is_withdrawn=is_withdrawn, is_baseline=is_baseline)
+    assert spec.is_planned is is_planned

@@ -54,6 +54,12 @@ def test_white_space_makes_no_other_version_and_every_word_does() -> None:
     assert replace(ONE, address="04_gateway/other", doubt="nobody signed").version == ONE.version
 
 
+def test_a_version_never_changes_for_the_same_words_check_and_links() -> None:
+    links = ("04_gateway/04-REQ-1.2", "04_gateway/04-REQ-1.1")
+    assert replace(ONE, text="It  schließt.", requirements=links).version == "1ed5d0149523a7a3"
+    assert replace(ONE, text="It schließt.", requirements=links[::-1]).version == "1ed5d0149523a7a3"
+
+
 def test_a_requirement_has_the_version_of_its_text() -> None:
     requirement = Specification("04_gateway/04-REQ-1.1", SpecKind.REQUIREMENT, "WHEN idle, it SHALL close.")
     assert requirement.version == text_version("WHEN idle, it SHALL close.")
@@ -81,6 +87,7 @@ def test_it_binds_what_it_names_and_all_of_a_spec_where_it_says_so() -> None:
     assert whole.binds("04_gateway", "04-REQ-9.9")
     assert not whole.binds("05_other", "04-REQ-9.9")
     assert (ONE.is_about("04_gateway"), ONE.is_about("04")) == (True, False)
+    assert replace(ONE, requirements=("04_gateway/locks/1.1",)).is_about("04_gateway")
 
 
 def test_a_proposal_never_takes_the_place_of_what_was_adopted() -> None:
@@ -89,6 +96,9 @@ def test_a_proposal_never_takes_the_place_of_what_was_adopted() -> None:
     assert present([adopted, proposed]) == Present(adopted, proposed, proposed)
     taken = entry(3, State.ADOPTED, PERSON, other)
     assert present([adopted, proposed, taken]) == Present(taken, None, taken)
+    assert present([proposed, entry(3, State.ADOPTED)]) == Present(
+        entry(3, State.ADOPTED), proposed, entry(3, State.ADOPTED)
+    )
 
 
 def test_what_is_withdrawn_does_not_count_in_the_version_that_was_named() -> None:
@@ -123,6 +133,11 @@ def test_anybody_proposes_and_only_spec_and_person_decide(state: State, name: st
     else:
         with pytest.raises(NotAllowed, match="04_gateway/closed"):
             allowed(Present(), change)
+
+
+def test_a_spec_speaks_for_everything_below_its_name() -> None:
+    change = Change(replace(ONE, address="04_gateway/locks/closed"), State.ADOPTED, SPEC)
+    assert allowed(Present(), change) is change
 
 
 def test_a_spec_has_no_word_on_the_library_of_persons() -> None:

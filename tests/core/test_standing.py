@@ -42,6 +42,7 @@ def test_a_recode_is_a_new_attempt_with_a_first_reading() -> None:
 def test_a_reread_is_another_reading_of_the_same_attempt() -> None:
     standing = evolve(FIRST, Step.REREAD)
     assert (standing.ticket, standing.attempts_spent, standing.readings_spent) == (Ticket("n", 1, 2), 1, 2)
+    assert (standing.rung, evolve(FIRST, Step.REREAD, 2).rung) == (0, 2)
 
 
 def test_reopening_counts_readings_on_and_renews_their_budget() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from pathlib import Path
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -28,9 +29,12 @@ from agent_fox.core.temporal import (
     TraceEvent,
     Truth,
     Until,
+    Word,
     check,
     parse,
+    values,
     witness,
+    words,
 )
 
 T, F, U = Truth.TRUE, Truth.FALSE, Truth.UNKNOWN
@@ -67,6 +71,10 @@ def says(formula: str, *events: TraceEvent, is_whole: bool = True) -> Truth:
         ('precedes(call("a"), call("b"))', (B, A), F),
         ('precedes(call("a"), call("b"))', (C, C), T),
         ('call("a") and not call("b")', (A,), T),
+        ('call("a") & !call("b")', (A,), T),
+        ('!call("a") | call("a")', (A,), T),
+        ('call("b") & (call("b") or call("a"))', (A,), F),
+        ('(call("b") and call("b")) or call("a")', (A,), T),
         ('call("b") or call("a")', (A,), T),
         ('call("a") -> call("b") -> call("a")', (A,), T),
         ('not not call("a")', (A,), T),
@@ -77,6 +85,8 @@ def says(formula: str, *events: TraceEvent, is_whole: bool = True) -> Truth:
         ('edit("src/*")', (EDIT,), F),
         ('run("git push*")', (RUN,), T),
         ('run("git push*")', (EDIT,), F),
+        ('run("git push*")', (TraceEvent(EventKind.DONE, "Bash", (), "git push origin"),), F),
+        ('edit("tests/*")', (TraceEvent(EventKind.DONE, "Edit", ("tests/test_x.py",)),), F),
         (RULE, (EDIT, TESTED), T),
         (RULE, (TESTED, EDIT), F),
         (RULE, (A,), T),
@@ -120,30 +130,64 @@ def test_an_event_that_nobody_can_name_is_unknown() -> None:
     assert says('never(call("Bash"))', UNTOLD) is F
 
 
+FIRST = "one of true, false, always, eventually, never, next, until, precedes, call, done, failed, edit, run"
+
+
 @pytest.mark.parametrize(
-    ("text", "position"),
+    ("text", "what", "position"),
     [
-        ("", 1),
-        ("always(", 8),
-        ("sometimes(true)", 1),
-        ("call(a)", 6),
-        ('call("a"', 9),
-        ('call("a) or true', 6),
-        ("true true", 6),
-        ("true ; true", 6),
-        ("until(true)", 11),
-        ("always(true, true)", 18),
-        ("(" * 60 + "true" + ")" * 60, 41),
-        ("true and", 9),
-        ("-> true", 1),
-        ("true & " * 400 + "true", 2000),
+        ("", f"'the end' where {FIRST} should stand", 1),
+        ("always(", f"'the end' where {FIRST} should stand", 8),
+        ("sometimes(true)", f"'sometimes' where {FIRST} should stand", 1),
+        ("true and", f"'the end' where {FIRST} should stand", 9),
+        ("-> true", f"'->' where {FIRST} should stand", 1),
+        ('"true"', f"'\"true\"' where {FIRST} should stand", 1),
+        ("call(a)", """'a' where a pattern in quotes, such as "tests/*" should stand""", 6),
+        ('call,"a")', "',' where '(' should stand", 5),
+        ('call("a"', "'the end' where ')' should stand", 9),
+        ('call("a",', "',' where ')' should stand", 9),
+        ('call("a) or true', "'\"' has no meaning here", 6),
+        ("true ; true", "';' has no meaning here", 6),
+        ("true true", "'true' where the end should stand", 6),
+        ("(true", "'the end' where ')' should stand", 6),
+        ("(true, true)", "',' where ')' should stand", 6),
+        ("always!true)", "'!' where '(' should stand", 7),
+        ("always(true(", "'(' where ')' should stand", 12),
+        ("until(true)", "1 formulas in brackets where 2 should stand", 11),
+        ("always(true, true)", "2 formulas in brackets where 1 should stand", 18),
+        ("(" * 60 + "true" + ")" * 60, "brackets nest more than 40 deep", 41),
+        ("true & " * 400 + "true", "a formula has at most 2000 characters", 2000),
     ],
 )
-def test_a_formula_that_cannot_be_read_says_where(text: str, position: int) -> None:
+def test_a_formula_that_cannot_be_read_says_what_is_wrong_and_where(text: str, what: str, position: int) -> None:
     with pytest.raises(FormulaError) as caught:
         parse(text)
-    assert caught.value.position == position
-    assert f"at character {position}" in str(caught.value)
+    assert (str(caught.value), caught.value.position) == (f"{what}, at character {position}", position)
+
+
+def test_a_formula_may_be_as_long_and_as_deep_as_is_said_and_brackets_beside_each_other_do_not_count() -> None:
+    assert parse("true".ljust(2000)) == Constant(T)
+    assert parse("(" * 39 + "true" + ")" * 39) == Constant(T)
+    assert parse(" & ".join(["(true)"] * 60)) == parse(" & ".join(["true"] * 60))
+
+
+@pytest.mark.parametrize("text", [f"{'(true) & ' * 60}{'(' * 60}true{')' * 60}", f"{'((true) & ' * 60}true{')' * 60}"])
+def test_brackets_that_close_make_no_room_for_deeper_ones(text: str) -> None:
+    with pytest.raises(FormulaError, match="brackets nest more than 40 deep"):
+        parse(text)
+
+
+def test_a_text_is_read_as_words_with_their_places() -> None:
+    assert list(words(' call("a b") ->!x')) == [
+        Word("name", "call", 2),
+        Word("sign", "(", 6),
+        Word("string", '"a b"', 7),
+        Word("sign", ")", 12),
+        Word("arrow", "->", 14),
+        Word("sign", "!", 16),
+        Word("name", "x", 17),
+        Word("end", "", 18),
+    ]
 
 
 def test_operators_bind_as_they_are_read() -> None:
@@ -162,6 +206,12 @@ def test_the_event_that_breaks_a_rule_is_found() -> None:
     assert witness(parse(RULE), Trace((TESTED, A, EDIT))) == 2
     assert witness(parse(f'true and never(call("b")) and {RULE}'), Trace((A, B))) == 1
     assert witness(parse('eventually(call("b"))'), Trace((A,))) is None
+    assert witness(parse('always(call("a"))'), Trace((A,))) is None
+
+
+def test_what_is_no_formula_is_refused_and_never_passed_over() -> None:
+    with pytest.raises(AssertionError, match="unreachable, but got: 'nothing'"):
+        values(cast(Formula, "nothing"), Trace((A,)))
 
 
 ATOMS = [Atom(AtomKind.CALL, "a"), Atom(AtomKind.CALL, "b"), Constant(T)]

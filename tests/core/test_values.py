@@ -5,7 +5,9 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+import sys
 from dataclasses import field
+from types import FrameType
 from typing import ClassVar, Generic, TypeVar
 
 import pydantic
@@ -74,6 +76,30 @@ def test_it_is_late_at_all() -> None:
     assert all(vars(Unused)[name] is not method for name, method in before.items())
 
 
+def test_what_makes_a_class_compiles_nothing() -> None:
+    compiled: list[str] = []
+
+    def watch(frame: FrameType, event: str, called: object) -> None:
+        if event == "c_call" and called in (exec, compile):
+            compiled.append(frame.f_code.co_name)
+
+    sys.setprofile(watch)
+    try:
+
+        @dataclass(frozen=True, slots=True)
+        class Unused:
+            a: int
+
+    finally:
+        sys.setprofile(None)
+    assert compiled == []
+    assert Unused(a=1) == Unused(1)
+
+
+def test_a_class_without_words_of_its_own_is_told_by_its_name() -> None:
+    assert (Point.__doc__, Checked.__doc__) == ("Point", "With methods of its own.")
+
+
 def test_it_is_made_compared_hashed_and_shown_as_the_librarys_is() -> None:
     assert (Point(1), Point(1, 3, seen=[4])) != (Point(2), Point(1))
     assert Point(1, names=("a",)) == Point(1)
@@ -108,6 +134,49 @@ def test_nothing_of_it_can_be_set_or_deleted(kind: type[Point]) -> None:
     assert not hasattr(one, "__dict__")
 
 
+def test_who_tries_is_told_which_field_it_was() -> None:
+    one = Point(1)
+    for name in ("x", "other"):
+        with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot assign to field '{name}'"):
+            setattr(one, name, 2)
+        with pytest.raises(dataclasses.FrozenInstanceError, match=f"cannot delete field '{name}'"):
+            delattr(one, name)
+
+
+def test_a_class_above_it_may_have_more_that_can_be_set_and_deleted() -> None:
+    class Named(Point):
+        name: str
+
+    one = Named(1)
+    one.name = "first"
+    assert (one.name, one.x) == ("first", 1)
+    del one.name
+    assert not hasattr(one, "name")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.x = 2  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        del one.x
+
+
+def test_a_copy_is_made_by_what_the_class_says_of_its_state() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Kept:
+        a: int
+
+        def __getstate__(self) -> object:
+            return self.a + 1
+
+        def __setstate__(self, state: int) -> None:
+            object.__setattr__(self, "a", state * 10)
+
+    assert copy.copy(Kept(1)) == Kept(20)
+
+
+def test_a_state_that_is_not_whole_is_refused() -> None:
+    with pytest.raises(ValueError, match="shorter"):
+        Point.__new__(Point).__setstate__([1])  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("kind", [Point, TheirPoint])
 def test_the_librarys_functions_take_it(kind: type[Point]) -> None:
     one = kind(1, seen=[5])
@@ -135,6 +204,23 @@ def test_methods_of_its_own_stay_and_what_follows_the_making_runs() -> None:
     assert (repr(Checked(1)), Checked(1) == Checked(2), hash(Checked(1))) == ("own", True, 7)
     with pytest.raises(ValueError, match="below 0"):
         Checked(-1)
+
+
+@pytest.mark.parametrize("make", [dataclass, dataclasses.dataclass])
+def test_a_making_of_its_own_stays_and_what_has_no_fields_is_a_value_too(make: type) -> None:
+    @make(frozen=True, slots=True)
+    class Doubled:
+        size: int
+
+        def __init__(self, half: int) -> None:
+            object.__setattr__(self, "size", 2 * half)
+
+    @make(frozen=True, slots=True)
+    class Nothing:
+        pass
+
+    assert repr(Doubled(4)).endswith("Doubled(size=8)")
+    assert Nothing() == Nothing()
 
 
 def test_one_may_be_generic_or_the_base_of_another() -> None:

@@ -1,0 +1,36 @@
+"""Numbers and lists as people read them."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.core.words import MOST_IDS, counted, listed
+
+
+@pytest.mark.parametrize(
+    ("number", "word", "said"),
+    [
+        (0, "spec", "0 specs"),
+        (1, "spec", "1 spec"),
+        (2, "spec", "2 specs"),
+        (1, "entry", "1 entry"),
+        (2, "entry", "2 entries"),
+    ],
+)
+def test_a_number_stands_with_the_right_form_of_its_word(number: int, word: str, said: str) -> None:
+    assert counted(number, word) == said
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (0, ""),
+        (1, "R1"),
+        (2, "R1, R2"),
+        (MOST_IDS, "R1, R2, R3, R4, R5, R6"),
+        (MOST_IDS + 1, "R1, R2, R3, R4, R5, R6 and 1 more"),
+        (MOST_IDS + 2, "R1, R2, R3, R4, R5, R6 and 2 more"),
+    ],
+)
+def test_a_long_list_ends_in_the_number_of_those_left_out(count: int, said: str) -> None:
+    assert listed(f"R{number + 1}" for number in range(count)) == said
