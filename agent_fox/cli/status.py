@@ -15,6 +15,7 @@ from agent_fox.cli.opening import reading, waivers_of
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
+from agent_fox.evidence import witness
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -36,11 +37,13 @@ def command(as_json: bool) -> None:
     root = here()
     with reading(root) as db:
         account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db))
+        lost = witness.why_lost(db, witness.path_of(os.environ, root))
     is_alive = account.status == "running" and is_held(root)
     if as_json:
-        print_json({**account_document(root, account), "is_alive": is_alive})
+        print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
     else:
-        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+        told = [plain(f"the history does not hold together, and proves nothing: {lost}")] if lost else []
+        click.echo("\n".join([*told, *_lines(root, account, is_alive=is_alive)]))
 
 
 def tip_tree(root: Path) -> str | None:

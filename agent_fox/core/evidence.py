@@ -35,6 +35,7 @@ class Kind(StrEnum):
     WAIVER = "waiver"
     SPECIFICATION = "specification"
     REVIEW = "review"
+    LOSS = "loss"
 
 
 class ReviewerDecision(StrEnum):

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from agent_fox.core.cut_off import CutOff
     from agent_fox.engine.board import Board
     from agent_fox.engine.docket import Docket, Handled
+    from agent_fox.engine.heads import Heads
     from agent_fox.engine.infrastructure import Backoff
     from agent_fox.engine.launching import Workshop
     from agent_fox.engine.lookout import Lookout
@@ -101,12 +102,12 @@ class Run:
     backoff: Backoff
     orders: Orders
     watch: Watch
+    heads: Heads
     is_final_check: bool = True
     is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
-    note_head: Callable[[], None] = lambda: None
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
     ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
@@ -345,7 +346,7 @@ class Run:
         """After the commit: the board, the screen, the outside world."""
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
-        self.note_head()
+        self.heads.note()
         self.courier.wake()
         spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
 
