@@ -31,6 +31,7 @@ LOWER = {
     "agent_fox.system.git.GitError": Exit.INPUT,
     "agent_fox.store.state.StateError": Exit.INPUT,
     "agent_fox.store.state.StateStuck": Exit.STUCK,
+    "agent_fox.store.state.StateGone": Exit.STUCK,
     "agent_fox.store.state.LockHeld": Exit.STUCK,
     "agent_fox.review.settings_files.InstallTrouble": Exit.INPUT,
     "agent_fox.engine.gating.GateRefused": Exit.INPUT,

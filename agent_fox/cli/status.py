@@ -16,7 +16,9 @@ from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
 from agent_fox.evidence import witness
+from agent_fox.store.state import is_locked
 from agent_fox.system import git
+from agent_fox.system.state_folders import LOCK
 
 if TYPE_CHECKING:
     from agent_fox.engine.activity import Activity
@@ -38,7 +40,7 @@ def command(as_json: bool) -> None:
     with reading(root) as db:
         account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db))
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
-    is_alive = account.status == "running" and is_held(root)
+    is_alive = account.status == "running" and is_locked(root / LOCK)
     if as_json:
         print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
     else:
@@ -63,17 +65,6 @@ def integration_branch(root: Path) -> str | None:
         return str(table.get("integration_branch", "agent-fox/integration"))
     except (OSError, ValueError, AttributeError):
         return "agent-fox/integration"
-
-
-def is_held(root: Path) -> bool:
-    """Whether the process that took the run lock last is alive."""
-    try:
-        os.kill(int((root / OWN / "run.lock").read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:

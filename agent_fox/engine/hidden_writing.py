@@ -5,7 +5,6 @@ They count once they are red on the base and a person has signed for them; see `
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -19,6 +18,7 @@ from agent_fox.engine.agents import agent_of
 from agent_fox.session.order import LaunchOrder, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import clock, git
+from agent_fox.system.own_folders import own_folder
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.checks import run_checks
@@ -72,7 +72,7 @@ def written(
 
     Raises NothingProposed, GitError.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-fox-hidden-") as made:
+    with own_folder("hidden") as made:
         repo = Path(made) / "repo"
         pinned = _repository(repo, material(root, settings, specs))
         order = _order(repo, pinned, Path(made), settings, agent, specs, folder)
@@ -129,7 +129,7 @@ def not_red(root: Path, settings: Settings, specs: Sequence[Spec], folder: Path)
     files, names = folder / PROPOSED, proposed(folder)
     head = git.head(root) or ""
     with ExitStack() as stack:
-        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agent-fox-hidden-")))
+        made = Path(stack.enter_context(own_folder("hidden")))
         base = stack.enter_context(base_tree(root, head, root))
         tree = made / "tree"
         laid_over(base.folder, files, names, tree)

@@ -29,7 +29,7 @@ from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
 from agent_fox.store import sessions
-from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
+from agent_fox.store.state import StateFile, checkpoint, open_state, single_writer, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -115,6 +115,7 @@ class Engine(Workplace):
             broken=tuple(scope.broken),
             settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
             heads=heads,
+            state_file=StateFile.at(self.root / STATE),
         )
         self.watch(RunEvent("started", text=str(run_id)))
         run.warn()
@@ -133,6 +134,7 @@ class Engine(Workplace):
         self.report(db, run)
         run.finish_deliveries(self.settings.tracker.finish_seconds)
         stop = self.pushed(run, run.heads.believed(stop))
+        run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
         run.heads.note()
         self.tidy()

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from agent_fox.engine.spending import Spending
     from agent_fox.session.backends import Backend
     from agent_fox.store.plan import PlannedNode
+    from agent_fox.store.state import StateFile
 
 TICK_SECONDS = 1.0
 
@@ -103,6 +104,7 @@ class Run:
     orders: Orders
     watch: Watch
     heads: Heads
+    state_file: StateFile
     is_final_check: bool = True
     is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
@@ -213,7 +215,8 @@ class Run:
         self.ended.put((flight.launch.id, end))
 
     def look_around(self) -> None:
-        """Has a person asked to stop, or is the time over?"""
+        """Has a person asked to stop, or is the time over? Raises StateGone."""
+        self.state_file.refuse_gone()
         if self.stop is not None:
             return
         over = self.spending.time_over()

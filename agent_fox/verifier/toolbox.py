@@ -6,12 +6,12 @@ A client only ever says a tool, a module and a test; all else is the platform's 
 from __future__ import annotations
 
 import itertools
-import tempfile
 import threading
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.system.own_folders import own_folder
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
@@ -70,7 +70,7 @@ class Verifier:
 
     def available(self, request: Request) -> Prepared | Unavailable:
         """What would be run, or why nothing can be. Raises Refused."""
-        with tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+        with own_folder("tool") as private:
             return self._prepared(request, Path(private))
 
     def run(
@@ -147,7 +147,7 @@ class Verifier:
         self, name: str, stop: threading.Event, report: Report, request: Request, known: Prepared | None = None
     ) -> VerificationResult:
         """Run in a private folder, in turn; what keeps a command from running becomes a result."""
-        with self._slots.one(stop), tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+        with self._slots.one(stop), own_folder("tool") as private:
             bench = Bench(self.context, self.store, Path(private), name, self._seconds_left(), stop, report)
             bench.reports.mkdir()
             try:
