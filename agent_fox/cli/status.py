@@ -41,6 +41,7 @@ def command(as_json: bool) -> None:
         account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db))
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
     is_alive = account.status == "running" and is_locked(root / LOCK)
+    account = account if is_alive else account.at_rest()
     if as_json:
         print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
     else:
@@ -75,7 +76,7 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     yield f"nodes: {counts or 'none'}"
     yield from total_lines(account)
     yield evidence_line(account)
-    for one in account.running if is_alive else ():
+    for one in account.running:
         ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
         yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")
     yield from trouble_lines(root, account)

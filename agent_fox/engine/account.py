@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
+RUNNING, WAITING = "running", "waiting"
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
 
@@ -153,8 +154,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class RunAccount:
-    """One run as the state has it now. `retries` are sessions that coders were sent back for, `rereads` readings that
-    gave no clear verdict."""
+    """One run as the state has it now. `left`: sessions that were under way when it ended. `retries` are sessions that
+    coders were sent back for, `rereads` readings that gave no clear verdict."""
 
     run: int | None
     status: str
@@ -178,6 +179,7 @@ class RunAccount:
     gates: dict[str, int] = field(default_factory=dict)
     ledger: Tip = field(default_factory=Tip)
     overview: Overview = field(default_factory=Overview)
+    left: tuple[RunningSession, ...] = ()
 
     @property
     def proven(self) -> int:
@@ -200,6 +202,15 @@ class RunAccount:
     @property
     def not_proven(self) -> int:
         return sum(len(spec.open_ids) for spec in self.specs)
+
+    def at_rest(self) -> RunAccount:
+        """The same where no process is at work: nothing runs, and what was under way waits for the next `run`."""
+        specs = tuple(replace(one, standing=WAITING) if one.standing == RUNNING else one for one in self.specs)
+        nodes = dict(self.nodes)
+        left = nodes.pop("running", 0)
+        if left:
+            nodes["pending"] = nodes.get("pending", 0) + left
+        return replace(self, specs=specs, nodes=nodes, running=(), left=self.running)
 
 
 def read_account(
@@ -390,7 +401,7 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
         return "without verifier"
     if verifier.status == "completed":
         return verifier.outcome or "completed"
-    return next((status for status in ("blocked", "running") if status in statuses), "waiting")
+    return next((status for status in ("blocked", RUNNING) if status in statuses), WAITING)
 
 
 def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:

@@ -29,7 +29,7 @@ from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
 from agent_fox.store import sessions
-from agent_fox.store.state import StateFile, checkpoint, open_state, single_writer, transaction
+from agent_fox.store.state import StateFile, checkpoint, open_state, single_writer, told_of, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -52,7 +52,7 @@ class Engine(Workplace):
         head, scope = self.check(options)
         with single_writer(self.root / LOCK):
             had_state = is_begun(self.root / STATE)
-            with self.state() as db:
+            with told_of(self.root / STATE), self.state() as db:
                 try:
                     self.heads(db).begin(had_state=had_state)
                     return self.run_locked(db, head, scope, options, orders)

@@ -125,8 +125,16 @@ class Run:
         with self.pool() as submit:
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
-        self.prove()
-        return self.stop or self.claim()
+        try:
+            self.prove()
+            return self.stop or self.claim()
+        except git.GitError as error:
+            return self.pause(error)
+
+    def pause(self, error: git.GitError) -> Stop:
+        """Where git cannot be used, nothing more is launched, and what runs is waited for; the run goes on later."""
+        self.halt(RunExit.CANNOT_GO_ON, str(error))
+        return Stop(RunExit.CANNOT_GO_ON, str(error))
 
     def is_proof_required(self) -> bool:
         return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
@@ -190,8 +198,16 @@ class Run:
                 self.launch_ready(submit)
             if self.flights or self.waits_for_backoff():
                 return True
-            if self.stop is not None or not (self.look_at_waivers() or self.check_the_tip()):
+            if self.stop is not None or not self.has_more():
                 return False
+
+    def has_more(self) -> bool:
+        """Whether something is to be done again, now that nothing runs. False where that cannot be told: see `stop`."""
+        try:
+            return self.look_at_waivers() or self.check_the_tip()
+        except git.GitError as error:
+            self.pause(error)
+            return False
 
     @contextmanager
     def pool(self) -> Iterator[Callable[[Flight], None]]:
@@ -237,9 +253,12 @@ class Run:
             planned = self.board.take(self.backoff.is_ready)
             if planned is None:
                 return
-            if self.settle_without_session(planned):
-                continue
-            self.launch(planned, submit)
+            try:
+                if not self.settle_without_session(planned):
+                    self.launch(planned, submit)
+            except git.GitError as error:
+                self.board.give_back(planned.node.uid)
+                self.pause(error)
 
     def settle_without_session(self, planned: PlannedNode) -> bool:
         """A verifier that nothing is expected of is settled by the table, without paying for a session."""
@@ -259,12 +278,7 @@ class Run:
             self.board.give_back(planned.node.uid)
             self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
             return
-        try:
-            flight = self.begin(planned)
-        except git.GitError as error:
-            self.board.give_back(planned.node.uid)
-            self.halt(RunExit.CANNOT_GO_ON, str(error))
-            return
+        flight = self.begin(planned)
         self.spending.launched(assumed, is_new_session=is_new)
         self.flights[flight.launch.id] = flight
         self.watch(RunEvent("launched", flight.planned, session=flight.session))

@@ -302,5 +302,23 @@ def path_of(db: Database) -> Path:
 
 
 def checkpoint(db: Database) -> None:
-    """Move the write-ahead log into the state file; called when the run is idle. Readers do not block it."""
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    """Move the write-ahead log into the state file; called when the run is idle. Readers do not block it.
+
+    Where the disk or the file does not let it, the log stays as long as it is: nothing is lost by that.
+    """
+    try:
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    except sqlite3.DatabaseError as error:
+        if not is_of_the_world(error):
+            raise
+
+
+@contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """What SQLite says of the disk or the file, wherever it was asked, is a StateError for a person."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_of_the_world(error):
+            raise broken(path, error) from error
+        raise

@@ -64,7 +64,11 @@ def test_status_believes_the_lock_and_not_a_process_id(tmp_path: Path) -> None:
         call.wait(LIMIT)
         (root / ".agent-fox/run.lock").write_text(str(os.getpid()))  # as if another had the number by now
         told = json.loads(run_cli(root, "status", "--json").stdout)
-        assert (told["status"], told["is_alive"]) == ("running", False)
+        assert (told["status"], told["is_alive"], told["running"]) == ("running", False, [])
+        assert [
+            (one["node"], told["nodes"], spec["standing"])
+            for one, spec in zip(told["left"], told["specs"], strict=True)
+        ] == [("01_bell:1", {"pending": 2}, "waiting")]
         assert "not running" in run_cli(root, "status").stdout
 
 
