@@ -64,7 +64,9 @@ def proven(root: Path) -> bool:
 
 def test_one_error_in_twelve_calls_changes_nothing(tmp_path: Path, calm: list[tuple[object, ...]]) -> None:
     root = STORY.build(tmp_path / "world")
-    done = run_cli(root, "run", "--parallel", "1", **wrapped(tmp_path, "[ $((n % 12)) -eq 0 ]", LOCK))
+    done = run_cli(
+        root, "run", "--parallel", "1", timeout=120, data=None, **wrapped(tmp_path, "[ $((n % 12)) -eq 0 ]", LOCK)
+    )
     assert done.returncode == 0, done
     calls = int((tmp_path / "bin/count").read_text())
     assert (end_state(root), proven(root), calls > 48) == (calm, True, True)
@@ -80,7 +82,9 @@ def test_a_git_that_stays_broken_pauses_the_run_and_a_calm_one_ends_it_as_ever(
 ) -> None:
     """From its n-th call on, whichever that is. Exit 1 only before anything was begun."""
     root = STORY.build(tmp_path / "world")
-    done = run_cli(root, "run", "--parallel", "1", **wrapped(tmp_path, f"[ $n -ge {number} ]", said))
+    done = run_cli(
+        root, "run", "--parallel", "1", timeout=120, data=None, **wrapped(tmp_path, f"[ $n -ge {number} ]", said)
+    )
     assert done.returncode in (1, 4), done
     assert "Traceback" not in done.stderr
     assert "internal error" not in done.stderr
@@ -93,7 +97,9 @@ def test_a_git_that_stays_broken_pauses_the_run_and_a_calm_one_ends_it_as_ever(
 def test_a_failure_at_any_call_is_not_seen(tmp_path: Path, calm: list[tuple[object, ...]], number: int) -> None:
     root = STORY.build(tmp_path / "world")
     said = (LOCK, FULL, UNFORESEEN, "")[number % 4]
-    done = run_cli(root, "run", "--parallel", "1", **wrapped(tmp_path, f"[ $n -eq {number} ]", said))
+    done = run_cli(
+        root, "run", "--parallel", "1", timeout=120, data=None, **wrapped(tmp_path, f"[ $n -eq {number} ]", said)
+    )
     assert (done.returncode, end_state(root), proven(root)) == (0, calm, True), done
 
 
