@@ -39,6 +39,7 @@ def account_document(root: Path, account: RunAccount) -> dict[str, object]:
         "rereads": account.rereads,
         "cost": cost_document(account),
         "running": [asdict(one) for one in account.running],
+        "left": [asdict(one) for one in account.left],
         "blocked": [asdict(one) for one in account.blocked],
         "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
         "undelivered": [asdict(one) for one in account.undelivered],

@@ -19,7 +19,10 @@ from agent_fox.core.late import late_module
 if TYPE_CHECKING:
     import tempfile
     import traceback
+
+    from agent_fox.system import outside
 else:
+    outside = late_module("agent_fox.system.outside")
     traceback = late_module("traceback")
     tempfile = late_module("tempfile")
 
@@ -29,8 +32,10 @@ LOWER = {
     "agent_fox.plugins.PluginError": Exit.INPUT,
     "agent_fox.specs.places.SpecsMissing": Exit.INPUT,
     "agent_fox.system.git.GitError": Exit.INPUT,
+    "agent_fox.system.git.GitStuck": Exit.STUCK,
     "agent_fox.store.state.StateError": Exit.INPUT,
     "agent_fox.store.state.StateStuck": Exit.STUCK,
+    "agent_fox.store.state.StateGone": Exit.STUCK,
     "agent_fox.store.state.LockHeld": Exit.STUCK,
     "agent_fox.review.settings_files.InstallTrouble": Exit.INPUT,
     "agent_fox.engine.gating.GateRefused": Exit.INPUT,
@@ -82,6 +87,9 @@ def report(error: BaseException) -> Exit:
             return _give_up_output()
         case OSError() if error.errno in _NO_ROOM:
             return _say(f"{error.filename or 'disk'}: {error.strerror}; free some space", Exit.STUCK)
+        case OSError() if outside.trouble_of_system(error).is_of_the_world:
+            said = f"{error.filename or 'the system'}: {error.strerror}; see to that, then run it again"
+            return _say(said, Exit.STUCK)
     code = known(type(error))
     return _crash(error) if code is None else _say_each(str(error).splitlines(), code)
 

@@ -24,13 +24,13 @@ from agent_fox.session.agents.registry import NAMES
 from agent_fox.specs.places import USUAL_PLACES
 from agent_fox.specs.plain.detection import is_reserved
 from agent_fox.specs.plain.example import MARKDOWN, TOML
+from agent_fox.system.state_folders import IGNORED, IGNORED_BY_ITSELF
 
 if TYPE_CHECKING:
     from agent_fox.session import project_words
 else:
     project_words = late_module("agent_fox.session.project_words")
 
-IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
 EXAMPLE = "agent-fox init --agent command -- PROGRAM ARGUMENT..."
 INTRO = """# Settings of agent-fox for this repository. A line such as `# attempts = 3` shows a default;
 # take the `#` away to change it. Each is also an environment variable: AGENT_FOX__RETRY__ATTEMPTS=5.
@@ -96,6 +96,8 @@ def command(
     files |= first | _steering(root, steering)
     if chosen and is_untouched:
         (root / FILE).unlink()
+    if _holds(root / OWN / ".gitignore", IGNORED_BY_ITSELF):
+        (root / OWN / ".gitignore").unlink()
     written = {str(name): _write_new(root / name, text) for name, text in files.items()}
     written |= {str(path): is_new for path, is_new in (install(root, kind) for kind in skills)}
     if as_json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,17 +32,25 @@ from agent_fox.system.state_folders import LOCK, STATE
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.cli import chains, passphrases
+    from agent_fox.cli import chains, passphrases, waive
     from agent_fox.cli import keys as key_files
-    from agent_fox.evidence import about, keys, trust, waivers
+    from agent_fox.engine import heads
+    from agent_fox.evidence import about, granting, keys, trust, waivers
     from agent_fox.evidence import export as exporting
     from agent_fox.evidence import rebuild as rebuilding
     from agent_fox.evidence import verify as verifying
     from agent_fox.evidence import verify_export as verify_exports
+    from agent_fox.store import state as states
     from agent_fox.store.ledger import Kept
+    from agent_fox.system import git
 else:
     chains = late_module("agent_fox.cli.chains")
     key_files = late_module("agent_fox.cli.keys")
+    waive = late_module("agent_fox.cli.waive")
+    heads = late_module("agent_fox.engine.heads")
+    granting = late_module("agent_fox.evidence.granting")
+    states = late_module("agent_fox.store.state")
+    git = late_module("agent_fox.system.git")
     passphrases = late_module("agent_fox.cli.passphrases")
     exporting = late_module("agent_fox.evidence.export")
     rebuilding = late_module("agent_fox.evidence.rebuild")
@@ -162,11 +170,15 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
+        accepted = [
+            f"record {kept.link.position}: {kept.document['limitation']}"
+            for kept in ledger.records(db, "kind = 'loss'")
+        ]
         checked = verifying.verify(
             db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness, root=root
         )
     checked.findings.unchecked.extend(doubts.unchecked)
-    checked.findings.remarks.extend(_gone_before(root))
+    checked.findings.remarks.extend((*accepted, *_gone_before(root)))
     _tell(checked_document(checked), checked_lines(checked), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
@@ -224,6 +236,37 @@ def _noted(root: Path, doubts: Findings) -> Witness | None:
     except WitnessBroken as error:
         doubts.unknown("what was noted of this ledger", str(error))
         return None
+
+
+@command.command("accept-loss", short_help="Go on after a ledger was cut or put back; recorded, with who and why.")
+@click.option("--reason", required=True, metavar="TEXT", help="Why. It stands in the record.")
+@json_option
+def accept_loss(reason: str, as_json: bool) -> None:
+    """Accept that records are gone: the ledger ends before the head that was noted outside of the repository, or is
+    another one. Until then no run starts here.
+
+    What is still there counts, what is lost is done again. The record names both heads, you, and the reason. Exits 4
+    while a run is on.
+    """
+    root = here()
+    waive.refuse_session("accept a loss")
+    path, who = witness.path_of(os.environ, root), git.identity(root)
+    why = granting.reason_of(reason)
+    with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db:
+        with states.transaction(db):
+            record = heads.accept_loss(db, path, clock.now(), f"{who.name} <{who.email}>", why)
+        if record is None:
+            raise UserError(
+                "nothing is lost: the ledger goes on from the head that was noted outside of the repository"
+            )
+        kept = heads.begin_again(db, path)
+        tip = ledger.tip_of(db)
+    lines = (
+        f"record {tip.position}: {record.limitation}",
+        f"the head that was noted is kept in {kept}",
+        "next: agent-fox run",
+    )
+    _tell({**record.body, "record": tip.position, "kept": str(kept)}, iter(lines), as_json)
 
 
 @command.command("export", short_help="Write the ledger as signed statements, for other machines.")

@@ -16,11 +16,12 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.opening import reading
-from agent_fox.cli.place import here, is_held
+from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, print_json
 from agent_fox.core.late import late_module
 from agent_fox.engine.account import SessionLog, is_under_way, read_session_logs
-from agent_fox.system.state_folders import LOGS, artifacts_in, file_name, folder_of
+from agent_fox.store.state import is_locked
+from agent_fox.system.state_folders import LOCK, LOGS, artifacts_in, file_name, folder_of
 
 if TYPE_CHECKING:
     from agent_fox import config
@@ -97,7 +98,7 @@ def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
     is_on = True
     while is_on:
         with reading(root) as db:
-            is_on = is_under_way(db, log.launch) and is_held(root)
+            is_on = is_under_way(db, log.launch) and is_locked(root / LOCK)
         yield from live.more()
         if is_on:
             time.sleep(LOOK_EVERY)

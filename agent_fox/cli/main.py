@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 import click
 
@@ -126,8 +126,12 @@ def _leave_out_pydantics_plugins() -> None:
     sys.modules.setdefault(loader.__name__, loader)
 
 
-class _Readable(io.FileIO):
-    """Standard output that goes nowhere once nobody reads it, as in `agent-fox run | head`: work goes on."""
+class Lasting(io.FileIO):
+    """Standard output or error that may stop taking anything, and work goes on: its reader is gone, as in
+    `agent-fox run | head`, or its disk is full. `lost` says why something that was written is nowhere.
+    """
+
+    lost = ""
 
     def write(self, data: Buffer, /) -> int:
         try:
@@ -135,31 +139,69 @@ class _Readable(io.FileIO):
         except BrokenPipeError:
             _send_nowhere(self.fileno())
             return super().write(data)
+        except OSError as error:
+            if not self.lost and self.fileno() != _STANDARD_ERROR:
+                _tell(f"standard output cannot be written ({error.strerror}); the work goes on, and this is not shown")
+            self.lost = error.strerror or str(error)
+            return memoryview(data).nbytes
+
+
+_STANDARD_ERROR = 2
+
+
+def _tell(text: str) -> None:
+    """Past the buffers: the line that is lost is being written just now."""
+    with suppress(OSError):
+        os.write(_STANDARD_ERROR, f"{NAME}: {text}\n".encode())
 
 
 def _send_nowhere(number: int) -> None:
     """Standard error too, where it leads to the same place (`2>&1 | head`)."""
     nowhere, broken = os.open(os.devnull, os.O_WRONLY), os.fstat(number)
-    for other in {number, 2}:
+    for other in {number, _STANDARD_ERROR}:
         with suppress(OSError):  # standard error may be closed
             if os.path.samestat(os.fstat(other), broken):
                 os.dup2(nowhere, other)
     os.close(nowhere)
 
 
-def open_streams() -> None:
-    """Standard output and error that can always be written: closed (`>&-`), or left by their reader."""
-    if sys.stdout is not None and not sys.stdout.isatty():
-        readable = io.BufferedWriter(_Readable(sys.stdout.fileno(), "w", closefd=False))
-        sys.stdout = io.TextIOWrapper(readable, encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+def open_streams() -> Lasting | None:
+    """Standard output and error that can always be written: closed (`>&-`), full, or left by their reader.
+
+    Gives standard output where it is not a terminal.
+    """
+    output = _lasting(sys.stdout)
+    if output:
+        sys.stdout = io.TextIOWrapper(io.BufferedWriter(output), encoding=sys.stdout.encoding, errors=sys.stdout.errors)
+    error = _lasting(sys.stderr)
+    if error:
+        sys.stderr = io.TextIOWrapper(
+            io.BufferedWriter(error), encoding=sys.stderr.encoding, errors=sys.stderr.errors, line_buffering=True
+        )
     sys.stdout = sys.stdout or Path(os.devnull).open("w")  # noqa: SIM115 - open as long as the program runs
     sys.stderr = sys.stderr or Path(os.devnull).open("w")  # noqa: SIM115 - the same
+    return output
+
+
+def _lasting(stream: TextIO | None) -> Lasting | None:
+    return None if stream is None or stream.isatty() else Lasting(stream.fileno(), "w", closefd=False)
+
+
+DECIDING = frozenset({"run", "verify", "gate"})
+"""Commands whose exit code tells what came of their work; that of all others tells whether they could say it."""
+
+
+def ended(arguments: Sequence[str], code: int, output: Lasting | None) -> int:
+    """The exit code: who asked for a text that could not be written has not got what was asked for."""
+    sys.stdout.flush()
+    is_deciding = next((word for word in arguments if word in COMMANDS), "") in DECIDING
+    return int(Exit.INPUT) if output and output.lost and code == Exit.DONE and not is_deciding else code
 
 
 def main() -> None:
     """The program `agent-fox`."""
-    open_streams()
-    code = run(sys.argv[1:])
+    output = open_streams()
+    code = ended(sys.argv[1:], run(sys.argv[1:]), output)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a late Ctrl-C while Python leaves would end it without its exit code
     sys.exit(code)
 

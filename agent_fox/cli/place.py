@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
@@ -27,17 +26,6 @@ def here() -> Path:
 def near(root: Path, text: str) -> str:
     """`text` with addresses of files below `root` as paths from there: what a person can type."""
     return text.replace(f"{root.resolve().as_uri()}/", "")
-
-
-def is_held(root: Path) -> bool:
-    """Whether the process that took the run lock last is alive."""
-    try:
-        os.kill(int((root / OWN / "run.lock").read_text()), 0)
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        return False
-    return True
 
 
 def held_for(root: Path) -> float:

@@ -115,4 +115,4 @@ def summary_of(engine: Engine, options: RunOptions, stop: Stop) -> Summary:
             db, tip_tree=git.tree_of(engine.root, tip) if tip else None, only=only,
             in_force=lambda: notes_in_force(db, engine.grounds(), clock.now()),
         )  # fmt: skip
-    return Summary(engine.root, stop, account, takeover(engine.root, branch))
+    return Summary(engine.root, stop, account.at_rest(), takeover(engine.root, branch))

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
 from agent_fox.cli.finding import find_node
 from agent_fox.cli.names import nodes_and_specs
 from agent_fox.cli.place import here
@@ -18,10 +21,13 @@ from agent_fox.system import clock
 from agent_fox.system.state_folders import LOCK, STATE
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from agent_fox import config
     from agent_fox.engine import docket as dockets
     from agent_fox.engine import from_settings
     from agent_fox.engine import reset as resetting
+    from agent_fox.evidence import witness
     from agent_fox.store import sessions
     from agent_fox.store import state as states
 else:
@@ -30,6 +36,7 @@ else:
     from_settings = late_module("agent_fox.engine.from_settings")
     resetting = late_module("agent_fox.engine.reset")
     sessions = late_module("agent_fox.store.sessions")
+    witness = late_module("agent_fox.evidence.witness")
     states = late_module("agent_fox.store.state")
 
 
@@ -48,6 +55,7 @@ def command(node: str, reason: str, as_json: bool) -> None:
     policy = from_settings.policy_of(config.load(root, os.environ))
     states.read_state(root / STATE).close()
     with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db, states.transaction(db):
+        refuse_lost(db, root)
         node = find_node(db, node).node.id
         docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
         handled = resetting.reset(docket, node, reason)
@@ -55,6 +63,13 @@ def command(node: str, reason: str, as_json: bool) -> None:
         print_json(_document(node, reason, handled))
     else:
         click.echo("\n".join([*_lines(handled), "next: agent-fox run"]))
+
+
+def refuse_lost(db: Database, root: Path) -> None:
+    """A new budget over a history that was cut would be spent on what is paid already."""
+    lost = witness.why_lost(db, witness.path_of(os.environ, root))
+    if lost:
+        raise UserError(lost, Exit.STUCK)
 
 
 def _lines(handled: dockets.Handled) -> list[str]:

@@ -17,7 +17,7 @@ from agent_fox.engine.reviewing import Desk, known_secrets
 from agent_fox.evidence import witness
 from agent_fox.review.clearing import FILE as PASSWORD_FILE
 from agent_fox.review.reviewer import Reviewer, ReviewerTrouble, is_within, resolved
-from agent_fox.system.state_folders import default_state, folder_of
+from agent_fox.system.state_folders import IGNORED, default_state, folder_of
 
 STATE_FILE = "state.db"
 PROJECT = "CLAUDE_PROJECT_DIR"
@@ -106,8 +106,6 @@ def _reviewer(settings: ReviewSettings, environ: Mapping[str, str], folders: lis
 
 def prepare_state(root: Path) -> None:
     """Our folder in the project, with its .gitignore as `init` writes it; what is there stays."""
-    from agent_fox.cli.init import IGNORED  # noqa: PLC0415 - `init` loads every setting, which only a first start needs
-
     file = root / OWN / IGNORE_FILE
     if file.exists():
         return

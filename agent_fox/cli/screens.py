@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 import click
@@ -64,7 +64,8 @@ def print_line(document: Mapping[str, object]) -> None:
 
 def to_stderr(text: str) -> None:
     """Written past the buffers, since a signal may have come in the middle of another line."""
-    os.write(2, f"agent-fox: {text}\n".encode())
+    with suppress(OSError):  # full, or left by its reader: a signal must not end the run by that
+        os.write(2, f"agent-fox: {text}\n".encode())
 
 
 def is_live(environ: Mapping[str, str]) -> bool:

@@ -14,10 +14,13 @@ import click
 
 from agent_fox.cli.account_lines import account_document, evidence_line, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.opening import reading, waivers_of
-from agent_fox.cli.place import OWN, held_for, here, is_held
+from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
 from agent_fox.engine.account import RunAccount, read_account
+from agent_fox.evidence import witness
+from agent_fox.store.state import is_locked
 from agent_fox.system import git
+from agent_fox.system.state_folders import LOCK
 
 if TYPE_CHECKING:
     from agent_fox.engine.activity import Activity
@@ -38,13 +41,17 @@ def command(as_json: bool) -> None:
     root = here()
     with reading(root) as db:
         account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine())
-    is_alive = account.status == "running" and is_held(root)
+        lost = witness.why_lost(db, witness.path_of(os.environ, root))
+    is_alive = account.status == "running" and is_locked(root / LOCK)
     if is_alive:
         account = replace(account, seconds=account.seconds + held_for(root))
-    if as_json:
-        print_json({**account_document(root, account), "is_alive": is_alive})
     else:
-        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+        account = account.at_rest()
+    if as_json:
+        print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
+    else:
+        told = [plain(f"the history does not hold together, and proves nothing: {lost}")] if lost else []
+        click.echo("\n".join([*told, *_lines(root, account, is_alive=is_alive)]))
 
 
 def machine() -> dict[str, str]:
@@ -80,7 +87,7 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     yield f"nodes: {counts or 'none'}"
     yield from total_lines(account)
     yield evidence_line(account)
-    for one in account.running if is_alive else ():
+    for one in account.running:
         ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
         yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")
     yield from trouble_lines(root, account)

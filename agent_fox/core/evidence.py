@@ -38,6 +38,7 @@ class Kind(StrEnum):
     SPECIFICATION = "specification"
     REVIEW = "review"
     HIDDEN = "hidden"
+    LOSS = "loss"
     ROWS = "rows"
     """What became of the rows of the state file in one transaction; see `core.rows`."""
 

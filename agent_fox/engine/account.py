@@ -32,6 +32,7 @@ else:
 
 PROVEN = frozenset({"verified", "waived"})
 """Standings of a spec whose verdict stands."""
+RUNNING, WAITING = "running", "waiting"
 DISBELIEVED = "not believed"
 """The standing of every spec while the rows of the state are not those of the ledger."""
 WAIVER_ENDED = "waiver ended"
@@ -165,8 +166,8 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class RunAccount:
-    """One run as the state has it now. `retries` are sessions that coders were sent back for, `rereads` readings that
-    gave no clear verdict."""
+    """One run as the state has it now. `left`: sessions that were under way when it ended. `retries` are sessions that
+    coders were sent back for, `rereads` readings that gave no clear verdict."""
 
     run: int | None
     status: str
@@ -194,6 +195,7 @@ class RunAccount:
     """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
     elsewhere: tuple[str, ...] = ()
     """In what the machine that PASSes were given on differs from this one."""
+    left: tuple[RunningSession, ...] = ()
 
     @property
     def proven(self) -> int:
@@ -216,6 +218,15 @@ class RunAccount:
     @property
     def not_proven(self) -> int:
         return sum(len(spec.open_ids) for spec in self.specs)
+
+    def at_rest(self) -> RunAccount:
+        """The same where no process is at work: nothing runs, and what was under way waits for the next `run`."""
+        specs = tuple(replace(one, standing=WAITING) if one.standing == RUNNING else one for one in self.specs)
+        nodes = dict(self.nodes)
+        left = nodes.pop("running", 0)
+        if left:
+            nodes["pending"] = nodes.get("pending", 0) + left
+        return replace(self, specs=specs, nodes=nodes, running=(), left=self.running)
 
 
 def read_account(
@@ -419,7 +430,7 @@ def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
         return "without verifier"
     if verifier.status == "completed":
         return verifier.outcome or "completed"
-    return next((status for status in ("blocked", "running") if status in statuses), "waiting")
+    return next((status for status in ("blocked", RUNNING) if status in statuses), WAITING)
 
 
 def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:

@@ -15,12 +15,26 @@ from agent_fox.core.standing import Outcome, Standing, Status
 from agent_fox.store.plan import PlannedNode, StoredEdge
 
 if TYPE_CHECKING:
+    from agent_fox.core.graph import Node
     from agent_fox.engine.docket import Handled, Transition
 
 
 def round_edges(blamed: tuple[str, ...], waiting: str) -> tuple[tuple[str, str], ...]:
     """Blamed coders run one after the other, and the node that sent them back waits for each of them."""
     return (*pairwise(blamed), *((uid, waiting) for uid in blamed))
+
+
+def is_satisfied(source: Node, standing: Standing, spec_name: str, kind: EdgeKind, *, goes_on: bool) -> bool:
+    """Whether a node of the spec `spec_name` need not wait any more for a source that stands so, by such an edge.
+
+    `goes_on`: what depends on a spec that was escalated starts all the same (`[policy] on_escalation`).
+    """
+    if goes_on and source.spec_name != spec_name and standing.is_settled:
+        return True
+    if standing.status is not Status.COMPLETED:
+        return False
+    is_gate = kind is EdgeKind.GATE and source.archetype is Archetype.VERIFIER
+    return standing.outcome is not Outcome.ESCALATED if is_gate else True
 
 
 @dataclass(slots=True)
@@ -72,14 +86,8 @@ class Board:
         target.waiting += not self._is_satisfied(source, target, edge.kind)
 
     def _is_satisfied(self, source: Place, target: Place, kind: EdgeKind) -> bool:
-        standing = source.standing
-        crosses = source.planned.node.spec_name != target.planned.node.spec_name
-        if crosses and self._goes_on and standing.is_settled:
-            return True
-        if standing.status is not Status.COMPLETED:
-            return False
-        is_gate = kind is EdgeKind.GATE and source.planned.node.archetype is Archetype.VERIFIER
-        return standing.outcome is not Outcome.ESCALATED if is_gate else True
+        spec_name = target.planned.node.spec_name
+        return is_satisfied(source.planned.node, source.standing, spec_name, kind, goes_on=self._goes_on)
 
     def _wait(self, source: str, target: str) -> None:
         if source in self._places and target in self._places:

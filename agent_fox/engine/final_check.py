@@ -17,6 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.engine.docket import Docket, Handled, Move
 from agent_fox.engine.final_review import review_again, verified_commit
 from agent_fox.engine.finish import verifiers
+from agent_fox.engine.waiving import last_reading
 from agent_fox.store import outbox
 from agent_fox.store.gates import gates_of
 from agent_fox.store.known import none_waived, words_known
@@ -142,6 +143,22 @@ def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
     moves = [Move(planned, Step.REOPEN), *review_again(docket, planned.node.spec_name)]
     number, moved = docket.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
     return Handled(None, number, moved)
+
+
+def reopen_read_elsewhere(docket: Docket, board: Board, commit: str, tree: str) -> list[Handled]:
+    """Reopen every proven verifier whose last reading was of another tree than `tree`, that of `commit`.
+
+    For hosts, where work need not be in a git repository of ours.
+    """
+    stale = [place for place in proven(board) if not is_read_on(docket.db, place.planned.node.uid, tree)]
+    again = Again(f"the tree has changed {AGAIN}", {"stale": ["the tree has changed"]})
+    return [reopen(docket, place, commit, again) for place in stale]
+
+
+def is_read_on(db: Database, uid: str, tree: str) -> bool:
+    """Whether the last report that counted about a spec was about this tree."""
+    read = last_reading(db, uid)
+    return read is not None and read.tree == tree
 
 
 def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:

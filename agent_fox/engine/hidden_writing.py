@@ -7,7 +7,6 @@ see `accepted`.
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,6 +21,7 @@ from agent_fox.engine.agents import agent_of
 from agent_fox.session.order import EndKind, LaunchOrder, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import clock, git
+from agent_fox.system.own_folders import own_folder
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.checks import run_checks
@@ -91,7 +91,7 @@ def written(
 
     Raises NothingProposed, GitError.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-fox-hidden-") as made:
+    with own_folder("hidden") as made:
         repo = Path(made) / "repo"
         pinned = _repository(repo, material(root, settings, specs))
         agent_settings = agent_of(settings.agent_for(Archetype.CODER, "", 0), agent)
@@ -168,7 +168,7 @@ def read_by(
     rows = [{"file": one.file, "requirement": one.requirement, "answer": "..."} for one in asked]
     brief = READ_BRIEF.format(rows=json.dumps({"checks": rows}, indent=2), requirements=requirement_lines(specs))
     checks = {name: (folder / PROPOSED / name).read_bytes() for name in proposed(folder)}
-    with tempfile.TemporaryDirectory(prefix="agent-fox-hidden-") as made:
+    with own_folder("hidden") as made:
         repo = Path(made) / "repo"
         pinned = _repository(repo, {**material(root, settings, specs), **checks})
         log = folder / PROPOSED / READING
@@ -187,7 +187,7 @@ def not_red(root: Path, settings: Settings, specs: Sequence[Spec], folder: Path)
     files, names = folder / PROPOSED, proposed(folder)
     head = git.head(root) or ""
     with ExitStack() as stack:
-        made = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="agent-fox-hidden-")))
+        made = Path(stack.enter_context(own_folder("hidden")))
         base = stack.enter_context(base_tree(root, head, root))
         tree = made / "tree"
         laid_over(base.folder, files, names, tree)

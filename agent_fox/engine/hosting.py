@@ -1,15 +1,16 @@
 """The verdict-driven retry for other engines: plan values, a launch and its end in; decision, moves and effects out.
 
 A host has a SQLite database, jobs and a loop of its own. Our tables live beside its tables, and everything that is
-written here is written in the transaction which the host has open: it commits, or rolls back, both together. What is
-ready, which process does a job, and where work lands, is the host's. Rules are in `core`, not here.
+written here is written in the transaction which the host has open: it commits, or rolls back, both together. Which
+process does a job, when, and where work lands, is the host's; what may start, and what is proven, is said here. Rules
+are in `core`, not here. What `__all__` names is kept stable (docs/hosting.md).
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,17 +22,24 @@ from agent_fox.core.standing import Status
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Report
 from agent_fox.engine import effects as outgoing
+from agent_fox.engine import final_check as final_checks
+from agent_fox.engine import readiness, waiving
+from agent_fox.engine import reset as resetting
 from agent_fox.engine.briefing import brief_facts
 from agent_fox.engine.coder_handler import CoderHandler, CoderResult
 from agent_fox.engine.docket import Docket, Handled, SpecShelf
-from agent_fox.engine.lateness import awaited_of
+from agent_fox.engine.hosted_account import Account, read_hosted
+from agent_fox.engine.lateness import awaited_of, ignore
 from agent_fox.engine.launching import running
 from agent_fox.engine.planning import sync_plan
+from agent_fox.engine.reset import NothingToReset
 from agent_fox.engine.result_handler import VerifierHandler
 from agent_fox.engine.review_persistence import Judge, VerifierResult, known_by
 from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.scope import Scope, told
 from agent_fox.engine.watch import unwatched
+from agent_fox.evidence.granting import WaiverRefused
+from agent_fox.evidence.keys import KeyTrouble
 from agent_fox.session.briefs import brief_json, brief_markdown
 from agent_fox.session.order import EndKind
 from agent_fox.store import evidence, journal, outbox, sessions
@@ -44,12 +52,41 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.graph import Node, Plan
+    from agent_fox.core.waivers import Statement
+    from agent_fox.evidence.keys import PublicKey
+    from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.plan import PlannedNode, StoredEdge
     from agent_fox.store.sessions import SessionRow
     from agent_fox.trackers.protocol import Effect, Tracker
 
+__all__ = [
+    "USUAL",
+    "Account",
+    "Adopted",
+    "Brief",
+    "HostError",
+    "account",
+    "adopt_plan",
+    "awaited",
+    "brief",
+    "coder_ended",
+    "deliver",
+    "draft_waiver",
+    "effects",
+    "final_check",
+    "hand_in",
+    "is_proven",
+    "launch",
+    "ready",
+    "reset",
+    "reviewer_ended",
+    "waits_for",
+    "waive",
+]
+
 USUAL = Policy()
 HOST = "host"
+OVERTAKEN = "what it builds on is to be done again: this session was overtaken, and the node waits"
 
 
 class HostError(Exception):
@@ -91,6 +128,7 @@ def adopt_plan(connection: sqlite3.Connection, plan: Plan, at: str, policy: Poli
         journal.watch(db)
         run = sessions.open_run(db) or sessions.start_run(db, at, "")
         changes = sync_plan(Docket(db, at, policy, SpecShelf(), run), Scope(plan, {}))
+        readiness.recall(db, policy)
         nodes = tuple(p.node for p in stored.load_nodes(db) if p.standing.status is not Status.WITHDRAWN)
         return Adopted(nodes, tuple(stored.load_edges(db)), changes)
 
@@ -101,23 +139,56 @@ def awaited(connection: sqlite3.Connection, node_id: str) -> Ticket:
         return node_named(db, node_id).standing.ticket
 
 
-def launch(connection: sqlite3.Connection, node_id: str, commit: str, at: str) -> Ticket:
+def ready(connection: sqlite3.Connection, policy: Policy = USUAL) -> tuple[Node, ...]:
+    """The nodes that `launch` would take now, in fair order: a spec that was not served for long goes first.
+
+    The whole plan is read. A host that moves its own jobs by `transitions` and `waits` need not ask.
+    """
+    with guest(connection) as db:
+        return tuple(planned.node for planned in readiness.ready_nodes(db, policy))
+
+
+def waits_for(connection: sqlite3.Connection, node_id: str, policy: Policy = USUAL) -> tuple[Node, ...]:
+    """The nodes that must be completed, or verified, before this one; empty for one that need not wait.
+
+    Raises HostError for a node that is not in the plan.
+    """
+    with guest(connection) as db:
+        return tuple(source.node for source in readiness.open_edges(db, node_named(db, node_id), policy))
+
+
+def launch(connection: sqlite3.Connection, node_id: str, commit: str, at: str, policy: Policy = USUAL) -> Ticket:
     """Note that the host starts the awaited session of a node, pinned at a commit. Gives its ticket.
 
     A launch that was lost is noted again, under the same ticket, and costs nothing. Raises HostError for a node that
-    is settled.
+    is settled, and for one that waits for others: it names them, and how they stand.
     """
     with writing(connection) as db:
         planned = node_named(db, node_id)
-        if planned.standing.is_settled:
-            raise HostError(f"{node_id} is {planned.standing.status}: it is not to be launched")
+        refuse_unready(db, planned, policy)
         before = sessions.session_by_ticket(db, planned.standing.ticket)
         if before is None:
             new_session(db, planned, commit, at)
         else:
-            sessions.set_session(db, before.id, {"pinned_commit": commit})
+            sessions.set_session(db, before.id, {"pinned_commit": commit, "status": "running"})
         stored.move_node(db, running(planned).standing, None)
         return planned.standing.ticket
+
+
+def refuse_unready(db: Database, planned: PlannedNode, policy: Policy) -> None:
+    """Raises HostError."""
+    if planned.standing.is_settled:
+        raise HostError(f"{planned.node.id} is {planned.standing.status}: it is not to be launched")
+    waits = readiness.open_edges(db, planned, policy)
+    if waits:
+        named = ", ".join(f"{source.node.id} ({in_words(source)})" for source in waits)
+        raise HostError(f"{planned.node.id} is not ready: it waits for {named}")
+
+
+def in_words(planned: PlannedNode) -> str:
+    """How a node stands: what it came to, where it is completed."""
+    standing = planned.standing
+    return f"{standing.status}, {standing.outcome}" if standing.outcome else str(standing.status)
 
 
 def new_session(db: Database, planned: PlannedNode, commit: str, at: str) -> None:
@@ -141,47 +212,141 @@ def brief(connection: sqlite3.Connection, ticket: Ticket) -> Brief:
 
 def hand_in(
     connection: sqlite3.Connection, ticket: Ticket, said: str | Report, *, commit: str, tree: str, at: str,
-    policy: Policy = USUAL, failure: str = "",
+    policy: Policy = USUAL, failure: str = "", grounds: Grounds | None = None,
 ) -> Handled:  # fmt: skip
     """The end of a verifier's session: what it printed, or a report that the host read already.
 
-    `commit` and `tree` name what was judged; `failure` says why there is no report: a crash, a time-out. A report that
-    is late, doubled, or about another commit than the launch was pinned at is ignored, and changes nothing.
+    `commit` and `tree` name what was judged; `failure` says why there is no report: a crash, a time-out; `grounds` what
+    waivers are held against, without which none counts. A report that is late, doubled, overtaken, or about another
+    commit than the launch was pinned at is ignored, and changes nothing.
     """
     host = Judge(HOST, said if isinstance(said, str) else "")
     report = known_by(host, said) if isinstance(said, Report) else None
     judges = () if isinstance(said, Report) else (host,)
-    with writing(connection) as db:
-        session = end_session(db, ticket, Archetype.VERIFIER, commit, at, {"tree": tree, "reason": failure})
+
+    def handle(docket: Docket, session: SessionRow) -> Handled:
         result = VerifierResult(ticket, commit, tree, judges, report, failure, session.id)
-        return VerifierHandler().handle(docket_of(db, session, at, policy), result, session.pinned)
+        return VerifierHandler().handle(docket, result, session.pinned)
+
+    with writing(connection) as db:
+        about = End(ticket, Archetype.VERIFIER, commit, {"tree": tree, "reason": failure})
+        return take_end(db, about, at, policy, grounds, handle)
 
 
 def coder_ended(
     connection: sqlite3.Connection, ticket: Ticket, *, landed: str | None, at: str, policy: Policy = USUAL,
-    failure: str = "", summary: str = "",
+    failure: str = "", summary: str = "", grounds: Grounds | None = None,
 ) -> Handled:  # fmt: skip
     """The end of a coder's session. `landed` is the commit that has its work, None where it changed nothing.
 
     `failure` says why it ended badly: then it is tried again with the reason, within its attempts.
     """
+
+    def handle(docket: Docket, session: SessionRow) -> Handled:
+        result = CoderResult(ticket, session.pinned, failure, landed, session.id)
+        return CoderHandler().handle(docket, result, session.pinned)
+
     with writing(connection) as db:
-        pinned = session_of(db, ticket).pinned
-        end = {"reason": failure, "summary": summary, "landed_commit": landed, "is_landed": landed is not None}
-        session = end_session(db, ticket, Archetype.CODER, pinned, at, end)
-        result = CoderResult(ticket, pinned, failure, landed, session.id)
-        return CoderHandler().handle(docket_of(db, session, at, policy), result, pinned)
+        columns = {"reason": failure, "summary": summary, "landed_commit": landed, "is_landed": landed is not None}
+        about = End(ticket, Archetype.CODER, session_of(db, ticket).pinned, columns)
+        return take_end(db, about, at, policy, grounds, handle)
 
 
 def reviewer_ended(
-    connection: sqlite3.Connection, ticket: Ticket, said: str, *, at: str, policy: Policy = USUAL, failure: str = ""
-) -> Handled:
+    connection: sqlite3.Connection, ticket: Ticket, said: str, *, at: str, policy: Policy = USUAL, failure: str = "",
+    grounds: Grounds | None = None,
+) -> Handled:  # fmt: skip
     """The end of a reviewer's session: what it printed, or why it printed nothing that counts."""
+
+    def handle(docket: Docket, session: SessionRow) -> Handled:
+        result = ReviewerResult(ticket, session.pinned, said, failure, session.id)
+        return ReviewerHandler().handle(docket, result, session.pinned)
+
     with writing(connection) as db:
-        pinned = session_of(db, ticket).pinned
-        session = end_session(db, ticket, Archetype.REVIEWER, pinned, at, {"reason": failure})
-        result = ReviewerResult(ticket, pinned, said, failure, session.id)
-        return ReviewerHandler().handle(docket_of(db, session, at, policy), result, pinned)
+        about = End(ticket, Archetype.REVIEWER, session_of(db, ticket).pinned, {"reason": failure})
+        return take_end(db, about, at, policy, grounds, handle)
+
+
+def reset(
+    connection: sqlite3.Connection, node_id: str, at: str, *, reason: str = "", policy: Policy = USUAL,
+    grounds: Grounds | None = None,
+) -> Handled:  # fmt: skip
+    """A person's `reset`: a new budget and a new start for one node, and what it held back goes on.
+
+    A session under way that builds on it is overtaken. Raises HostError where there is nothing to reset.
+    """
+    with writing(connection) as db:
+        try:
+            handled = resetting.reset(docket_of(db, sessions.open_run(db), at, policy, grounds), node_id, reason)
+        except NothingToReset as error:
+            raise HostError(str(error)) from error
+        readiness.recall(db, policy)
+        return handled
+
+
+def draft_waiver(
+    connection: sqlite3.Connection, address: str, *, reason: str, expires: str, key: PublicKey, at: str,
+    grounds: Grounds, policy: Policy = USUAL,
+) -> Statement:  # fmt: skip
+    """What a person would sign to accept a requirement (`SPEC/REQ`) that is not proven; nothing is written.
+
+    `expires` is a span such as `30d`, or a date; `key` the public half of the person's key, which must be trusted to
+    waive (`agent-fox keys trust`). `evidence.granting.sign_with_key` signs it. Raises HostError.
+    """
+    with guest(connection) as db:
+        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        try:
+            return waiving.draft(docket, grounds, address, reason, expires, key)
+        except (WaiverRefused, KeyTrouble) as error:
+            raise HostError(str(error)) from error
+
+
+def waive(
+    connection: sqlite3.Connection, envelope: str, *, at: str, grounds: Grounds, policy: Policy = USUAL
+) -> tuple[Handled, ...]:
+    """Keep a waiver that a person signed, and let go on what it completes. Gives what was decided, in order.
+
+    Raises HostError for one that would not count; then the host rolls back.
+    """
+    with writing(connection) as db:
+        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        try:
+            return tuple(waiving.grant(docket, grounds, envelope)[1])
+        except (ValueError, KeyTrouble) as error:
+            raise HostError(str(error)) from error
+
+
+def final_check(
+    connection: sqlite3.Connection, *, commit: str, tree: str, at: str, policy: Policy = USUAL,
+    grounds: Grounds | None = None,
+) -> tuple[Handled, ...]:  # fmt: skip
+    """Before all is called proven: reopen every spec that was proven on another tree than `tree`, that of `commit`.
+
+    Their verifiers are ready then, with readings of their own. Waivers that ended take back what rested on them.
+    """
+    with writing(connection) as db:
+        docket = docket_of(db, sessions.open_run(db), at, policy, grounds)
+        ended = waiving.settle(docket, grounds) if grounds is not None else []
+        board = readiness.board_of(db, policy)
+        return (*ended, *final_checks.reopen_read_elsewhere(docket, board, commit, tree))
+
+
+def account(
+    connection: sqlite3.Connection, tree: str, policy: Policy = USUAL, *, at: str = "", grounds: Grounds | None = None
+) -> Account:
+    """What is proven on `tree`, what is not, and why: the rule of a run's exit code 0. Reads only.
+
+    Without `grounds` (and `at`, the time that waivers are held against) no waiver counts.
+    """
+    with guest(connection) as db:
+        return read_hosted(db, tree, policy, at, grounds)
+
+
+def is_proven(
+    connection: sqlite3.Connection, tree: str, policy: Policy = USUAL, *, at: str = "", grounds: Grounds | None = None
+) -> bool:
+    """Whether everything in the plan is proven, or waived, on `tree`."""
+    return account(connection, tree, policy, at=at, grounds=grounds).is_proven
 
 
 def effects(connection: sqlite3.Connection, at: str) -> list[Effect]:
@@ -231,21 +396,48 @@ def session_of(db: Database, ticket: Ticket) -> SessionRow:
     return session
 
 
-def end_session(
-    db: Database, ticket: Ticket, archetype: Archetype, commit: str | None, at: str, end: Mapping[str, object]
-) -> SessionRow:
-    """Write how the session ended, if it is the awaited one. What is ignored leaves its row as it was."""
-    session = session_of(db, ticket)
-    if session.archetype is not archetype:
-        raise HostError(f"{session.node_id} is a {session.archetype}, not a {archetype}")
-    awaits = awaited_of(node_of(db, ticket), session.pinned)
-    if why_ignored(awaits, Facts(ticket, commit)) is None:
-        has_failed = bool(end["reason"])
-        status, kind = ("failed", EndKind.FAILED) if has_failed else ("completed", EndKind.ENDED)
-        sessions.set_session(db, session.id, {"status": status, "end_kind": kind, "ended_at": at, **end})
-        evidence.record_session(db, session.id, at)
-    return session
+@dataclass(frozen=True, slots=True)
+class End:
+    """How the host says that a session ended: the commit that it was about, and what its row keeps."""
+
+    ticket: Ticket
+    archetype: Archetype
+    commit: str | None
+    columns: Mapping[str, object]
 
 
-def docket_of(db: Database, session: SessionRow, at: str, policy: Policy) -> Docket:
-    return Docket(db, at, policy, SpecShelf(), session.run_id)
+def take_end(
+    db: Database, end: End, at: str, policy: Policy, grounds: Grounds | None,
+    handle: Callable[[Docket, SessionRow], Handled],
+) -> Handled:  # fmt: skip
+    """One session's end. What is ignored leaves its row as it was; what others build on it recalls their sessions."""
+    session = session_of(db, end.ticket)
+    if session.archetype is not end.archetype:
+        raise HostError(f"{session.node_id} is a {session.archetype}, not a {end.archetype}")
+    planned, docket = node_of(db, end.ticket), docket_of(db, session.run_id, at, policy, grounds)
+    if why_ignored(awaited_of(planned, session.pinned), Facts(end.ticket, end.commit)) is None:
+        if is_overtaken(db, planned, session, policy):
+            return ignore(docket, planned, end.ticket, OVERTAKEN)
+        end_session(db, session, end, at)
+    handled = handle(docket, session)
+    readiness.recall(db, policy)
+    return handled
+
+
+def is_overtaken(db: Database, planned: PlannedNode, session: SessionRow, policy: Policy) -> bool:
+    """Whether its launch was recalled, or would have to be: a launch is needed again before an end can count."""
+    is_under_way = session.status == "running" and planned.standing.status is Status.RUNNING
+    return not is_under_way or bool(readiness.open_edges(db, planned, policy))
+
+
+def end_session(db: Database, session: SessionRow, end: End, at: str) -> None:
+    """Write how the awaited session ended."""
+    has_failed = bool(end.columns["reason"])
+    status, kind = ("failed", EndKind.FAILED) if has_failed else ("completed", EndKind.ENDED)
+    sessions.set_session(db, session.id, {"status": status, "end_kind": kind, "ended_at": at, **end.columns})
+    evidence.record_session(db, session.id, at)
+
+
+def docket_of(db: Database, run_id: int | None, at: str, policy: Policy, grounds: Grounds | None) -> Docket:
+    docket = Docket(db, at, policy, SpecShelf(), run_id)
+    return docket if grounds is None else waiving.with_waivers(docket, lambda: grounds)

@@ -23,8 +23,11 @@ def ignored(
 ) -> Handled | None:
     """What came of a late, doubled or foreign end: nothing but an event. None for the end that is awaited."""
     why = why_ignored(awaited_of(planned, pinned), Facts(ticket, commit))
-    if why is None:
-        return None
+    return None if why is None else ignore(docket, planned, ticket, why)
+
+
+def ignore(docket: Docket, planned: PlannedNode, ticket: Ticket, why: str) -> Handled:
+    """Note that an end was not counted, and why."""
     record_event(
         docket.db, docket.at, docket.run_id, "ignored", node_id=planned.node.id,
         spec_name=planned.node.spec_name, data={"ticket": str(ticket), "why": why},

@@ -143,7 +143,7 @@ def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str
     coders = [planned for planned in nodes if planned.node.archetype is Archetype.CODER]
     is_open = [planned.standing.status is Status.PENDING for planned in coders]
     verifier = next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
-    if verifier is None or verifier.standing.status is not Status.PENDING or is_open == sorted(is_open):
+    if verifier is None or verifier.standing.is_settled or is_open == sorted(is_open):
         return
     uids = tuple(planned.node.uid for planned, is_pending in zip(coders, is_open, strict=True) if is_pending)
     missing = [edge for edge in round_edges(uids, verifier.node.uid) if edge not in known]

@@ -15,7 +15,7 @@ from agent_fox.session.workspace import launch_ref
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, node_by_uid
 from agent_fox.store.state import transaction
-from agent_fox.system import clock, git, git_objects, git_refs
+from agent_fox.system import clock, git, git_refs, own_folders
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -39,7 +39,7 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
         settle(registry, docket, db, workshop, launch, watch)
     sweep(db, workshop)
     conflicts.tend(db, workshop.repo, git_refs.references(workshop.repo))
-    git_objects.sweep()
+    own_folders.sweep()
 
 
 def finish_landings(db: Database, repo: Path, branch: str) -> None:

@@ -15,7 +15,7 @@ from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of
 from agent_fox.engine.from_settings import RunStuck, policy_of
-from agent_fox.engine.heads import Heads
+from agent_fox.engine.heads import Heads, is_begun
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
@@ -30,7 +30,7 @@ from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
 from agent_fox.store import ledger, sessions
-from agent_fox.store.state import checkpoint, open_state, single_writer, transaction
+from agent_fox.store.state import StateFile, checkpoint, open_state, single_writer, told_of, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -54,11 +54,14 @@ class Engine(Workplace):
     def run(self, options: RunOptions, orders: Orders) -> Stop:
         """Run until the end or a pause. Raises RunRefused, GitError, SpecsMissing, LockHeld, StateError beforehand."""
         head, scope = self.check(options)
-        with single_writer(self.root / LOCK), self.state() as db:
-            try:
-                return self.run_locked(db, head, scope, options, orders)
-            finally:
-                self.leave_no_folder()
+        with single_writer(self.root / LOCK):
+            had_state = is_begun(self.root / STATE)
+            with told_of(self.root / STATE), self.state() as db:
+                try:
+                    self.heads(db).begin(had_state=had_state)
+                    return self.run_locked(db, head, scope, options, orders)
+                finally:
+                    self.leave_no_folder()
 
     def leave_no_folder(self) -> None:
         """Remove this repository's state folder while no launch lies in it."""
@@ -78,7 +81,7 @@ class Engine(Workplace):
     def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
         refuse_other_rows(db)
         run_id, heads = self.account(db, head, options), self.heads(db)
-        heads.begin()
+        heads.note()
         registry, tracker = Registry(self.handlers()), self.tracker()
         branch = self.settings.git.integration_branch
         recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
@@ -116,7 +119,8 @@ class Engine(Workplace):
             backends=backends_of(self.plugins),
             broken=tuple(scope.broken),
             settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
-            note_head=heads.note,
+            heads=heads,
+            state_file=StateFile.at(self.root / STATE),
         )
         self.watch(RunEvent("started", text=str(run_id)))
         run.warn()
@@ -134,9 +138,10 @@ class Engine(Workplace):
             run.note_time()
         self.report(db, run)
         run.finish_deliveries(self.settings.tracker.finish_seconds)
-        stop = self.pushed(run, stop)
+        stop = self.pushed(run, run.heads.believed(stop))
+        run.state_file.refuse_gone()
         self.close_account(db, run.run_id, stop)
-        run.note_head()
+        run.heads.note()
         self.tidy()
         return stop
 

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from agent_fox.core.cut_off import CutOff
     from agent_fox.engine.board import Board
     from agent_fox.engine.docket import Docket, Handled
+    from agent_fox.engine.heads import Heads
     from agent_fox.engine.infrastructure import Backoff
     from agent_fox.engine.launching import Workshop
     from agent_fox.engine.lookout import Lookout
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from agent_fox.session.backends import Backend
     from agent_fox.store import journal
     from agent_fox.store.plan import PlannedNode
+    from agent_fox.store.state import StateFile
 else:
     journal = late_module("agent_fox.store.journal")
 
@@ -105,12 +107,13 @@ class Run:
     backoff: Backoff
     orders: Orders
     watch: Watch
+    heads: Heads
+    state_file: StateFile
     is_final_check: bool = True
     is_reproving: bool = False
     backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
     broken: tuple[str, ...] = ()
     settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
-    note_head: Callable[[], None] = lambda: None
     stop: Stop | None = None
     flights: dict[str, Flight] = field(default_factory=dict)
     ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
@@ -126,8 +129,16 @@ class Run:
         with self.pool() as submit:
             while self.is_busy(submit):
                 self.hear(TICK_SECONDS)
-        self.prove()
-        return self.stop or self.claim()
+        try:
+            self.prove()
+            return self.stop or self.claim()
+        except git.GitError as error:
+            return self.pause(error)
+
+    def pause(self, error: git.GitError) -> Stop:
+        """Where git cannot be used, nothing more is launched, and what runs is waited for; the run goes on later."""
+        self.halt(RunExit.CANNOT_GO_ON, str(error))
+        return Stop(RunExit.CANNOT_GO_ON, str(error))
 
     def is_proof_required(self) -> bool:
         return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
@@ -193,8 +204,16 @@ class Run:
                 self.launch_ready(submit)
             if self.flights or self.waits_for_backoff():
                 return True
-            if self.stop is not None or not (self.look_at_waivers() or self.check_the_tip()):
+            if self.stop is not None or not self.has_more():
                 return False
+
+    def has_more(self) -> bool:
+        """Whether something is to be done again, now that nothing runs. False where that cannot be told: see `stop`."""
+        try:
+            return self.look_at_waivers() or self.check_the_tip()
+        except git.GitError as error:
+            self.pause(error)
+            return False
 
     @contextmanager
     def pool(self) -> Iterator[Callable[[Flight], None]]:
@@ -218,7 +237,8 @@ class Run:
         self.ended.put((flight.launch.id, end))
 
     def look_around(self) -> None:
-        """Has a person asked to stop, or is the time over?"""
+        """Has a person asked to stop, or is the time over? Raises StateGone."""
+        self.state_file.refuse_gone()
         if self.stop is not None:
             return
         over = self.spending.time_over()
@@ -239,9 +259,12 @@ class Run:
             planned = self.board.take(self.backoff.is_ready)
             if planned is None:
                 return
-            if self.settle_without_session(planned):
-                continue
-            self.launch(planned, submit)
+            try:
+                if not self.settle_without_session(planned):
+                    self.launch(planned, submit)
+            except git.GitError as error:
+                self.board.give_back(planned.node.uid)
+                self.pause(error)
 
     def settle_without_session(self, planned: PlannedNode) -> bool:
         """A verifier that nothing is expected of is settled by the table, without paying for a session."""
@@ -261,12 +284,7 @@ class Run:
             self.board.give_back(planned.node.uid)
             self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
             return
-        try:
-            flight = self.begin(planned)
-        except git.GitError as error:
-            self.board.give_back(planned.node.uid)
-            self.halt(RunExit.CANNOT_GO_ON, str(error))
-            return
+        flight = self.begin(planned)
         self.spending.launched(assumed, is_new_session=is_new)
         self.flights[flight.launch.id] = flight
         self.watch(RunEvent("launched", flight.planned, session=flight.session))
@@ -351,7 +369,7 @@ class Run:
         """After the commit: the board, the screen, the outside world."""
         self.board.apply(handled)
         self.watch(RunEvent("decided", planned, handled=handled))
-        self.note_head()
+        self.heads.note()
         self.courier.wake()
         spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
 

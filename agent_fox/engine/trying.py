@@ -6,7 +6,6 @@ Nothing of it is kept, and nothing is judged but its end.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from agent_fox.session.agents.prices import prices_of
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.system import clock, git
+from agent_fox.system.own_folders import own_folder
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype
@@ -82,7 +82,7 @@ def try_agent(root: Path, agent: Agent, archetype: Archetype) -> Tried:
     """
     backend = Questioner(agent.backend, root)
     program = backend.program(agent, root) or agent.program
-    with tempfile.TemporaryDirectory(prefix="agent-fox-try-", ignore_cleanup_errors=True) as made:
+    with own_folder("try") as made:
         order = _order(Path(made), bounded(agent, program), archetype)
         end = run_session(order, lambda pid, start: None, StopSignal(), {agent.backend: backend})
         clean_up(order)

@@ -16,7 +16,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Word
-from agent_fox.core.waivers import CHANGED, HIDDEN, AboutRequirement, told
+from agent_fox.core.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, told
 from agent_fox.engine import agreeing, blocking_history, final_review, promotion
 from agent_fox.engine.account import WaiverNote
 from agent_fox.engine.docket import Docket, Handled, Move
@@ -29,10 +29,12 @@ from agent_fox.store import waivers as stored
 from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
 from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
 from agent_fox.store.records import record_event
+from agent_fox.system import clock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
+    from agent_fox.evidence.keys import PublicKey
     from agent_fox.evidence.waivers import Grounds, Held
 
 
@@ -282,6 +284,21 @@ def refuse_proven(docket: Docket, part: StoredPart) -> None:
         )
     if required is Gate.TESTED and part.id in passed:
         raise WaiverRefused(f"{part.id} has passed: there is nothing to waive; `agent-fox explain {part.spec_name}`")
+
+
+def draft(docket: Docket, grounds: Grounds, address: str, reason: str, expires: str, key: PublicKey) -> Statement:
+    """What the holder of a key would sign to accept `SPEC/REQ`. Raises WaiverRefused, KeyTrouble."""
+    trouble = grounds.why_unusable(docket.db)
+    if trouble:
+        raise WaiverRefused(f"nothing can be waived here: {trouble}")
+    part = next((part for part in load_parts(docket.db) if f"{part.spec_name}/{part.id}" == address), None)
+    if part is None:
+        raise WaiverRefused(f"{address}: there is no such requirement in the plan; name it SPEC/REQ")
+    subject, now = waivable(docket, grounds, part), waivers.time_of(docket.db, docket.at, grounds)
+    return Statement(
+        clock.new_id(), grounds.repository, subject, granting.dependencies(docket.db, grounds, subject, ()),
+        granting.reason_of(reason), now, granting.expiry(expires, now), granting.principal_of(grounds, key), key.id,
+    )  # fmt: skip
 
 
 def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:

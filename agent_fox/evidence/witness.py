@@ -29,6 +29,10 @@ else:
     pydantic = late_module("pydantic")
 
 FILE = "ledger-head.json"
+LOST = (
+    "restore the newer state file with its -wal, or go on without what is lost: "
+    "`agent-fox ledger accept-loss --reason TEXT`"
+)
 
 
 class WitnessBroken(Exception):
@@ -91,8 +95,23 @@ def trouble(db: Database, path: Path) -> str:
     return f"{why}: {_remedy(path)}" if why else ""
 
 
+def why_lost(db: Database, path: Path) -> str:
+    """Why the history does not hold together, in a sentence that says how to go on: no run may rest on it.
+
+    Empty where nothing was noted, or the note cannot be asked for. It is read by hand, for who must be there at once.
+    """
+    try:
+        note = json.loads(path.read_bytes())
+        why = why_other(db, Witness(int(note["position"]), str(note["head"]), str(note["at"])))
+    except OSError:
+        return ""
+    except (ValueError, KeyError, TypeError):
+        return f"{path}: damaged, so that nothing shows whether the ledger is whole; {LOST}"
+    return f"{why}: {LOST}" if why else ""
+
+
 def _remedy(path: Path) -> str:
-    return f"it was cut, put back or rewritten; if you put an older state back yourself, move {path} away"
+    return f"it was cut, put back or rewritten; {LOST}, which sets {path} aside"
 
 
 def advance(db: Database, path: Path) -> None:

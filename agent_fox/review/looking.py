@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
-from agent_fox.system import git, git_objects
+from agent_fox.system import git, git_objects, outside
 
 SECONDS = 120.0
 """What one question may take: a pipe in place of a file would keep git waiting for ever."""
@@ -52,6 +52,13 @@ class Look:
 
     def ask(self, *arguments: str, data: bytes = b"", limit: int = LONGEST_ANSWER) -> bytes:
         """What git prints. Raises GitError where it fails or takes too long, TooMuch beyond `limit` bytes."""
+        said = outside.tried(lambda: self._ask_once(arguments, data, limit))
+        if said.trouble is not None:
+            what = f"git {' '.join(arguments[:2])} in {self.files}"
+            raise git.error_of(f"{what}: {said.err or f'exit status {said.status}'}", said.trouble)
+        return said.out
+
+    def _ask_once(self, arguments: tuple[str, ...], data: bytes, limit: int) -> git.Answer:
         with tempfile.TemporaryFile(dir=self.folder) as given, tempfile.TemporaryFile(dir=self.folder) as complaints:
             given.write(data)
             given.seek(0)
@@ -71,9 +78,7 @@ class Look:
             raise git.GitError(f"{what}: it took longer than {SECONDS:.0f} seconds")
         if len(printed) > limit:
             raise TooMuch(f"{what}: it has more than {limit:,} bytes to say")
-        if process.returncode != 0:
-            raise git.GitError(f"{what}: {said or f'exit status {process.returncode}'}")
-        return printed
+        return git.Answer(process.returncode, printed, said, git.trouble_in(process.returncode, said))
 
     def fields(self, *arguments: str, data: bytes = b"") -> list[str]:
         """The fields of a `-z` answer."""

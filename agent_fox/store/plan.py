@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agent_fox.core.graph import EdgeKind, Node
@@ -60,7 +60,7 @@ NODE_COLUMNS = (
 )
 
 
-def node_of(row: tuple[Any, ...]) -> PlannedNode:
+def node_of(row: Sequence[Any]) -> PlannedNode:
     (uid, name, spec, group, archetype, mode, title, is_ticked, is_optional, retry_predecessor,
      status, outcome, *counts, position) = row  # fmt: skip
     node = Node(
@@ -163,6 +163,26 @@ def load_edges(db: Database) -> list[StoredEdge]:
 def load_retry_edges(db: Database) -> list[tuple[str, str]]:
     """Edges of rounds that are still open: the target waits until the source's retry has ended."""
     return [(source, target) for source, target in db.execute("SELECT source, target FROM retry_edges")]
+
+
+def edges_into(db: Database, uid: str) -> list[tuple[PlannedNode, EdgeKind | None]]:
+    """The nodes of the plan that a node waits for, or waited for, with the kind of the edge: None for one of a retry's
+    round, which is there only as long as it holds. In plan order; the cost is in proportion to these edges.
+    """
+    columns = ", ".join(f"n.{name}" for name in NODE_COLUMNS.split(", "))
+    sql = (
+        f"SELECT {columns}, e.kind FROM (SELECT source, kind FROM plan_edges WHERE target = :uid UNION ALL "
+        "SELECT source, NULL FROM retry_edges WHERE target = :uid) AS e "
+        "JOIN plan_nodes AS n ON n.uid = e.source AND n.status <> 'withdrawn' ORDER BY n.position"
+    )
+    rows = db.execute(sql, {"uid": uid})
+    return [(node_of(row), EdgeKind(kind) if kind else None) for *row, kind in rows]
+
+
+def running_nodes(db: Database) -> list[PlannedNode]:
+    """The nodes that have a session under way, in plan order."""
+    rows = db.execute(f"SELECT {NODE_COLUMNS} FROM plan_nodes WHERE status = 'running' ORDER BY position")
+    return [node_of(row) for row in rows]
 
 
 def add_retry_edges(db: Database, edges: Iterable[tuple[str, str]], decision_id: int) -> None:

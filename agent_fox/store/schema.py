@@ -98,8 +98,15 @@ CREATE TABLE ledger_repository (
 """
 """`id` is random; `root` is the first commit of the repository's work, empty until it is known."""
 
+INTO_A_NODE = """
+CREATE INDEX plan_edges_target ON plan_edges (target);
+CREATE INDEX retry_edges_target ON retry_edges (target);
+CREATE INDEX plan_nodes_running ON plan_nodes (uid) WHERE status = 'running';
+"""
+"""What a node waits for, and what is under way, are found without reading the plan."""
+
 MIGRATIONS: tuple[str, ...] = (
     "\n".join((TABLES, transitions(), guards())),
-    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE),
+    *(WHO_WORKED, EVIDENCE, DELIVERY, READ_BEFORE, EXPECTATIONS, KNOWN, WHOSE, INTO_A_NODE),
 )
 """Applied in order; the number applied is kept in `PRAGMA user_version`. Never edit one that was released."""

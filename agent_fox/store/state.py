@@ -5,14 +5,17 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
 from agent_fox.store.faults import STUCK, UNUSABLE, is_of_the_world, primary_code
 from agent_fox.store.light import FORMATS, light_database, whole_database
+from agent_fox.system.state_folders import IGNORED_BY_ITSELF, STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -43,6 +46,10 @@ class StateStuck(StateError):
     """The state cannot be written just now (disk full, file busy). What was committed is safe; run again later."""
 
 
+class StateGone(StateError):
+    """The state file was removed or replaced while it was open: what is written to it is nowhere."""
+
+
 class LockHeld(Exception):
     """Another run (or reset) is writing this state."""
 
@@ -70,16 +77,41 @@ def open_lock(path: Path) -> int:
         raise StateError(f"{path}: cannot be written ({error.strerror}); check what is there") from error
 
 
+LOOKS, BETWEEN_LOOKS = 5, 0.05
+"""How often a lock is asked for, and the seconds between: who only looks whether it is held has it for a moment."""
+
+
 def take_lock(handle: int, path: Path) -> None:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        holder = os.pread(handle, 32, 0).decode(errors="replace").strip() or "unknown"
-        raise LockHeld(
-            f"{path}: another agent-fox (process {holder}) is writing this state; wait for it or stop it first"
-        ) from None
+    for look in range(1, LOOKS + 1):
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            if look == LOOKS:
+                raise held_by_another(handle, path) from None
+            time.sleep(BETWEEN_LOOKS)
     os.ftruncate(handle, 0)
     os.pwrite(handle, str(os.getpid()).encode(), 0)
+
+
+def held_by_another(handle: int, path: Path) -> LockHeld:
+    holder = os.pread(handle, 32, 0).decode(errors="replace").strip() or "unknown"
+    return LockHeld(f"{path}: another agent-fox (process {holder}) is writing this state; wait for it or stop it first")
+
+
+def is_locked(path: Path) -> bool:
+    """Whether some process holds the run lock now. The lock itself is asked: a process id does not say who has it."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def make_folder(folder: Path) -> None:
@@ -89,9 +121,48 @@ def make_folder(folder: Path) -> None:
         raise StateError(f"{folder}: cannot be made ({error.strerror}); check what is there") from error
 
 
+def hide_from_git(folder: Path) -> None:
+    """What git is to leave alone in our own folder, where nothing says so yet: neither `init` nor a person.
+
+    The list is on itself, so that nothing of it shows in the person's `git status`.
+    """
+    if folder.name == STATE.parent.name:
+        with suppress(OSError), (folder / ".gitignore").open("x", encoding="utf-8") as file:
+            file.write(IGNORED_BY_ITSELF)
+
+
+@dataclass(frozen=True, slots=True)
+class StateFile:
+    """Which file is open as the state: its path may come to lead to another, or nowhere."""
+
+    path: Path
+    place: tuple[int, int] | None
+
+    @classmethod
+    def at(cls, path: Path) -> StateFile:
+        return cls(path, _place(path))
+
+    def refuse_gone(self) -> None:
+        """Raises StateGone."""
+        if _place(self.path) != self.place:
+            raise StateGone(
+                f"{self.path}: removed or replaced while the run went on, so that nothing more can be kept; "
+                "put it back from a backup, or run again, which begins a new history and does its work anew"
+            )
+
+
+def _place(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def open_state(path: Path) -> Database:
     """Open for writing, made or migrated as needed, and checked. Raises StateError."""
     make_folder(path.parent)
+    hide_from_git(path.parent)
     return opened(path, f"{path.absolute().as_uri()}?mode=rwc", prepare, whole_database)
 
 
@@ -254,5 +325,23 @@ def path_of(db: Database) -> Path:
 
 
 def checkpoint(db: Database) -> None:
-    """Move the write-ahead log into the state file; called when the run is idle. Readers do not block it."""
-    db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    """Move the write-ahead log into the state file; called when the run is idle. Readers do not block it.
+
+    Where the disk or the file does not let it, the log stays as long as it is: nothing is lost by that.
+    """
+    try:
+        db.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    except sqlite3.DatabaseError as error:
+        if not is_of_the_world(error):
+            raise
+
+
+@contextmanager
+def told_of(path: Path) -> Iterator[None]:
+    """What SQLite says of the disk or the file, wherever it was asked, is a StateError for a person."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_of_the_world(error):
+            raise broken(path, error) from error
+        raise

@@ -14,9 +14,14 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system import outside
+
+if TYPE_CHECKING:
+    from agent_fox.system.outside import Trouble
 
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""
@@ -52,6 +57,10 @@ class GitError(Exception):
     """Git refused or is not there. The message says what was tried, where, and what git said."""
 
 
+class GitStuck(GitError):
+    """The world is in git's way: a lock that stays, a full disk. It was tried again; another time it may work."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """Who commits."""
@@ -62,11 +71,12 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a git command printed, and its exit status."""
+    """What a git command printed, and its exit status. `trouble`: whose it is that it gave no answer, if so."""
 
     status: int
     out: bytes
     err: str
+    trouble: Trouble | None = None
 
     @property
     def text(self) -> str:
@@ -101,21 +111,47 @@ def call(
     allowed: Sequence[int] = (0,),
 ) -> Answer:
     """Run git in `where`, out of reach of a Ctrl-C: that is for a run to act upon, and a git that dies of it would cost
-    a session's work. Raises GitError for an exit status that is not in `allowed`.
+    a session's work. What fails is tried again, for a while, where it may pass.
+
+    Raises GitError for an exit status that is not in `allowed`, GitStuck where the world is in the way.
     """
     settings = [word for name, value in _NEUTRAL.items() for word in ("-c", f"{name}={value}")]
     argv = ["git", *settings, *arguments]
+    answer = outside.tried(lambda: _call_once(where, argv, extra, data, allowed))
+    if answer.trouble is not None:
+        said = answer.err or answer.text[-500:] or f"exit status {answer.status}"
+        raise error_of(f"git {' '.join(arguments[:3])} in {where}: {said}", answer.trouble)
+    return answer
+
+
+def _call_once(
+    where: Path, argv: list[str], extra: Mapping[str, str] | None, data: bytes | None, allowed: Sequence[int]
+) -> Answer:
     try:
         done = subprocess.run(
             argv, cwd=where, env=environment(extra), input=data or b"", capture_output=True, start_new_session=True
         )
     except FileNotFoundError as error:
         raise GitError(_absence(where)) from error
-    answer = Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace").strip())
-    if answer.status not in allowed:
-        said = answer.err or answer.text[-500:] or f"exit status {answer.status}"
-        raise GitError(f"git {' '.join(arguments[:3])} in {where}: {said}")
-    return answer
+    except OSError as error:
+        return Answer(outside.DIED, b"", f"cannot be started: {error.strerror}", outside.trouble_of_system(error))
+    said = done.stderr.decode("utf-8", "replace").strip()
+    return Answer(done.returncode, done.stdout, said, trouble_in(done.returncode, said, allowed))
+
+
+def trouble_in(status: int, said: str, allowed: Sequence[int] = (0,)) -> Trouble | None:
+    """Whose it is that git gave no answer. A status that is allowed is no answer where the world was in the way."""
+    if status == 0:
+        return None
+    trouble = outside.trouble_of(status, said)
+    return None if status in allowed and not trouble.is_of_the_world else trouble
+
+
+def error_of(text: str, trouble: Trouble) -> GitError:
+    """The error for a call that was tried again in vain; where the world is in the way, with what to do."""
+    if trouble.is_of_the_world:
+        return GitStuck(f"{text}; it was tried {outside.TRIES} times: see to that, then run again")
+    return GitError(text)
 
 
 def _absence(where: Path) -> str:

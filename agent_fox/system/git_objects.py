@@ -8,8 +8,6 @@ agent's `.git`.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system import git
+from agent_fox.system.own_folders import own_folder
 
 if TYPE_CHECKING:
     import tempfile
@@ -26,7 +25,6 @@ else:
     tempfile = late_module("tempfile")
 
 GITLINK = git.GITLINK
-PREFIX = "agent-fox-git-"
 ABSENT = "000000"
 
 
@@ -145,34 +143,15 @@ def _change(meta: str, path: str) -> Change:
     return Change(Entry(path, old_mode, old_id), Entry(path, new_mode, new_id))
 
 
-def sweep() -> None:
-    """Remove stores that a process left which is no more: a kill leaves no chance to do it."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        owner = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if owner.isdecimal() and not is_alive(int(owner)):
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # somebody else's process
-        return True
-    return True
-
-
 @contextmanager
 def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
     """A store over the objects of `repo`; with `files`, that folder is its work tree."""
     common = git.common_folder(repo)
-    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-") as made:
-        folder = Path(made)
+    with own_folder("git") as folder:
         _lay_out(folder, common, git.object_format(repo))
         (folder / "info/exclude").write_bytes(_excludes(repo, common))
         variables = {
-            "GIT_DIR": made,
+            "GIT_DIR": str(folder),
             "GIT_OBJECT_DIRECTORY": str(common / "objects"),
             "GIT_INDEX_FILE": str(folder / "index"),
             "GIT_CONFIG_GLOBAL": "/dev/null",

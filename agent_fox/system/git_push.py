@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
-from agent_fox.system import git
+from agent_fox.system import git, outside
 
 SECONDS = 120.0
 """How long asking a remote, or pushing to it, may take."""
@@ -65,7 +65,15 @@ def push(repo: Path, remote: str, branch: str, commit: str, seconds: float = SEC
 
 
 def _run(repo: Path, seconds: float, *arguments: str) -> str:
-    """What git printed. It has no terminal to ask at; with it ends whatever it started. Raises PushError."""
+    """What git printed; what fails is tried again, for a while, where it may pass. Raises PushError."""
+    answer = outside.tried(lambda: _run_once(repo, seconds, arguments))
+    if answer.trouble is not None:
+        raise PushError(answer.err)
+    return answer.text
+
+
+def _run_once(repo: Path, seconds: float, arguments: tuple[str, ...]) -> git.Answer:
+    """It has no terminal to ask at; with it ends whatever it started. Raises PushError where the remote is silent."""
     settings = [word for setting in _NEUTRAL for word in ("-c", setting)]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     process = subprocess.Popen(
@@ -78,9 +86,10 @@ def _run(repo: Path, seconds: float, *arguments: str) -> str:
         raise PushError(f"the remote did not answer within {seconds:g} s") from error
     finally:
         _end(process)
-    if process.returncode != 0:
-        raise PushError(_told(out, err) or f"git ended with exit status {process.returncode}")
-    return out
+    said = _told(out, err) or f"git ended with exit status {process.returncode}"
+    return git.Answer(
+        process.returncode, out.encode(), said, git.trouble_in(process.returncode, f"{out}\n{err}".strip())
+    )
 
 
 def _end(process: subprocess.Popen[str]) -> None:

@@ -13,12 +13,12 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system import seccomp
+from agent_fox.system.own_folders import own_folder, sweep
 from agent_fox.system.sandbox_view import View, made_up, mounts, namespaces
 
 if TYPE_CHECKING:
@@ -87,8 +87,9 @@ def why_missing() -> str:
     """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command."""
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed: {REMEDY}"
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder).resolve()
+    sweep()
+    with own_folder("sandbox") as folder:
+        place = folder.resolve()
         return _why_failing(View(root=place, cwd=place, private=place, home=place))
 
 

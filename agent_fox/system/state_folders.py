@@ -12,6 +12,11 @@ LOGS = Path(".agent-fox") / "logs"
 ISSUES = Path(".agent-fox") / "issues"
 """In the repository, from its root."""
 
+IGNORED = ("state.db*", "logs/", "crash.log", "run.lock")
+"""What git is to leave alone in our folder."""
+IGNORED_BY_ITSELF = "".join(f"{name}\n" for name in (*IGNORED, ".gitignore"))
+"""The list as it is written where a person has made none; `init` puts one that can be committed in its place."""
+
 
 def default_state(environ: Mapping[str, str]) -> Path:
     """`$XDG_STATE_HOME/agent-fox`, or what stands for it in the person's home."""

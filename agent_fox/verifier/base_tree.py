@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from agent_fox.core.values import dataclass
 from agent_fox.system import git_objects
+from agent_fox.system.own_folders import own_folder
 
 BORROWED = ("node_modules", ".venv", "venv", "vendor")
 """Folders of dependencies that a checkout is lent from the workspace, if git does not hold them."""
@@ -28,7 +28,7 @@ def base_tree(repo: Path, commit: str, workspace: Path, also: Sequence[str] = ()
 
     Raises GitError where the commit is not there.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-fox-base-", ignore_cleanup_errors=True) as made:
+    with own_folder("base") as made:
         folder = Path(made) / "tree"
         folder.mkdir()
         with git_objects.store(repo, folder) as store:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import shutil
 import stat
-import tempfile
 from pathlib import Path
 
+from agent_fox.system.own_folders import made_folder
 from agent_fox.verifier.source_git import GIT
 
 LARGEST = 2 * 1024**3  # bytes of a checkout
@@ -29,7 +29,7 @@ class BuildCopy:
     """The copy, in a folder that goes with this object. Not for several threads at once."""
 
     def __init__(self) -> None:
-        self._made = tempfile.TemporaryDirectory(prefix="agent-fox-copy-", ignore_cleanup_errors=True)
+        self._made = made_folder("copy")
         self._known: set[str] = set()
         self._bytes = 0
 

@@ -6,7 +6,6 @@ hook, a filter nor a setting of the workspace is run, and nothing is written to 
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.system import git_objects
+from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.policy.git_change import change_of
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _installed(store: Store, root: Path) -> list[str]:
 @contextmanager
 def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
     """A store whose new objects go to a folder that is thrown away: looking leaves nothing behind."""
-    with git_objects.store(repo, root) as store, tempfile.TemporaryDirectory(prefix="agent-fox-objects-") as objects:
+    with git_objects.store(repo, root) as store, own_folder("objects") as objects:
         known = store.variables["GIT_OBJECT_DIRECTORY"]
-        places = {"GIT_OBJECT_DIRECTORY": objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
+        places = {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
         yield replace(store, variables={**store.variables, **places})

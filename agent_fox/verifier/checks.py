@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import signal
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, replace
@@ -22,6 +21,7 @@ from agent_fox.core.hidden import COMMAND
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdict import Disposition, Verdict, Word
 from agent_fox.system.git import GitError
+from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.base_tree import base_tree
 from agent_fox.verifier.cases import Outcome
 from agent_fox.verifier.command_line import suites
@@ -74,7 +74,7 @@ def run_checks(order: CheckOrder) -> CheckReport:
     Failing tests that an id rests on are run again before they are believed.
     """
     order = replace(order, flaky=(*order.flaky, *_listed(order)))
-    with tempfile.TemporaryDirectory(prefix="agent-fox-checks-", ignore_cleanup_errors=True) as private:
+    with own_folder("checks") as private:
         workspace = Path(order.workspace)
         ground = Ground(order, workspace, Path(private), Path(private) / "shared", was_there=_files(order, workspace))
         runs = _older(order, _rerun(order, _runs(order, ground), ground), ground)

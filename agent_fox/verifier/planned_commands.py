@@ -6,11 +6,11 @@ Loaded where it is needed: most specs name their own.
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.profiles.detect import detect
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.prepare import prepare
@@ -40,7 +40,7 @@ def planned_lines(workspace: Path) -> tuple[str, ...]:
 
 
 def _line(workspace: Path, system: BuildSystem) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="agent-fox-") as reports:
+    with own_folder("plan") as reports:
         try:
             found = prepare(load_profile(system.profile), workspace, Request(Tool.UNIT_TESTS), Path(reports))
         except Refused:

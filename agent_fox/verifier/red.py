@@ -5,7 +5,6 @@ Runs what the judge `checks` would run, in the same sandbox; changes nothing. Wh
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.proof import Shown
 from agent_fox.core.red import Seen, Told, now_of
 from agent_fox.core.verdict import Word
+from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.cases import SHOWN, Case, Outcome
 from agent_fox.verifier.checks import bench_on
 from agent_fox.verifier.proof.stage import stage
@@ -31,7 +31,7 @@ def read_red(order: CheckOrder, lent: Sequence[Path] = ()) -> tuple[Told, ...]:
 
     Nothing is compared with a base commit: the tree is the base. Raises nothing for what the commands do.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-fox-red-", ignore_cleanup_errors=True) as private:
+    with own_folder("red") as private:
         ground = Ground(order, Path(order.workspace), Path(private), Path(private) / "shared", also=tuple(lent))
         bench = bench_on(ground)
         findings = bench.findings()

@@ -6,7 +6,6 @@ A client only ever says a tool, a module and a test; all else is the platform's 
 from __future__ import annotations
 
 import itertools
-import tempfile
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from agent_fox.core.verdict import Disposition
+from agent_fox.system.own_folders import made_folder, own_folder
 from agent_fox.system.sandbox import SandboxMissing
 from agent_fox.verifier.artifact_index import ArtifactError
 from agent_fox.verifier.artifacts import ArtifactStore
@@ -40,6 +40,8 @@ from agent_fox.verifier.source_watch import SourceMissing, TreeState
 from agent_fox.verifier.summing_up import Hidden, errored, not_run, of_log, refused, result_of_run
 
 if TYPE_CHECKING:
+    import tempfile
+
     from agent_fox.verifier.profiles.model import Profile
     from agent_fox.verifier.profiles.systems import Detection
     from agent_fox.verifier.report import VerificationReport
@@ -78,7 +80,7 @@ class Verifier:
 
     def available(self, request: Request) -> Prepared | Unavailable:
         """What would be run, or why nothing can be. Raises Refused."""
-        with tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+        with own_folder("tool") as private:
             return self._prepared(request, Path(private))
 
     def run(
@@ -155,7 +157,7 @@ class Verifier:
         self, name: str, stop: threading.Event, report: Report, request: Request, known: Prepared | None = None
     ) -> VerificationResult:
         """Run in a private folder, in turn; what keeps a command from running becomes a result."""
-        with self._slots.one(stop), tempfile.TemporaryDirectory(prefix="agent-fox-") as private:
+        with self._slots.one(stop), own_folder("tool") as private:
             bench = Bench(self.context, self.store, Path(private), name, self._seconds_left(), stop, report)
             bench.reports.mkdir()
             try:
@@ -188,7 +190,7 @@ class Verifier:
             return None
         with self._copying:
             if self.context.caches is None and self._own_caches is None:
-                self._own_caches = tempfile.TemporaryDirectory(prefix="agent-fox-caches-", ignore_cleanup_errors=True)
+                self._own_caches = made_folder("caches")
             place = self.context.caches or Path(self._own_caches.name if self._own_caches else "")
             return cache_of(place, self.context.profile, bench.private if request.tool.runs_tests else None)
 

@@ -92,7 +92,7 @@ def test_a_state_that_was_put_back_is_noticed_and_the_note_stays(tmp_path: Path)
     path, note = older(tmp_path)
     before = note.read_bytes()
     assert "the ledger ends at record 1, and had 2" in trouble(path, note)
-    with pytest.raises(WitnessBroken, match=f"move {note} away"):
+    with pytest.raises(WitnessBroken, match=f"sets {note} aside"):
         advance(path, note)
     assert note.read_bytes() == before
     assert [fault.position for fault in check(path, witness.read(note)).findings.faults] == [0]

@@ -11,7 +11,6 @@ import selectors
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -22,6 +21,7 @@ from typing import IO, TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.system.own_folders import own_folder
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import Facts
@@ -108,8 +108,13 @@ def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
 
 def _asked(path: str, seconds: float) -> tuple[int | None, str]:
     """Exit status, None where it did not end in time, and the words: standard output before standard error."""
-    with tempfile.TemporaryDirectory(prefix="agent-fox-probe-", ignore_cleanup_errors=True) as home:
-        environment = {"PATH": os.environ.get("PATH", os.defpath), "HOME": home, "TMPDIR": home, "NO_COLOR": "1"}
+    with own_folder("probe") as home:
+        environment = {
+            "PATH": os.environ.get("PATH", os.defpath),
+            "HOME": str(home),
+            "TMPDIR": str(home),
+            "NO_COLOR": "1",
+        }
         process = subprocess.Popen(
             [path, "--version"],
             stdin=subprocess.DEVNULL,

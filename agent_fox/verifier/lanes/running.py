@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
@@ -16,6 +15,7 @@ from agent_fox.core.specification import (
     TheoremStatement,
     TraceFormula,
 )
+from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.lanes.chosen_tests import run_properties, run_tests
 from agent_fox.verifier.lanes.contracts import prove_contract
 from agent_fox.verifier.lanes.ground import Bench
@@ -30,7 +30,7 @@ def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[L
 
     Never raises for what the code under check does. What a `stop` left undecided is UNKNOWN.
     """
-    with tempfile.TemporaryDirectory(prefix="agent-fox-lanes-", ignore_cleanup_errors=True) as private:
+    with own_folder("lanes") as private:
         workspace = Path(context.order.workspace)
         bench = Bench(context, Ground(context.order, workspace, Path(private), Path(private) / "shared"))
         with_lane = [one for one in objects if one.has_lane]

@@ -1,0 +1,59 @@
+"""Temporary folders that tell by their names whose they are: what a killed process left is removed by a later one."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.regex import regex
+from agent_fox.system.processes import start_time
+
+if TYPE_CHECKING:
+    import tempfile
+else:
+    tempfile = late_module("tempfile")
+
+_NAME = regex(r"agent-fox-[a-z]+-(?P<pid>\d+)-(?P<start>[0-9a-f]{12})-(?P<world>[0-9a-f]+)-.+")
+UNKNOWN = "0"
+
+
+@contextmanager
+def own_folder(kind: str) -> Iterator[Path]:
+    """A temporary folder, removed when the block is left. `kind`: what for, in small letters."""
+    with made_folder(kind) as made:
+        yield Path(made)
+
+
+def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
+    """The same for whoever keeps it longer than a block: it goes with the object."""
+    pid = os.getpid()
+    prefix = f"agent-fox-{kind}-{pid}-{_digest(start_time(pid))}-{_world()}-"
+    return tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+
+
+def sweep() -> None:
+    """Remove our folders whose process is no more: another that has its number now began at another time."""
+    for path in Path(tempfile.gettempdir()).glob("agent-fox-*"):
+        named = _NAME.fullmatch(path.name)
+        with suppress(OSError):
+            is_ours = named is not None and named["world"] == _world() != UNKNOWN and path.lstat().st_uid == os.getuid()
+            if named and is_ours and _digest(start_time(int(named["pid"]))) != named["start"]:
+                shutil.rmtree(path, ignore_errors=True)
+
+
+def _world() -> str:
+    """Which numbering of processes ours belongs to: a container that has the same folder sees others, or none."""
+    try:
+        return f"{Path('/proc/self/ns/pid').stat().st_ino:x}"
+    except OSError:
+        return UNKNOWN
+
+
+def _digest(start: str | None) -> str:
+    return hashlib.sha256((start or "").encode()).hexdigest()[:12]
