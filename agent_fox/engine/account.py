@@ -17,7 +17,7 @@ from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.engine.activity import Activity, activity_in
 from agent_fox.engine.issue_view import Overview, read_overview
-from agent_fox.store.known import words_known
+from agent_fox.store.known import judged_elsewhere, words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
 from agent_fox.system import clock
@@ -25,9 +25,8 @@ from agent_fox.system import clock
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.store import environments, journal
+    from agent_fox.store import journal
 else:
-    environments = late_module("agent_fox.store.environments")
     journal = late_module("agent_fox.store.journal")
 
 PROVEN = frozenset({"verified", "waived"})
@@ -272,7 +271,7 @@ def read_account(
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
         disbelieved=why,
-        elsewhere=environments.judged_elsewhere(db, machine or {}),
+        elsewhere=judged_elsewhere(db, machine or {}),
     )
 
 

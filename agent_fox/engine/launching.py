@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.specification import Specification
     from agent_fox.engine.docket import SpecShelf
-    from agent_fox.store import environments
+    from agent_fox.store import known
 else:
-    environments = late_module("agent_fox.store.environments")
+    known = late_module("agent_fox.store.known")
 
 MIB = 1024**2
 SEPARATOR = ", "
@@ -299,7 +299,7 @@ def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id:
     }
     assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
     judged = asdict(workshop.standpoint(db, planned, standing.rung))
-    environments.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
+    known.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
     return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
 
 

@@ -10,7 +10,6 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Freshness, Json, Kind, record_id, why_stale
-from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
@@ -18,17 +17,14 @@ from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.evidence.waivers import Grounds, held, waived_now
 from agent_fox.store import ledger
 from agent_fox.store.evidence import address
-from agent_fox.store.known import words_known
+from agent_fox.store.known import in_which, parts_of, words_known
 from agent_fox.store.ledger import Tip, tip_of
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.store import environments
     from agent_fox.store.plan import StoredPart
-else:
-    environments = late_module("agent_fox.store.environments")
 
 MOST_RECORDS = 40
 MOST_STEPS = 60
@@ -186,7 +182,7 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
     current = ground.verdicts.get(part.id)
     names = {f"verdict:{current[0]}"} if current else set()
     versions = {one.address: one.version for one in bound} | {address(part.spec_name, part.id): part.version}
-    parts_then = {name: environments.parts_of(db, name) for name in {one.record.context.environment for one in found}}
+    parts_then = {name: parts_of(db, name) for name in {one.record.context.environment for one in found}}
     proofs = tuple(proof_of(one, versions, now, names, parts_then) for one in found)
     last = next((one for one in reversed(proofs) if one.is_current), None)
     return Chain(
@@ -266,7 +262,7 @@ def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str
     if record_id(found.kept.content) != found.id:
         yield CHANGED
     for why in why_stale(then, present):
-        changed = "; ".join(environments.in_which(parts_then, now.parts)) if why == ENVIRONMENT_CHANGED else ""
+        changed = "; ".join(in_which(parts_then, now.parts)) if why == ENVIRONMENT_CHANGED else ""
         yield f"{why} ({changed})" if changed else why
     yield from (f"whether {what} has changed is not known here" for what, value in known.items() if value is None)
 

@@ -23,7 +23,7 @@ from agent_fox.system import clock
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.rows import Cell
+    from agent_fox.core.evidence import Cell
     from agent_fox.evidence.rows import Rows
 
 BESIDE = "state.rebuilt.db"

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.core.evidence import Evidence, Kind
-from agent_fox.core.rows import Cell, Change, NotSums, Row, Sums
+from agent_fox.core.evidence import Cell, Change, Evidence, Kind, NotSums, Row, Sums
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.faults import Fault
 from agent_fox.store import journal

@@ -11,8 +11,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-from agent_fox.core.evidence import OLD_FORMAT, Evidence, Json, Kind, Outcome, SpecRef
-from agent_fox.core.rows import CLAIMS, Cell, Change, NotSums, Row, Sums
+from agent_fox.core.evidence import (
+    CLAIMS,
+    OLD_FORMAT,
+    Cell,
+    Change,
+    Evidence,
+    Json,
+    Kind,
+    NotSums,
+    Outcome,
+    Row,
+    SpecRef,
+    Sums,
+)
 from agent_fox.store import ledger
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from tests.specs.lint.sarif_model import Log
 from tests.specs.lint.worlds import OTHER, ROWS, TASKS, write
 
 ODD = {"01_sum/tasks.md": TASKS.replace("[ ] 1.1", "[X] 1.1")}
-BROKEN = {"01_sum/tasks.md": TASKS + "\n- [ ] 2. Again\n"}
+BROKEN = {"01_sum/tasks.md": "## Tasks\n\n- [ ] Something without a number\n"}
 WARNED = {"01_sum/tasks.md": TASKS + "\n- [ ] 3. Something\n"}
 TASKS_FILE = Path("specs/01_sum/tasks.md")
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.store.state import single_writer
 from agent_fox.testing.worlds import run_cli
 from tests.cli.conftest import Finished
 
@@ -142,6 +143,7 @@ def test_a_session_whose_run_is_gone_is_not_waited_for(under_way: UnderWay) -> N
 
 def test_status_counts_the_time_of_a_run_under_way(under_way: UnderWay) -> None:
     under_way.execute("UPDATE runs SET status = 'running'")
-    started = time.time() - 90
-    os.utime(under_way.root / ".agent-fox" / "run.lock", (started, started))
-    assert json.loads(run_cli(under_way.root, "status", "--json").stdout)["seconds"] >= 90
+    started, lock = time.time() - 90, under_way.root / ".agent-fox" / "run.lock"
+    with single_writer(lock):
+        os.utime(lock, (started, started))
+        assert json.loads(run_cli(under_way.root, "status", "--json").stdout)["seconds"] >= 90

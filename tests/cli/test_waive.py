@@ -264,6 +264,8 @@ def test_a_review_asked_for_after_a_spec_ended_unproven_stalls_nothing(root: Pat
 def test_the_hash_of_a_finding_is_looked_up_and_the_gate_takes_the_waiver(root: Path, alice: Person) -> None:
     inputs = root / "outputs"
     inputs.mkdir()
+    for words in (("checkout", "-q", "-b", "work"), ("commit", "-q", "--allow-empty", "-m", "work")):
+        subprocess.run(["git", *words], cwd=root, check=True)
     (inputs / "feedback_record.jsonl").write_text('{"command": "make test", "exit_code": 0}\n')
     scope: dict[str, list[str]] = {"allowed_files": [], "forbidden_writes": ["secrets.env"], "off_scope_writes": []}
     (inputs / "scope_report.json").write_text(json.dumps(scope))

@@ -196,6 +196,7 @@ def test_a_state_from_before_there_were_tasks_knows_none(tmp_path: Path) -> None
 
 # --- a row is nothing without its record ---
 
+REGISTERED = f"(SELECT min(position) FROM ledger WHERE identity LIKE 'review:{ONE}:%')"
 FORGERIES = {
     "an event without a record": [
         f"INSERT INTO review_events SELECT max(id) + 1, '2027', '{ONE}', 'verified', '{{}}' FROM review_events"
@@ -206,9 +207,11 @@ FORGERIES = {
     "a changed data": ["""UPDATE review_events SET data = '{"trees": {"/x": "y"}}' WHERE kind = 'verified'"""],
     "a changed description": ["UPDATE review_tasks SET description = 'Nothing to do'"],
     "changed repositories": ["""UPDATE review_tasks SET repositories = '[{"path": "/nowhere"}]'"""],
-    "a head of another chain": ["UPDATE ledger SET head = 'x' WHERE position = (SELECT max(position) FROM ledger)"],
-    "a record before it is gone": ["DELETE FROM ledger WHERE position = 2"],
-    "the record of its registering is gone": ["DELETE FROM ledger WHERE position = 3"],
+    "a head of another chain": [
+        "UPDATE ledger SET head = 'x' WHERE position = (SELECT max(position) FROM ledger WHERE kind = 'review')"
+    ],
+    "a record before it is gone": [f"DELETE FROM ledger WHERE position = {REGISTERED} - 1"],
+    "the record of its registering is gone": [f"DELETE FROM ledger WHERE position = {REGISTERED}"],
 }
 """What somebody with the state file open may do to it. LAST: turn the last event into `verified` as well."""
 

@@ -59,7 +59,7 @@ def test_a_task_stands_where_its_last_event_left_it(db: Database, word: Word) ->
 def test_every_event_has_a_record_with_what_was_decided(db: Database) -> None:
     put(db, Word.REJECTED, feedback="no route")
     put(db, Word.VERIFIED)
-    documents = [kept.document for kept in records(db)]
+    documents = [kept.document for kept in records(db, "kind = 'review'")]
     assert [one["identity"] for one in documents] == [f"review:{ROW.id}:{number}" for number in (1, 2, 3)]
     decisions = [one["reviewer_decision"] for one in documents]
     assert decisions == [ReviewerDecision.PENDING, ReviewerDecision.REJECTED, ReviewerDecision.ACCEPTED]
@@ -96,15 +96,16 @@ def test_rows_cannot_be_changed_removed_or_replaced(db: Database) -> None:
         db.conn.rollback()
 
 
+LAST = f"identity = 'review:{ROW.id}:2'"
 CHANGES = {
     "the event": "UPDATE review_events SET kind = 'verified' WHERE id = 2",
     "the event's data": "UPDATE review_events SET data = '{}' WHERE id = 2",
     "the description": "UPDATE review_tasks SET description = 'easy'",
     "the repositories": "UPDATE review_tasks SET repositories = '[]'",
-    "the record": "UPDATE ledger SET content = replace(content, 'rejected', 'verified') WHERE position = 2",
-    "the record's name": "UPDATE ledger SET record_id = 'x' WHERE position = 2",
-    "the record's head": "UPDATE ledger SET head = 'x' WHERE position = 2",
-    "the record's identity": "UPDATE ledger SET identity = 'review:x:2' WHERE position = 2",
+    "the record": f"UPDATE ledger SET content = replace(content, 'rejected', 'verified') WHERE {LAST}",
+    "the record's name": f"UPDATE ledger SET record_id = 'x' WHERE {LAST}",
+    "the record's head": f"UPDATE ledger SET head = 'x' WHERE {LAST}",
+    "the record's identity": f"UPDATE ledger SET identity = 'review:x:2' WHERE {LAST}",
     "the first record": "DELETE FROM ledger WHERE position = 1",
     "the first event": "DELETE FROM review_events WHERE id = 1",
     "all events": "DELETE FROM review_events",
