@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
-from agent_fox.system.processes import start_time
 
 if TYPE_CHECKING:
     import tempfile
+
+    from agent_fox.system import processes
 else:
+    processes = late_module("agent_fox.system.processes")
     tempfile = late_module("tempfile")
 
 _NAME = regex(r"agent-fox-[a-z]+-(?P<pid>\d+)-(?P<start>[0-9a-f]{12})-(?P<world>[0-9a-f]+)-.+")
@@ -33,7 +35,7 @@ def own_folder(kind: str) -> Iterator[Path]:
 def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
     """The same for whoever keeps it longer than a block: it goes with the object."""
     pid = os.getpid()
-    prefix = f"agent-fox-{kind}-{pid}-{_digest(start_time(pid))}-{_world()}-"
+    prefix = f"agent-fox-{kind}-{pid}-{_digest(processes.start_time(pid))}-{_world()}-"
     return tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
 
 
@@ -43,7 +45,7 @@ def sweep() -> None:
         named = _NAME.fullmatch(path.name)
         with suppress(OSError):
             is_ours = named is not None and named["world"] == _world() != UNKNOWN and path.lstat().st_uid == os.getuid()
-            if named and is_ours and _digest(start_time(int(named["pid"]))) != named["start"]:
+            if named and is_ours and _digest(processes.start_time(int(named["pid"]))) != named["start"]:
                 shutil.rmtree(path, ignore_errors=True)
 
 

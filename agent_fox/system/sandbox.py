@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system import seccomp
-from agent_fox.system.own_folders import own_folder, sweep
 from agent_fox.system.sandbox_view import View, made_up, mounts, namespaces
 
 if TYPE_CHECKING:
-    import tempfile
+    from agent_fox.system import own_folders
 else:
-    tempfile = late_module("tempfile")
+    own_folders = late_module("agent_fox.system.own_folders")
 
 REMEDY = "install it (Debian: apt install bubblewrap)"
 UNPROTECTED = "the command can read and change whatever the person who started it can"
@@ -87,8 +86,8 @@ def why_missing() -> str:
     """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command."""
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed: {REMEDY}"
-    sweep()
-    with own_folder("sandbox") as folder:
+    own_folders.sweep()
+    with own_folders.own_folder("sandbox") as folder:
         place = folder.resolve()
         return _why_failing(View(root=place, cwd=place, private=place, home=place))
 
