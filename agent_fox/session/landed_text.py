@@ -91,7 +91,7 @@ def _found(order: LaunchOrder, store: Store, workspace: Path, change: Change) ->
     text = read_regular(workspace / change.path, order.sizes.file + 1) or b""
     if b"\0" in text:
         return
-    found = [*_keys(change.path, text), *_conflicts(text)]
+    found = [*dict.fromkeys((*_keys(change.path, text), *_conflicts(text)))]
     if found and change.old.mode != ABSENT:
         before = frozenset(store.blob(change.old.id).splitlines())
         lines = text.splitlines()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from tests.session.world import make_order, never_told, sh, shell, write
@@ -25,43 +23,41 @@ def run(repo: Path, files: dict[str, str], script: str = "true", **settings: str
     return run_session(order, never_told, StopSignal())
 
 
-@pytest.mark.parametrize(
-    ("files", "place"),
-    [
-        ({".env": f"A=1\nGITHUB_TOKEN={GITHUB}\n"}, ".env:2"),
-        ({".env": "STRIPE_SECRET_KEY=9f86d081884c7d659a2feaa0c55ad015\n"}, ".env:1"),
-        ({"deploy/.env.production": "export DB_PASSWORD='x8Kq2mLp0Zr7Vt4W'\n"}, "deploy/.env.production:1"),
-        ({"src/client.py": f'x = 1\nTOKEN = "{GITHUB}"\n'}, "src/client.py:2"),
-        ({"server.pem": PEM}, "server.pem:1"),
-    ],
-)
-def test_a_key_refuses_the_work_and_its_place_is_told(repo: Path, files: dict[str, str], place: str) -> None:
-    end = run(repo, files)
+KEYS = {
+    ".env:2": {".env": f"A=1\nGITHUB_TOKEN={GITHUB}\n"},
+    "shop/.env:1": {"shop/.env": "STRIPE_SECRET_KEY=9f86d081884c7d659a2feaa0c55ad015\n"},
+    "deploy/.env.production:1": {"deploy/.env.production": "export DB_PASSWORD='x8Kq2mLp0Zr7Vt4W'\n"},
+    "src/client.py:2": {"src/client.py": f'x = 1\nTOKEN = "{GITHUB}"\n'},
+    "server.pem:1": {"server.pem": PEM},
+}
+
+
+def test_keys_refuse_the_work_and_their_places_are_told(repo: Path) -> None:
+    end = run(repo, {name: text for files in KEYS.values() for name, text in files.items()})
     assert end.kind is EndKind.REFUSED
-    assert place in end.reason
+    assert [place for place in KEYS if place not in end.reason] == []
     assert "ghp_" not in end.reason
     assert "x8Kq2" not in end.reason
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {".env.example": "GITHUB_TOKEN=ghp_yourtokenhere\nDB_PASSWORD=change-me-please-now\n"},
-        {".env": "PORT=8080\nSECRET_KEY=${SECRET_KEY}\nAPI_TOKEN=\nDB_PASSWORD=changeme\n"},
-        {"src/client.py": 'TOKEN = os.environ["GITHUB_TOKEN"]\n'},
-        {"docs/use.md": "export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"},
-        {"docs/aws.md": "AKIAIOSFODNN7EXAMPLE\n"},
-        {"readme.rst": "Title\n=======\n\nPart\n=======\n"},
-        {"src/merge.py": 'MARKS = ["<<<<<<< ", "=======", ">>>>>>> "]\n'},
-        {"docs/half.md": "<<<<<<< is how a conflict begins\n"},
-        {"blob.bin": "\x00<<<<<<< HEAD\n=======\n>>>>>>> x\n"},
-    ],
-)
-def test_what_only_looks_like_it_lands(repo: Path, files: dict[str, str]) -> None:
-    end = run(repo, files)
+LOOK_ALIKES = {
+    ".env.example": "GITHUB_TOKEN=ghp_yourtokenhere\nDB_PASSWORD=change-me-please-now\n",
+    ".env": "PORT=8080\nSECRET_KEY=${SECRET_KEY}\nAPI_TOKEN=\nDB_PASSWORD=changeme\n",
+    "src/client.py": 'TOKEN = os.environ["GITHUB_TOKEN"]\n',
+    "docs/use.md": "export GITHUB_TOKEN=ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n",
+    "docs/aws.md": "AKIAIOSFODNN7EXAMPLE\n",
+    "readme.rst": "Title\n=======\n\nPart\n=======\n",
+    "src/merge.py": 'MARKS = ["<<<<<<< ", "=======", ">>>>>>> "]\n',
+    "docs/half.md": "<<<<<<< is how a conflict begins\n",
+    "blob.bin": "\x00<<<<<<< HEAD\n=======\n>>>>>>> x\n",
+}
+
+
+def test_what_only_looks_like_it_lands(repo: Path) -> None:
+    end = run(repo, LOOK_ALIKES)
     assert end.kind is EndKind.ENDED, end.reason
     assert end.work is not None
-    assert not end.work.is_unchanged
+    assert sorted(sh(repo, "git", "diff", "--name-only", "HEAD", end.work.commit).splitlines()) == sorted(LOOK_ALIKES)
 
 
 def test_a_key_for_tests_lands_and_is_named(repo: Path) -> None:

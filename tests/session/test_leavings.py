@@ -15,11 +15,12 @@ from tests.session.world import make_order, never_told, sh, shell, write
 CACHES = "mkdir -p src/__pycache__ .pytest_cache/v; echo x > src/__pycache__/a.pyc; echo x > .pytest_cache/v/nodeids"
 
 
-@pytest.fixture(autouse=True)
-def without_gitignore(repo: Path) -> None:
-    """The repository of somebody who never wrote one."""
+@pytest.fixture
+def bare(repo: Path) -> Path:
+    """The repository of somebody who never wrote a .gitignore."""
     sh(repo, "git", "rm", "-q", ".gitignore")
     sh(repo, "git", "commit", "-qm", "no .gitignore")
+    return repo
 
 
 def run(repo: Path, script: str) -> SessionEnd:
@@ -32,21 +33,21 @@ def landed(repo: Path, end: SessionEnd) -> list[str]:
     return sh(repo, "git", "diff", "--name-only", "HEAD", end.work.commit).splitlines()
 
 
-def test_caches_are_left_out_and_counted(repo: Path) -> None:
-    end = run(repo, f"{CACHES}; echo x > new.txt")
-    assert landed(repo, end) == ["new.txt"]
+def test_caches_are_left_out_and_counted(bare: Path) -> None:
+    end = run(bare, f"{CACHES}; echo x > new.txt")
+    assert landed(bare, end) == ["new.txt"]
     assert "left out what tools leave: .pytest_cache/ (1 file), src/__pycache__/ (1 file)" in end.notes
 
 
-def test_a_session_that_left_nothing_but_caches_changed_nothing(repo: Path) -> None:
-    end = run(repo, CACHES)
+def test_a_session_that_left_nothing_but_caches_changed_nothing(bare: Path) -> None:
+    end = run(bare, CACHES)
     assert end.work is not None
     assert end.work.is_unchanged
 
 
-def test_what_builds_make_is_left_out_by_name_and_it_is_said_how_it_would_land(repo: Path) -> None:
-    end = run(repo, "mkdir -p dist build/a; echo x > dist/app.js; echo x > build/a/b.o; echo x > new.txt")
-    assert landed(repo, end) == ["new.txt"]
+def test_what_builds_make_is_left_out_by_name_and_it_is_said_how_it_would_land(bare: Path) -> None:
+    end = run(bare, "mkdir -p dist build/a; echo x > dist/app.js; echo x > build/a/b.o; echo x > new.txt")
+    assert landed(bare, end) == ["new.txt"]
     (note,) = [note for note in end.notes if "build/" in note]
     assert note == (
         "left out as made by a build: build/ (1 file), dist/ (1 file); "
@@ -54,41 +55,41 @@ def test_what_builds_make_is_left_out_by_name_and_it_is_said_how_it_would_land(r
     )
 
 
-def test_new_files_land_in_a_folder_that_git_tracks_already(repo: Path) -> None:
-    write(repo, {"build/deploy.sh": "old\n", "tools/build/keep.txt": "x\n"})
-    sh(repo, "git", "add", "-Af")
-    sh(repo, "git", "commit", "-qm", "build scripts")
-    end = run(repo, "echo x > build/deploy.sh; echo x > build/more.sh; mkdir -p other/build; echo x > other/build/a")
-    assert landed(repo, end) == ["build/deploy.sh", "build/more.sh"]
+def test_new_files_land_in_a_folder_that_git_tracks_already(bare: Path) -> None:
+    write(bare, {"build/deploy.sh": "old\n", "tools/build/keep.txt": "x\n"})
+    sh(bare, "git", "add", "-Af")
+    sh(bare, "git", "commit", "-qm", "build scripts")
+    end = run(bare, "echo x > build/deploy.sh; echo x > build/more.sh; mkdir -p other/build; echo x > other/build/a")
+    assert landed(bare, end) == ["build/deploy.sh", "build/more.sh"]
     assert any("other/build/ (1 file)" in note for note in end.notes)
 
 
-def test_a_person_can_say_that_it_is_work(repo: Path) -> None:
-    write(repo, {".gitignore": "!dist/\n"})
-    sh(repo, "git", "add", "-A")
-    sh(repo, "git", "commit", "-qm", "dist is source here")
-    assert landed(repo, run(repo, "mkdir dist; echo x > dist/app.js")) == ["dist/app.js"]
+def test_a_person_can_say_that_it_is_work(bare: Path) -> None:
+    write(bare, {".gitignore": "!dist/\n"})
+    sh(bare, "git", "add", "-A")
+    sh(bare, "git", "commit", "-qm", "dist is source here")
+    assert landed(bare, run(bare, "mkdir dist; echo x > dist/app.js")) == ["dist/app.js"]
 
 
-def test_a_file_that_is_tracked_lands_whatever_its_name(repo: Path) -> None:
-    write(repo, {"kept.log": "old\n"})
-    sh(repo, "git", "add", "-Af")
-    sh(repo, "git", "commit", "-qm", "a log that is kept")
-    end = run(repo, "echo new > kept.log; echo x > debug.log")
-    assert landed(repo, end) == ["kept.log"]
+def test_a_file_that_is_tracked_lands_whatever_its_name(bare: Path) -> None:
+    write(bare, {"kept.log": "old\n"})
+    sh(bare, "git", "add", "-Af")
+    sh(bare, "git", "commit", "-qm", "a log that is kept")
+    end = run(bare, "echo new > kept.log; echo x > debug.log")
+    assert landed(bare, end) == ["kept.log"]
 
 
-def test_a_large_dependency_folder_is_no_reason_to_refuse_the_work(repo: Path) -> None:
+def test_a_large_dependency_folder_is_no_reason_to_refuse_the_work(bare: Path) -> None:
     script = "mkdir -p node_modules/a/.git; head -c 40000000 /dev/zero > node_modules/a/big; echo x > new.txt"
-    assert landed(repo, run(repo, script)) == ["new.txt"]
+    assert landed(bare, run(bare, script)) == ["new.txt"]
 
 
-def test_git_agrees_with_what_was_left_out(repo: Path) -> None:
+def test_git_agrees_with_what_was_left_out(bare: Path) -> None:
     """The paths that are left out are literal: a folder whose name has git's own signs is found, and nothing else."""
-    end = run(repo, "mkdir -p 'a[b]/build' ab/src; echo x > 'a[b]/build/x'; echo x > ab/src/y")
-    assert landed(repo, end) == ["ab/src/y"]
+    end = run(bare, "mkdir -p 'a[b]/build' ab/src; echo x > 'a[b]/build/x'; echo x > ab/src/y")
+    assert landed(bare, end) == ["ab/src/y"]
     assert end.work is not None
-    assert git.show(repo, end.work.commit, "ab/src/y") == b"x\n"
+    assert git.show(bare, end.work.commit, "ab/src/y") == b"x\n"
 
 
 @pytest.mark.parametrize(
