@@ -1,4 +1,4 @@
-"""The README's run with a real agent, again: what it printed is what is printed. The model is scripted, as it says."""
+"""The run with a real agent in docs/agents.md, again: what it printed is what is printed. The model is scripted."""
 
 from __future__ import annotations
 
@@ -33,15 +33,17 @@ def masked(text: str) -> list[str]:
 
 
 def transcripts() -> Iterator[tuple[list[str], list[str]]]:
-    """(words of the command, lines it printed) of the README's block."""
-    block = (ROOT / "README.md").read_text(encoding="utf-8").split("```text\n$ agent-fox run")[1].split("```")[0]
+    """(words of the command, lines it printed) of the page's block."""
+    block = (
+        (ROOT / "docs" / "agents.md").read_text(encoding="utf-8").split("```text\n$ agent-fox run")[1].split("```")[0]
+    )
     for part in f"$ agent-fox run{block}".split("$ agent-fox ")[1:]:
         command, _, printed = part.partition("\n")
         yield command.split(), [line for line in masked(printed) if line != "..."]
 
 
 @pytest.mark.landing
-def test_the_run_with_a_real_agent_goes_as_the_readme_shows(tmp_path: Path) -> None:
+def test_the_run_with_a_real_agent_goes_as_the_page_shows(tmp_path: Path) -> None:
     claude = program("claude")
     if claude is None:
         pytest.skip("claude is not there; see `make test-agents`")
