@@ -35,7 +35,7 @@ _AT_THE_END = regex(
 )
 _SENTENCE_ENDS = frozenset(".!?;—–")
 _MENTIONS = regex(
-    r"(?:\b(?:as|in|by|of|to|see|per|with|from|under|than|and|or|for|via)|\bREQ-[\d.E]+[\]`*_)]*[,–—-]?)\s*$",
+    r"(?:\b(?:as|in|by|of|to|see|per|with|from|under|than|and|or|for|via)|\bREQ-[\d.E]+[\]`*_)]*\s*[,–—-]?)\s*$",
     re.IGNORECASE,
 )
 """`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
