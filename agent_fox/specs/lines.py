@@ -17,6 +17,8 @@ _WORD = regex(r"\S")
 _NEW_BLOCK = regex(r"\n[ \t]*(?:\n|$|[-*+][ \t]|\d{1,9}[.)][ \t]|#{1,6}[ \t]|```|~~~)")
 _TICKS = regex(r"`+")
 _OWN_LINE = ("|", "- ", "* ", "+ ")
+_MARKS = tuple("-*+0123456789")
+_STATES = ("", " ", "x", "X", "~", "/", "-")
 _HEADING = regex(r" {0,3}(#{1,6})(?:[ ]+(.*))?$")
 
 
@@ -67,6 +69,15 @@ def with_sections(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
             titles[heading.level] = heading.title.lower()
             section = " / ".join(titles.values())
         yield section, line
+
+
+def beside_box(text: str) -> str | None:
+    """What stands behind the box of a list item; None where there is none: `[x](y)` is a link."""
+    item = text.lstrip()
+    bare = item.lstrip("-*+0123456789.) ") if item[:1] in _MARKS else ""
+    end = bare.find("]") + 1
+    is_box = bare[:1] == "[" and bare[1 : end - 1] in _STATES and 2 <= end <= 3 and bare[end : end + 1] != "("
+    return bare[end:].lstrip("* ") if is_box else None
 
 
 def plain(text: str) -> str:

@@ -18,7 +18,8 @@ from agent_fox.specs.dialects import Collection, Dialect
 from agent_fox.specs.files import error, place_of, warning
 from agent_fox.specs.places import SPEC_FILES, SpecsMissing
 from agent_fox.specs.plain.dialect import PlainDialect
-from agent_fox.specs.soundness import soundly_named, unsound, without_groups
+from agent_fox.specs.soundness import soundly_named, unsound
+from agent_fox.specs.unread import unread
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency, Problem, Spec
@@ -93,7 +94,7 @@ def read_specs(
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
     named, odd = soundly_named(found.specs)
     specs, doubled = _with_names_of_their_own(named)
-    unsure = (*unsound(specs, found.problems), *without_groups(specs, root))
+    unsure = (*unsound(specs, found.problems), *unread(specs, found.problems, root))
     return specs, (*found.problems, *odd, *doubled, *unsure)
 
 

@@ -29,9 +29,14 @@ _ITEM = regex(
     re.VERBOSE,
 )
 _AT_THE_END = regex(
-    rf"""(?:^|[.!?;,:)\]}}*_`"'»”—–-])\s*
-    (?P<open>[\[`*_(]{{1,6}})(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})[\]`*_)]{{1,6}}\s*[.;,]?\s*$""",
+    rf"""(?P<sign>^|[.!?;,:)\]}}*_`"'»”—–-])?\s*
+    (?P<open>[\[`*_(]{{0,6}})(?<![\w-])(?:(?P<prefix>{_N})-)?REQ-(?P<tail>{_TAIL})[\]`*_)]{{0,6}}\s*[.;,]?\s*$""",
     re.VERBOSE,
+)
+_SENTENCE_ENDS = frozenset(".!?;—–")
+_MENTIONS = regex(
+    r"(?:\b(?:as|in|by|of|to|see|per|with|from|under|than|and|or|for|via)|\bREQ-[\d.E]+[\]`*_)]*\s*[,–—-]?)\s*$",
+    re.IGNORECASE,
 )
 """`THE lock SHALL close. `02-REQ-1.1``; not `THE lock SHALL do as in `02-REQ-1.1``, which only mentions it."""
 _ELSEWHERE = regex(
@@ -95,19 +100,25 @@ def declared(line: Line) -> Declared | None:
 
 @dataclass(slots=True)
 class Closing:
-    """The id that an item ends with: `text` is what stands before it."""
+    """The id that an item ends with: `text` is what stands before it. It `is_sure` where it is marked as one, behind a
+    whole sentence: another may be a mention, and declares what no other line does."""
 
     tail: str
     prefix: str
     text: str
+    is_sure: bool = True
 
 
 def closing_id(text: str) -> Closing | None:
-    """The id that a text declares at its end, marked as an id, behind a whole sentence; None where it has none."""
+    """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
     found = _AT_THE_END.search(text) if "REQ-" in text else None
     if found is None:
         return None
-    return Closing(found["tail"].upper(), found["prefix"] or "", text[: found.start("open")].rstrip(" —–-"))
+    said, sign = text[: found.start("open")].rstrip(), found["sign"] or ""
+    if not (found["open"] or (sign and sign in _SENTENCE_ENDS)) or _MENTIONS.search(said):
+        return None
+    is_sure = found["sign"] is not None and bool(found["open"])
+    return Closing(found["tail"].upper(), found["prefix"] or "", said.rstrip(" —–-"), is_sure)
 
 
 def own_prefix(lines: Iterable[Line], number: str) -> str:
@@ -121,6 +132,17 @@ def own_prefix(lines: Iterable[Line], number: str) -> str:
             seen[found.prefix] += 1
     same = [prefix for prefix in seen if number and int(prefix) == int(number)]
     return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
+
+
+def surely_declared(lines: Iterable[Line]) -> frozenset[str]:
+    """What follows `REQ-` in all ids that a line of the file begins with, or surely ends with."""
+    found: set[str] = set()
+    for line in lines:
+        if "REQ-" in line.text and not line.is_code:
+            begins = requirement_title(line.heading.title) if line.heading else declared(line)
+            ends = closing_id(line.text) if begins is None else None
+            found |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
+    return frozenset(found)
 
 
 def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:

@@ -45,15 +45,15 @@ class Contents:
 class _Reading:
     """Goes through the lines of a block. Knows only where it stands: under which label, in which item."""
 
-    def __init__(self, block: Block, prefix: str) -> None:
-        self.block, self.prefix = block, prefix
+    def __init__(self, block: Block, prefix: str, sure: frozenset[str]) -> None:
+        self.block, self.prefix, self.sure = block, prefix, sure
         self.contents = Contents()
         self.section = _CRITERIA
         self.is_labelled = False
         self.section_level = 0
         self.item: Item | None = None
         self.seen: set[str] = set()
-        self.is_counted = bool(block.tail) or any(map(self._closed_by, block.lines))
+        self.is_counted = bool(block.tail) or any(self._closed_by(line) or self._declared(line) for line in block.lines)
 
     def read(self) -> Contents:
         for line in self.block.lines:
@@ -77,7 +77,9 @@ class _Reading:
 
     def _closed_by(self, line: Line) -> Closing | None:
         found = closing_id(line.text) if not line.is_code else None
-        return found if found is not None and self._is_own(found) else None
+        if found is None or not self._is_own(found) or not (found.is_sure or found.tail not in self.sure):
+            return None
+        return found
 
     def _line(self, line: Line) -> None:
         found = self._declared(line)
@@ -138,9 +140,9 @@ class _Reading:
             self.contents.intro.append(line)
 
 
-def contents_of(block: Block, prefix: str) -> Contents:
-    """Read a block. Items of other specs, and ids in prose, are text."""
-    return _Reading(block, prefix).read()
+def contents_of(block: Block, prefix: str, sure: frozenset[str]) -> Contents:
+    """Read a block. Items of other specs, and ids in prose, are text; `sure` are the ids that the file declares."""
+    return _Reading(block, prefix, sure).read()
 
 
 def is_edge(tail: str) -> bool:

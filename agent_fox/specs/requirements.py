@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from itertools import count
+from itertools import accumulate, count, islice
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
@@ -13,7 +13,7 @@ from agent_fox.core.spec import BareCriteria, Criterion, Problem, Requirement, w
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import error, warning
 from agent_fox.specs.lines import joined
-from agent_fox.specs.requirement_blocks import Block, blocks_of, own_prefix
+from agent_fox.specs.requirement_blocks import Block, blocks_of, own_prefix, surely_declared
 from agent_fox.specs.requirement_items import Contents, Item, contents_of
 
 if TYPE_CHECKING:
@@ -104,6 +104,21 @@ class _Collection:
                 self._add_named(item)
         if own is not None:
             self._add_bare(own, contents)
+        elif any(item.tail for item in contents.items):
+            for parent, items in self._by_parent(contents.items):
+                self._add_unnamed(parent, Contents(items=items))
+                self._add_bare(parent, Contents(items=items))
+
+    def _by_parent(self, items: list[Item]) -> Iterator[tuple[_Draft, list[Item]]]:
+        """The items below a heading without an id, by the requirement that the last id above them (else the first
+        below them) belongs to."""
+        first = next(item.tail for item in items if item.tail)
+        tails = accumulate((item.tail for item in items), lambda last, tail: tail or last, initial=first)
+        heads = [
+            self._parent(tail) if "." in tail else self._requirement(tail, "", 0, "") for tail in islice(tails, 1, None)
+        ]
+        for draft in {head.id: head for head in heads}.values():
+            yield draft, [item for item, head in zip(items, heads, strict=True) if head is draft]
 
     def _add_bare(self, own: _Draft, contents: Contents) -> None:
         """Items without an id beside others that have one: details, or required under the next numbers."""
@@ -179,7 +194,8 @@ def read_requirements(markdown: Markdown, number: str, bare: BareCriteria = Bare
     what becomes of criteria without an id beside others that have one."""
     prefix = own_prefix(markdown.lines, number)
     collection = _Collection(markdown, prefix, bare)
-    blocks = [(block, contents_of(block, prefix)) for block in blocks_of(markdown.lines, prefix)]
+    sure = surely_declared(markdown.lines)
+    blocks = [(block, contents_of(block, prefix, sure)) for block in blocks_of(markdown.lines, prefix)]
     _correct_numbers(blocks)
     for block, contents in blocks:
         collection.add_block(block, contents)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import Problem, Severity, Spec
-from agent_fox.specs.files import TextFile, error, read_text_file
-from agent_fox.specs.lines import scan
+from agent_fox.specs.files import error
 
 _LONGEST_NAME = 160
 """Bytes: log files are called by node ids, and a file's name ends at 255."""
 _GREATEST_NUMBER = 999_999_999
-_TASKS = "tasks.md"
-_BOX = regex(r"\s*(?:[-*+]|\d{1,4}[.)])\s+\[[ xX~/-]?\](?!\()")
 # A colon divides the parts of a node's id; the others are read as lines of a commit message, or steer a terminal.
 _NOT_IN_A_NAME = regex("[:/\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
@@ -39,25 +35,6 @@ def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem
     is_told = {one.spec for one in known if one.severity is Severity.ERROR and " twice" in one.what}
     for spec in specs:
         yield from _unsound(spec, spec.name in is_told)
-
-
-def without_groups(specs: Iterable[Spec], root: Path) -> Iterator[Problem]:
-    """Specs that hold boxes and no group: what is ticked there would never be built, and nobody would miss it."""
-    for spec in specs:
-        if not spec.groups and spec.is_planned:
-            where = spec.documents.get(_TASKS, spec.path)
-            read = read_text_file(root / where, root) if where.endswith(".md") else None
-            boxes = _boxes(read, frozenset(spec.places.values())) if isinstance(read, TextFile) else []
-            if boxes:
-                count = "a box" if len(boxes) == 1 else f"{len(boxes)} boxes"
-                what = f"{count}, and no task group among them: nothing of it would be built. Write `- [ ] 1. Title`"
-                yield replace(error(f"{where}:{boxes[0]}", what), spec=spec.name)
-
-
-def _boxes(file: TextFile, taken: Container[str]) -> list[int]:
-    """Lines of list items with a box, but for those that are requirements."""
-    lines = (line for line in scan(file.text).lines if not line.is_code and _BOX.match(line.text))
-    return [line.number for line in lines if f"{file.where}:{line.number}" not in taken]
 
 
 def _unsound(spec: Spec, doubles_are_told: bool) -> Iterator[Problem]:

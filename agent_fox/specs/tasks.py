@@ -11,6 +11,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.spec import Group, Problem, Subtask, TaskState
 from agent_fox.core.values import dataclass
 from agent_fox.specs.files import warning
+from agent_fox.specs.lines import beside_box
 from agent_fox.specs.task_groups import Bullet, GroupDraft, TaskDraft, groups_of, known_as, numbers_apart, state_of
 from agent_fox.specs.test_writers import mark_test_writers
 
@@ -49,9 +50,24 @@ def read_tasks(markdown: Markdown, index: PartIndex, raw: str = "") -> ReadTasks
     reading = _Reading(markdown, index, _MINUS_IS_SKIPPED.search(raw) is not None)
     return ReadTasks(
         mark_test_writers(tuple(reading.group(draft) for draft in drafts)),
-        (*twice, *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)), *reading.problems),
+        (
+            *twice,
+            *left_out(markdown, ((draft.line, str(draft.number)) for draft in aside)),
+            *_without_number(markdown, drafts),
+            *reading.problems,
+        ),
         {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])},
     )
+
+
+def _without_number(markdown: Markdown, drafts: Iterable[GroupDraft]) -> Iterator[Problem]:
+    """Boxes beside those of groups, which is where groups stand, that begin none."""
+    for draft in drafts:
+        begun = {draft.line, *(task.bullets[0].lines[0].number for task in draft.subtasks)}
+        for line in draft.lines if draft.level == 0 else ():
+            if not (line.indent or line.is_code or line.number in begun) and beside_box(line.text) is not None:
+                what = f"this task has no number: read as part of group {draft.number}. Number it, or indent it"
+                yield warning(markdown.at(line.number), what)
 
 
 def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:

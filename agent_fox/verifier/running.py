@@ -222,9 +222,10 @@ def _wrapped(order: CommandOrder, environment: Mapping[str, str], mode: SandboxM
     tools = toolchains.folders(order.argv[0], order.cwd, environment)
     readable = (*order.readable, *(folder for folder in tools if not folder.is_relative_to(order.root)))
     home = order.private / "home"
+    in_memory = () if order.own_caches else (home, order.private / "tmp")  # bounded, as /tmp is
     view = View(
         order.root, order.cwd, order.private, home, order.writable, readable, order.network, order.own_caches,
-        kept=order.kept, emptied=order.emptied, stand_in=order.stand_in,
+        kept=order.kept, emptied=(*order.emptied, *in_memory), stand_in=order.stand_in,
     )  # fmt: skip
     with sandbox.enclosed(order.argv, view) as wrapped:
         yield wrapped

@@ -260,3 +260,50 @@ def test_criteria_without_ids_get_the_next_numbers_where_that_is_asked_for() -> 
     (own,) = found.requirements
     assert [part.id for part in own.parts] == ["07-REQ-1.1", "07-REQ-1.2", "07-REQ-1.3", "07-REQ-1.4", "07-REQ-1.E1"]
     assert (own.details, sorted(found.implied)) == ((), ["07-REQ-1.3", "07-REQ-1.4"])
+
+
+ENDS = """### 02-REQ-1: A
+- **02-REQ-1.1**: THE part SHALL open.
+1. THE part SHALL close `02-REQ-1.2`
+2. THE part SHALL shine — 02-REQ-1.3
+3. THE part SHALL do as in `02-REQ-1.4`
+4. THE part SHALL repeat `02-REQ-1.1`
+5. THE part SHALL meet 02-REQ-1.1 — 02-REQ-1.9
+"""
+
+
+def test_an_id_at_the_end_counts_without_a_full_stop_unless_it_is_a_mention() -> None:
+    (own,) = read_requirements(markdown(ENDS), "02").requirements
+    assert [part.id for part in own.criteria] == ["02-REQ-1.1", "02-REQ-1.2", "02-REQ-1.3"]
+    assert [detail.split()[3] for detail in own.details] == ["do", "repeat", "meet"]
+
+
+BELOW_NO_ID = """## Opening
+**Requirements:**
+- **02-REQ-1.1** THE part SHALL open.
+- **02-REQ-2.1** THE part SHALL close.
+
+**Acceptance Criteria:**
+1. WHEN asked THEN it opens.
+
+**Edge Cases:**
+1. IF stuck, THEN THE part SHALL say so.
+
+## Shining
+**Acceptance Criteria:**
+1. WHEN dark THEN it shines.
+
+**Requirements:**
+* 02-REQ-3.1: THE part SHALL shine.
+"""
+
+
+def test_criteria_without_an_id_below_a_heading_without_one_belong_to_the_id_nearest_above_them() -> None:
+    read = read_requirements(markdown(BELOW_NO_ID), "02")
+    assert [(one.id, [part.id for part in one.parts], one.details) for one in read.requirements] == [
+        ("02-REQ-1", ["02-REQ-1.1"], ()),
+        ("02-REQ-2", ["02-REQ-2.1", "02-REQ-2.E1"], ("WHEN asked THEN it opens.",)),
+        ("02-REQ-3", ["02-REQ-3.1"], ("WHEN dark THEN it shines.",)),
+    ]
+    required = read_requirements(markdown(BELOW_NO_ID), "02", BareCriteria.REQUIRED)
+    assert [part.id for one in required.requirements for part in one.parts][1:3] == ["02-REQ-2.1", "02-REQ-2.2"]

@@ -44,6 +44,18 @@ def test_go_builds_into_the_cache_that_stays_and_its_tests_cannot_write_there(tm
     assert (size_of(caches / "go/go-build"), list(caches.rglob("poison"))) == (built, [])
 
 
+@pytest.mark.skipif(shutil.which("go") is None, reason="go is not on this machine")
+def test_tests_of_go_are_built_into_the_cache_before_they_run_and_are_not_run_for_that(tmp_path: Path) -> None:
+    root, caches = tmp_path / "project", tmp_path / "caches"
+    files = {"go.mod": "module a\n\ngo 1.19\n", "a.go": "package a\n\nfunc One() int { return 1 }\n"}
+    committed(root, files | {"a_test.go": GO_TEST.replace("!= 1", "!= 2")})
+    tools = verifier(root, "go", caches=caches)
+    assert tools.run(Request(Tool.COMPILE)).status is Status.PASSED
+    assert list(caches.rglob("poison")) == []
+    (root / "a_test.go").write_text(GO_TEST.replace("One()", "One(1)"))
+    assert [found.file for found in tools.run(Request(Tool.COMPILE)).failures] == ["a_test.go"]
+
+
 def test_a_command_that_runs_tests_gets_a_copy_of_what_is_there(tmp_path: Path) -> None:
     profile, caches = load_profile("go"), tmp_path / "caches"
     kept = cache_of(caches, profile, None)

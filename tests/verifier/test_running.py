@@ -13,7 +13,7 @@ import pytest
 from agent_fox.system.sandbox import SandboxMode
 from agent_fox.verifier.running import CommandEnd, OutsideWorkspace, Slots, environment_of, run_command
 from agent_fox.verifier.running_limits import Limits
-from tests.verifier.commands_at_work import PYTHON, Workspace, both_ways, workspace
+from tests.verifier.commands_at_work import PYTHON, Workspace, both_ways, needs_sandbox, workspace
 
 __all__ = ["workspace"]
 OFF = SandboxMode.OFF
@@ -61,8 +61,14 @@ def test_the_environment_is_made_from_nothing(
 def test_home_and_temporary_folder_are_its_own(workspace: Workspace, mode: SandboxMode) -> None:
     order = workspace.order("sh", "-c", "echo kept > ~/mine && mktemp >/dev/null && echo fine")
     assert workspace.run(order, mode)[1] == "fine\n"
-    assert (order.private / "home/mine").read_text() == "kept\n"
-    assert len(list((order.private / "tmp").iterdir())) == 1
+    left = [*(order.private / "home").glob("mine"), *(order.private / "tmp").iterdir()]
+    assert len(left) == (2 if mode is OFF else 0)
+
+
+@needs_sandbox
+def test_in_the_sandbox_home_and_temporary_folder_are_as_small_as_tmp(workspace: Workspace) -> None:
+    order = workspace.order("sh", "-c", "df -Pk ~ $TMPDIR /tmp | tail -n +2 | awk '{print $2}'")
+    assert workspace.run(order, SandboxMode.REQUIRE)[1].split() == ["1048576"] * 3
 
 
 @pytest.mark.parametrize("argv", [("no-such-tool",), ("./not-executable",), ("./folder",), (), ("echo", "a\0b"), ("",)])

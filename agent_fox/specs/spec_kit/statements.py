@@ -107,7 +107,7 @@ class _Reading:
         owns = [(item, self._declared(item, place)) for item in items]
         declaring = [(item, own) for item, own in owns if own is not None and own.text]
         unnamed = [item for item, own in owns if (own is None or not own.text) and item.is_listed]
-        is_mixed = place.kind is Kind.REQUIREMENTS and place.heading is None
+        is_mixed = place.kind in (Kind.REQUIREMENTS, Kind.SUCCESS) and place.heading is None
         bare = [item for item in unnamed if not item.is_row] if is_mixed else []
         ends = [item.line for item, _ in declaring[1:]] + [sys.maxsize]
         for (item, own), end in zip(declaring, ends, strict=False):

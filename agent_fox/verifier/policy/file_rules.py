@@ -51,6 +51,13 @@ _FORGED = (
         r"(?:Number|Integer|Long|Double|Float|String|Object|Comparable)\s*;"
     ),
     regex(r"def __(?:eq|contains|bool|instancecheck)__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return True\b", re.DOTALL),
+    regex(
+        r"def __eq__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?"
+        r"return\s+(?:(?P<same>\w+)\s*(?:==|is)\s*(?P=same)|\w+\s+is\s+not\s+None|not\s+(?:None|False|0)|[1-9]\d*)"
+        r"[ \t]*(?:#.*)?(?:\n|\Z)",
+        re.DOTALL,
+    ),
+    regex(r"def __ne__\([^)]*\)[^:]*:\s*(?:\"{3}.*?\"{3}\s*)?return False\b", re.DOTALL),
     regex(r"boolean equals\s*\([^)]*\)\s*\{\s*return true\s*;"),
     regex(r"fn eq\s*\([^)]*\)\s*->\s*bool\s*\{\s*true\s*\}"),
     regex(r"\bequals\s*\([^)]*\)\s*\{\s*return true\s*;?\s*\}"),

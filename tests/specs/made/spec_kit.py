@@ -200,7 +200,7 @@ def _tasks_file(truth: Truth, phases: list[_Phase], spelling: Spelling) -> Itera
         heading(2, "Dependencies & Execution Order", spelling),
         "",
         "- Setup (Phase 1): none",
-        "- [ ] T098 no",
+        *(("- [ ] T098 no",) if any(phase.lines for phase in phases) else ()),
         "",
     )
     yield from (heading(2, "Parallel Example", spelling), "", "```bash", *samples, "```", "")

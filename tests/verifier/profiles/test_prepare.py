@@ -87,7 +87,7 @@ def shown(root: Path, profile: str, tool: Tool, module: str | None = None, selec
             projects.UNITTEST, "python", "run_selected_test", None, "test_calc.CalcTest.test_adds",
             f"{UNITTEST} -v test_calc.CalcTest.test_adds",
         ),
-        (projects.GO, "go", "run_compile", None, None, "go build -o /dev/null ./..."),
+        (projects.GO, "go", "run_compile", None, None, "go test -exec=true -run=^$ ./..."),
         (projects.GO, "go", "run_unit_tests", None, None, "go test -json -count=1 ./..."),
         (
             projects.GO, "go", "run_selected_test", None, "calc::TestAdds/one two",
