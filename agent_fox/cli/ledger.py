@@ -337,7 +337,7 @@ def write_lines(file: Path, lines: Iterator[str]) -> int:
 @json_option
 def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
     """Make all history, the plan and everything that is shown anew from the records alone, into FILE, or beside the
-    state as `state.rebuilt.db`.
+    state as `state.db.rebuilt`.
 
     The present state is only read. A chain with a record that is missing or changed makes no state (exit 2). With
     --install the new file takes the place of the state, and the present one is kept as `state.db.1` (or the next free

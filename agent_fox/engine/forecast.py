@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Step, evolve
 from agent_fox.core.values import dataclass
 from agent_fox.engine.changes import docket_over
@@ -23,9 +24,15 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
+    from agent_fox.engine import from_settings, heads
     from agent_fox.engine.board import Board
     from agent_fox.engine.workplace import RunOptions, Workplace
+    from agent_fox.evidence import witness
     from agent_fox.store.plan import PlannedNode
+else:
+    from_settings = late_module("agent_fox.engine.from_settings")
+    heads = late_module("agent_fox.engine.heads")
+    witness = late_module("agent_fox.evidence.witness")
 
 _SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
 
@@ -75,6 +82,8 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
     """Raises what `Engine.run` raises before it starts."""
     _, scope = workplace.check(options)
     with copy_of(workplace.root / STATE) as db:
+        if heads.is_begun(workplace.root / STATE):
+            refuse_unbelieved(db, witness.path_of(workplace.environ, workplace.root))
         with transaction(db):
             db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over
             changes = sync_plan(docket_over(db), scope, redo=options.redo)
@@ -82,6 +91,13 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
         kinds = dict.fromkeys(planned.node.archetype.value for planned in order)
         estimates = {kind: estimate(db, workplace.settings, kind) for kind in kinds}
     return Forecast(changes, tuple(_step(planned, estimates) for planned in order), estimates)
+
+
+def refuse_unbelieved(db: Database, path: Path) -> None:
+    """Raises RunStuck."""
+    why = witness.why_unbelieved(db, path)
+    if why:
+        raise from_settings.RunStuck(why)
 
 
 @contextmanager

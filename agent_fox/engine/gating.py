@@ -41,6 +41,7 @@ from agent_fox.review.close_out_report import (
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.places import USUAL_PLACES
+from agent_fox.store import journal
 from agent_fox.store.plan import node_by_id, nodes_of_spec
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
@@ -209,7 +210,7 @@ def _rewritten(asked: Asked, db: Database | None) -> tuple[Finding, ...]:
     """A ledger that is not the one whose head was noted outside of it can show nothing; nor can one that is gone."""
     if db is None:
         return _gone(asked)
-    why = witness.trouble(db, witness.path_of(asked.environ, asked.root))
+    why = witness.trouble(db, witness.path_of(asked.environ, asked.root)) or journal.why_others(db)
     return (trouble(f"the ledger cannot be believed: {why}"),) if why else ()
 
 
