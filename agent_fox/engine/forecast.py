@@ -17,21 +17,20 @@ from agent_fox.engine.changes import docket_over
 from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.planning import sync_plan
 from agent_fox.store.light import light_database
-from agent_fox.store.state import migrate, read_state, transaction
+from agent_fox.store.state import is_begun, migrate, read_state, transaction
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
-    from agent_fox.engine import from_settings, heads
+    from agent_fox.engine import from_settings
     from agent_fox.engine.board import Board
     from agent_fox.engine.workplace import RunOptions, Workplace
     from agent_fox.evidence import witness
     from agent_fox.store.plan import PlannedNode
 else:
     from_settings = late_module("agent_fox.engine.from_settings")
-    heads = late_module("agent_fox.engine.heads")
     witness = late_module("agent_fox.evidence.witness")
 
 _SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
@@ -82,7 +81,7 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
     """Raises what `Engine.run` raises before it starts."""
     _, scope = workplace.check(options)
     with copy_of(workplace.root / STATE) as db:
-        if heads.is_begun(workplace.root / STATE):
+        if is_begun(workplace.root / STATE):
             refuse_unbelieved(db, witness.path_of(workplace.environ, workplace.root))
         with transaction(db):
             db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over

@@ -114,6 +114,16 @@ def test_a_plan_from_which_rows_were_deleted_is_the_ground_of_nothing(tmp_path: 
     assert (shown["is_proven_now"], shown["disbelieved"]) == (True, "")
 
 
+def test_a_trigger_that_changes_what_the_engine_writes_stops_the_run(here: tuple[Path, dict[str, str]]) -> None:
+    root, environ = here
+    with closing(sqlite3.connect(state_of(root))) as db:
+        db.execute("CREATE TRIGGER kind AFTER INSERT ON sessions BEGIN UPDATE plan_specs SET title = 'other'; END")
+    done = told(root, "run", environ=environ)
+    assert (done.returncode, "triggers of the state file are not ours (kind)" in done.stderr) == (4, True), done
+    assert told(root, "ledger", "rebuild", "--install", environ=environ).returncode == 0
+    assert told(root, "run", environ=environ).returncode == 0
+
+
 def past_the_engine(root: Path, statement: str) -> None:
     """What a program with the whole file may do, which leaves the guards as they were."""
     with closing(sqlite3.connect(state_of(root))) as db:
