@@ -170,15 +170,11 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
-        accepted = [
-            f"record {kept.link.position}: {kept.document['limitation']}"
-            for kept in ledger.records(db, "kind = 'loss'")
-        ]
         checked = verifying.verify(
             db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness, root=root
         )
     checked.findings.unchecked.extend(doubts.unchecked)
-    checked.findings.remarks.extend((*accepted, *_gone_before(root)))
+    checked.findings.remarks.extend(_gone_before(root))
     _tell(checked_document(checked), checked_lines(checked), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 

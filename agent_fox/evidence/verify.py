@@ -82,6 +82,8 @@ class Checked:
         if record is not None:
             self.findings.add(*self._twice(position, record), *self._foreign(position, record.repository))
             self.findings.add(*self.fold.add(position, record))
+        if record is not None and record.kind is Kind.LOSS:
+            self.findings.remarks.append(f"record {position}: {record.limitation}")
         if record is not None and record.kind is Kind.ROWS:
             self.findings.add(*self.rows.add(position, record))
         if head in wanted:

@@ -72,6 +72,10 @@ def test_a_state_that_lost_its_log_stops_the_run_until_a_person_accepts_the_loss
     verified = told(root, "ledger", "verify", environ=environ)
     assert verified.returncode == 0, verified
     assert "the disk was full" in verified.stdout
+    assert told(root, "ledger", "export", "out.jsonl", "--unsigned", environ=environ).returncode == 0
+    carried = told(root, "ledger", "verify", "--export", "out.jsonl", environ=environ).stdout
+    assert "the disk was full" in carried
+    assert f"which begins with {git(root, 'rev-list', '--max-parents=0', 'HEAD')[:12]}" in carried
 
 
 def test_an_older_state_that_was_put_back_is_told_by_status_gate_reset_and_run(
