@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.config import Settings, load
 from agent_fox.engine.present import now_of
+from agent_fox.evidence import witness
 from agent_fox.evidence.about import parts_named
 from agent_fox.evidence.chain import Chain, chain_of
 from agent_fox.evidence.waivers import grounds_of
@@ -22,8 +23,10 @@ def chains_named(db: Database, root: Path, name: str) -> tuple[Chain, ...]:
     parts = parts_named(db, name)
     settings = load(root, os.environ)
     grounds, tree = grounds_of(root, settings, os.environ), tip_tree(root, settings)
-    at = clock.now()
-    return tuple(chain_of(db, part, now_of(db, settings, part.spec_name, tree), at, grounds) for part in parts)
+    at, why = clock.now(), witness.why_unbelieved(db, witness.path_of(os.environ, root))
+    return tuple(
+        chain_of(db, part, now_of(db, settings, part.spec_name, tree), at, grounds, disbelieved=why) for part in parts
+    )
 
 
 def tip_tree(root: Path, settings: Settings) -> str | None:

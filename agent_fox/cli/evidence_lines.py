@@ -62,6 +62,8 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
 
 def why_not(chain: Chain) -> str:
     current = chain.current
+    if chain.disbelieved:
+        return f"not believed: {chain.disbelieved}"
     if current is None:
         return "no verdict stands"
     if current.status != "PASS":

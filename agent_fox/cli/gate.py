@@ -19,10 +19,11 @@ from agent_fox.core.words import counted
 
 if TYPE_CHECKING:
     from agent_fox.cli import opening
-    from agent_fox.engine import gating
+    from agent_fox.engine import gate_recording, gating
     from agent_fox.review import close_out_report, push_hook
 else:
     opening = late_module("agent_fox.cli.opening")
+    gate_recording = late_module("agent_fox.engine.gate_recording")
     gating = late_module("agent_fox.engine.gating")
     close_out_report = late_module("agent_fox.review.close_out_report")
     push_hook = late_module("agent_fox.review.push_hook")
@@ -33,7 +34,11 @@ LONGEST_LINE = 400
 MOST_LINES = 50
 
 
-@click.command("gate", short_help="Judge whether a task may be closed: what ran, what it wrote, which rules fired.")
+@click.group(
+    "gate",
+    invoke_without_command=True,
+    short_help="Judge whether a task may be closed: what ran, what it wrote, which rules fired.",
+)
 @click.option("--task-id", metavar="ID", help="The task: a run's node and attempt (`04_gateway:2@1`), or any name.")
 @click.option("--output-dir", type=FOLDER, metavar="DIR", help="Where its report goes. Unset: `outputs/verification`.")
 @click.option("--input-dir", type=FOLDER, metavar="DIR", help="Where its files are. Unset: here, or in --output-dir.")
@@ -59,6 +64,8 @@ def command(
     Exits 0 where it passed, 2 where something holds it back, 1 for a mistake in what was asked. Only a signed waiver
     overrides a finding.
     """
+    if ctx.invoked_subcommand is not None:
+        return Exit.DONE
     if install_hook:
         return _install(as_json)
     if task_id is None:
@@ -72,6 +79,35 @@ def command(
     else:
         click.echo("\n".join(_lines(answer)))
     return Exit.DONE if answer.judged.verification.passed else Exit.UNPROVEN
+
+
+@command.command("record", short_help="Run the task's commands, look at its change, and write the gate's three files.")
+@click.option("--task-id", required=True, metavar="ID", help="The task: any name.")
+@click.option("--output-dir", type=FOLDER, metavar="DIR", help="Where the files go. Unset: `outputs/verification`.")
+@click.option("--base", metavar="REF", help="What the change is counted from. Unset: where it left the main branch.")
+@click.argument("words", nargs=-1, metavar="[-- COMMAND...]", type=click.UNPROCESSED)
+@json_option
+def record(task_id: str, output_dir: Path | None, base: str | None, words: tuple[str, ...], as_json: bool) -> None:
+    """Run `[gate] commands`, and COMMAND if any, here, each in the sandbox of `[verify] sandbox`, and write what came
+    of them, where the change went, and what the policy checks say of it: all three files anew.
+
+    Nothing is judged: `agent-fox gate` does that. Exits 0 also where a command failed, which is on record then.
+    """
+    asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, None, output_dir, base)
+    found = gate_recording.record(asked, words)
+    if as_json:
+        print_json(
+            {
+                "folder": str(found.folder), "commands": dict(found.commands), "off_scope": found.off_scope,
+                "rules": found.rules,
+            }
+        )  # fmt: skip
+        return
+    for line, code in found.commands.items():
+        click.echo(plain(f"{line}: {'no exit code of its own' if code is None else f'exit {code}'}"))
+    scope, rules = counted(found.off_scope, "path"), counted(found.rules, "rule")
+    click.echo(f"{scope} out of scope, {rules} fired; written to {_near(found.folder)}")
+    click.echo(plain(f"next: agent-fox gate --task-id {task_id}"))
 
 
 def _install(as_json: bool) -> Exit:

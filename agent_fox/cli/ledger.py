@@ -170,15 +170,11 @@ def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
     with reading(root) as db, snapshot(db):
-        accepted = [
-            f"record {kept.link.position}: {kept.document['limitation']}"
-            for kept in ledger.records(db, "kind = 'loss'")
-        ]
         checked = verifying.verify(
             db, witness=note, signers=trusted, now=clock.now(), asks_witness=not no_witness, root=root
         )
     checked.findings.unchecked.extend(doubts.unchecked)
-    checked.findings.remarks.extend((*accepted, *_gone_before(root)))
+    checked.findings.remarks.extend(_gone_before(root))
     _tell(checked_document(checked), checked_lines(checked), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
@@ -337,7 +333,7 @@ def write_lines(file: Path, lines: Iterator[str]) -> int:
 @json_option
 def rebuild(file: Path | None, install: bool, as_json: bool) -> None:
     """Make all history, the plan and everything that is shown anew from the records alone, into FILE, or beside the
-    state as `state.rebuilt.db`.
+    state as `state.db.rebuilt`.
 
     The present state is only read. A chain with a record that is missing or changed makes no state (exit 2). With
     --install the new file takes the place of the state, and the present one is kept as `state.db.1` (or the next free

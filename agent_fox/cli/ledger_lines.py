@@ -51,6 +51,9 @@ def checked_lines(checked: Checked, export: CheckedExport | None = None) -> Iter
     )
     if export and export.signers:
         yield f"signed by {', '.join(export.signers)}"
+    if export and checked.whose.id:
+        begins = f", which begins with {checked.whose.root[:12]}" if checked.whose.root else ""
+        yield f"of the repository {checked.whose.id[:12]}{begins}"
     yield from _finding_lines(checked.findings)
     counts = Counter(gate.state for gate in checked.fold.gates().values())
     if counts:

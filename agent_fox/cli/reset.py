@@ -55,7 +55,7 @@ def command(node: str, reason: str, as_json: bool) -> None:
     policy = from_settings.policy_of(config.load(root, os.environ))
     states.read_state(root / STATE).close()
     with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db, states.transaction(db):
-        refuse_lost(db, root)
+        refuse_unbelieved(db, root)
         node = find_node(db, node).node.id
         docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
         handled = resetting.reset(docket, node, reason)
@@ -65,11 +65,11 @@ def command(node: str, reason: str, as_json: bool) -> None:
         click.echo("\n".join([*_lines(handled), "next: agent-fox run"]))
 
 
-def refuse_lost(db: Database, root: Path) -> None:
-    """A new budget over a history that was cut would be spent on what is paid already."""
-    lost = witness.why_lost(db, witness.path_of(os.environ, root))
-    if lost:
-        raise UserError(lost, Exit.STUCK)
+def refuse_unbelieved(db: Database, root: Path) -> None:
+    """A new budget over a history that was cut, or a plan that was changed, would be spent on what is paid already."""
+    why = witness.why_unbelieved(db, witness.path_of(os.environ, root))
+    if why:
+        raise UserError(why, Exit.STUCK)
 
 
 def _lines(handled: dockets.Handled) -> list[str]:

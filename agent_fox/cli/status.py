@@ -40,8 +40,11 @@ def command(as_json: bool) -> None:
     """
     root = here()
     with reading(root) as db:
-        account = read_account(db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine())
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
+        account = read_account(
+            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine(),
+            lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
+        )  # fmt: skip
     is_alive = account.status == "running" and is_locked(root / LOCK)
     if is_alive:
         account = replace(account, seconds=account.seconds + held_for(root))
@@ -50,8 +53,7 @@ def command(as_json: bool) -> None:
     if as_json:
         print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
     else:
-        told = [plain(f"the history does not hold together, and proves nothing: {lost}")] if lost else []
-        click.echo("\n".join([*told, *_lines(root, account, is_alive=is_alive)]))
+        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
 
 
 def machine() -> dict[str, str]:

@@ -231,12 +231,14 @@ class RunAccount:
 def read_account(
     db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
     in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, machine: Mapping[str, str] | None = None,
+    lost: str = "",
 ) -> RunAccount:  # fmt: skip
     """The last run, or the one named.
 
     `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `machine`: what
     can be told here of the environment; `in_force` looks up the waivers that count, and is asked only where there are
-    any. Raises KeyError for a run that there is none of.
+    any; `lost` why the history does not hold together, so that nothing is proven. Raises KeyError for a run that there
+    is none of.
     """
     sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
     where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
@@ -245,7 +247,7 @@ def read_account(
         raise KeyError(run_id)
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
     waivers = in_force() if has_waivers(db) else ()
-    why = journal.why_others(db)
+    why = lost or journal.why_others(db)
     specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers))
     return RunAccount(
         run=number,

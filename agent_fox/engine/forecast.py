@@ -10,22 +10,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
 from agent_fox.core.standing import Step, evolve
 from agent_fox.core.values import dataclass
 from agent_fox.engine.changes import docket_over
 from agent_fox.engine.docket import Handled, Transition
 from agent_fox.engine.planning import sync_plan
 from agent_fox.store.light import light_database
-from agent_fox.store.state import migrate, read_state, transaction
+from agent_fox.store.state import is_begun, migrate, read_state, transaction
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
+    from agent_fox.engine import from_settings
     from agent_fox.engine.board import Board
     from agent_fox.engine.workplace import RunOptions, Workplace
+    from agent_fox.evidence import witness
     from agent_fox.store.plan import PlannedNode
+else:
+    from_settings = late_module("agent_fox.engine.from_settings")
+    witness = late_module("agent_fox.evidence.witness")
 
 _SUCCESS = {Archetype.CODER: Step.LAND, Archetype.REVIEWER: Step.REVIEW, Archetype.VERIFIER: Step.ACCEPT}
 
@@ -75,6 +81,8 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
     """Raises what `Engine.run` raises before it starts."""
     _, scope = workplace.check(options)
     with copy_of(workplace.root / STATE) as db:
+        if is_begun(workplace.root / STATE):
+            refuse_unbelieved(db, witness.path_of(workplace.environ, workplace.root))
         with transaction(db):
             db.execute("UPDATE plan_nodes SET status = 'pending' WHERE status = 'running'")  # their run is over
             changes = sync_plan(docket_over(db), scope, redo=options.redo)
@@ -82,6 +90,13 @@ def forecast(workplace: Workplace, options: RunOptions) -> Forecast:
         kinds = dict.fromkeys(planned.node.archetype.value for planned in order)
         estimates = {kind: estimate(db, workplace.settings, kind) for kind in kinds}
     return Forecast(changes, tuple(_step(planned, estimates) for planned in order), estimates)
+
+
+def refuse_unbelieved(db: Database, path: Path) -> None:
+    """Raises RunStuck."""
+    why = witness.why_unbelieved(db, path)
+    if why:
+        raise from_settings.RunStuck(why)
 
 
 @contextmanager

@@ -41,6 +41,7 @@ from agent_fox.review.close_out_report import (
 from agent_fox.review.task_gate import commit_findings, is_review_task, review_findings
 from agent_fox.review.tasks import ADVISORY
 from agent_fox.specs.places import USUAL_PLACES
+from agent_fox.store import journal
 from agent_fox.store.plan import node_by_id, nodes_of_spec
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock, git
@@ -209,7 +210,7 @@ def _rewritten(asked: Asked, db: Database | None) -> tuple[Finding, ...]:
     """A ledger that is not the one whose head was noted outside of it can show nothing; nor can one that is gone."""
     if db is None:
         return _gone(asked)
-    why = witness.trouble(db, witness.path_of(asked.environ, asked.root))
+    why = witness.trouble(db, witness.path_of(asked.environ, asked.root)) or journal.why_others(db)
     return (trouble(f"the ledger cannot be believed: {why}"),) if why else ()
 
 
@@ -273,10 +274,10 @@ def _from_files(asked: Asked, folder: Path) -> Material:
     troubles: list[Finding] = []
     inputs = _inputs(asked, folder, troubles)
     files = read_files(inputs, asked.task_id)
-    own = _own_files(asked, inputs, folder)
-    base = _base(asked, troubles, own)
-    touched = _touched(asked, base, own, troubles) if base else ()
-    contract = _contract(asked, base, touched, troubles)
+    own = own_files(asked, inputs, folder)
+    base = base_at(asked, troubles, own)
+    touched = touched_at(asked, base, own, troubles) if base else ()
+    contract = contract_at(asked, base, touched, troubles)
     scope = _with_change(files, contract, touched)
     given = CloseOut(asked.task_id, files.feedback, scope, files.rules, contract, (*troubles, *files.troubles))
     return _located(asked, given, own)
@@ -293,7 +294,7 @@ def _inputs(asked: Asked, folder: Path, troubles: list[Finding]) -> Path:
     return found[0] if found else places[0]
 
 
-def _base(asked: Asked, troubles: list[Finding], own: frozenset[str]) -> str:
+def base_at(asked: Asked, troubles: list[Finding], own: frozenset[str]) -> str:
     """The commit that the change is counted from; empty where there is none, which is a trouble."""
     try:
         said = asked.base or base_of(asked.root, None)
@@ -305,7 +306,7 @@ def _base(asked: Asked, troubles: list[Finding], own: frozenset[str]) -> str:
         return ""
 
 
-def _own_files(asked: Asked, inputs: Path, folder: Path) -> frozenset[str]:
+def own_files(asked: Asked, inputs: Path, folder: Path) -> frozenset[str]:
     """The gate's own files as paths of the repository: its inputs and its reports are no part of the change."""
     root = asked.root.resolve()
     others = reports_of(folder) if folder.resolve() != root else ()
@@ -314,7 +315,7 @@ def _own_files(asked: Asked, inputs: Path, folder: Path) -> frozenset[str]:
     return frozenset(place.relative_to(root).as_posix() for place in places if place.is_relative_to(root))
 
 
-def _touched(asked: Asked, base: str, own: frozenset[str], troubles: list[Finding]) -> tuple[Touched, ...]:
+def touched_at(asked: Asked, base: str, own: frozenset[str], troubles: list[Finding]) -> tuple[Touched, ...]:
     try:
         return touched_since(asked.root, base, asked.commit, own)
     except (GitError, OSError) as error:
@@ -323,7 +324,7 @@ def _touched(asked: Asked, base: str, own: frozenset[str], troubles: list[Findin
         return ()
 
 
-def _contract(asked: Asked, base: str, touched: tuple[Touched, ...], troubles: list[Finding]) -> Contract:
+def contract_at(asked: Asked, base: str, touched: tuple[Touched, ...], troubles: list[Finding]) -> Contract:
     """What the task is held to: as the base commit says, so that a change cannot loosen its own contract."""
     settings = _settings(asked, base, touched, troubles)
     texts = (_committed(asked.root, base, where) for where in _designs(asked, settings)) if base else ()

@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 STOPPED = "the history of this repository does not hold together, and nothing can be claimed by it"
 
 
-def is_begun(state: Path) -> bool:
-    """Whether a state file was there before it was opened: one that lost its write-ahead log may hold no table."""
-    try:
-        return state.stat().st_size > 0
-    except OSError:
-        return False
-
-
 @dataclass
 class Heads:
     """Notes the head of one repository's ledger. `path` as `witness.path_of` gives it; `lost` says what was found."""

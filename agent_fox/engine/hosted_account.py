@@ -11,6 +11,7 @@ from agent_fox.engine import final_check, finish, proving, waiving
 from agent_fox.engine.account import WAIVER_ENDED, SpecAccount, read_account
 from agent_fox.engine.ending import RunExit
 from agent_fox.engine.readiness import board_of
+from agent_fox.store import journal
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -36,8 +37,11 @@ def read_hosted(db: Database, tree: str, policy: Policy, at: str, grounds: Groun
     """The account of the plan on this tree. Without grounds no waiver counts."""
     board = board_of(db, policy)
     held = (lambda: waiving.notes_in_force(db, grounds, at)) if grounds is not None else (lambda: ())
-    specs = read_account(db, tip_tree=tree, in_force=held).specs
-    return Account(specs, tuple(dict.fromkeys(reasons(db, board, tree, policy, specs))))
+    found = read_account(db, tip_tree=tree, in_force=held)
+    disbelieved = found.disbelieved or journal.why_others(db, is_whole=True)
+    if disbelieved:
+        return Account(found.specs, (disbelieved,))
+    return Account(found.specs, tuple(dict.fromkeys(reasons(db, board, tree, policy, found.specs))))
 
 
 def reasons(db: Database, board: Board, tree: str, policy: Policy, specs: tuple[SpecAccount, ...]) -> Iterator[str]:

@@ -117,14 +117,17 @@ class Brief:
 def adopt_plan(connection: sqlite3.Connection, plan: Plan, at: str, policy: Policy = USUAL) -> Adopted:
     """Make our tables if they are not there, and bring them in line with the plan, also over an earlier one.
 
-    `at` is the time, ISO 8601 in UTC. Raises HostError for a plan with errors, StateError where tables of the host
-    have our names.
+    `at` is the time, ISO 8601 in UTC. Raises HostError for a plan with errors, and where the plan that stands is not
+    the recorded one; StateError where tables of the host have our names.
     """
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
     if errors:
         raise HostError(f"the plan cannot be adopted:\n{told(errors)}")
     with writing(connection) as db:
         settle_in(db)
+        why = journal.why_others(db)
+        if why:
+            raise HostError(why)
         journal.watch(db)
         run = sessions.open_run(db) or sessions.start_run(db, at, "")
         changes = sync_plan(Docket(db, at, policy, SpecShelf(), run), Scope(plan, {}))

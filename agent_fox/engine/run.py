@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
+from agent_fox.core.words import listed
 from agent_fox.engine import cut_offs, library, preflight, spec_report, tip, waiving
 from agent_fox.engine.changed_tests import touched_by
 from agent_fox.engine.courier import INTERRUPTED_SECONDS, Courier
@@ -15,7 +16,7 @@ from agent_fox.engine.docket import Docket, SpecShelf
 from agent_fox.engine.ending import RunExit, Stop
 from agent_fox.engine.extensions import backends_of
 from agent_fox.engine.from_settings import RunStuck, policy_of
-from agent_fox.engine.heads import Heads, is_begun
+from agent_fox.engine.heads import Heads
 from agent_fox.engine.infrastructure import Backoff
 from agent_fox.engine.launching import Workshop
 from agent_fox.engine.lookout import Lookout
@@ -30,7 +31,7 @@ from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
 from agent_fox.store import ledger, sessions
-from agent_fox.store.state import StateFile, checkpoint, open_state, single_writer, told_of, transaction
+from agent_fox.store.state import StateFile, checkpoint, is_begun, open_state, single_writer, told_of, transaction
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -43,9 +44,10 @@ if TYPE_CHECKING:
     from agent_fox.core.policy import Policy
     from agent_fox.engine.scope import Scope
     from agent_fox.evidence.waivers import Grounds
-    from agent_fox.store import journal
+    from agent_fox.store import journal, ledger_audit
 else:
     journal = late_module("agent_fox.store.journal")
+    ledger_audit = late_module("agent_fox.store.ledger_audit")
 
 
 class Engine(Workplace):
@@ -211,8 +213,11 @@ class Engine(Workplace):
 
 
 def refuse_other_rows(db: Database) -> None:
-    """Nothing is built on a plan that is not the recorded one. Raises RunStuck."""
+    """Nothing is built on a plan that is not the recorded one, or that others change with us. Raises RunStuck."""
     why = journal.why_others(db)
+    foreign = ledger_audit.foreign_triggers(db)
+    if foreign:
+        why = f"triggers of the state file are not ours ({listed(foreign)}): {journal.LOOK}"
     if why:
         raise RunStuck(why)
 

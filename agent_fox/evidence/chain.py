@@ -142,8 +142,9 @@ class ReviewLine:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Everything. `is_proven_now`: the current verdict is PASS, its record counts as things stand, and its
-    spec is not escalated. `how` it is known: a word of `core.known.How`, empty where it is not.
+    """Everything. `is_proven_now`: the current verdict is PASS, its record counts as things stand, its spec is not
+    escalated, and the state may be believed: `disbelieved` says why not. `how` it is known: a word of `core.known.How`,
+    empty where it is not.
 
     `proofs` are oldest first, the newest `MOST_RECORDS` of them (`left_out` counts the others). `check` are commands
     that show it again, on any machine with the repository; `head` is the ledger's.
@@ -165,6 +166,7 @@ class Chain:
     check: tuple[str, ...]
     head: Tip
     how: str = ""
+    disbelieved: str = ""
 
     @property
     def current(self) -> Proof | None:
@@ -172,8 +174,13 @@ class Chain:
         return next((one for one in reversed(self.proofs) if one.is_current), None)
 
 
-def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds | None = None) -> Chain:
-    """The chain of a requirement of the plan. `at` is the time; without `grounds` no signature is checked."""
+def chain_of(
+    db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds | None = None, *, disbelieved: str
+) -> Chain:
+    """The chain of a requirement of the plan. `at` is the time; without `grounds` no signature is checked.
+
+    `disbelieved`: why nothing is proven by this state, as `witness.why_unbelieved` says it; empty where it may be.
+    """
     trust = Trust(grounds.repository, lambda: grounds.signers) if grounds else TRUSTING_SPECS
     waived = waived_now(db, grounds, at, part.spec_name) if grounds else None
     ground = Ground(db, part.spec_name, required_by(db), trust, waived)
@@ -193,7 +200,8 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
         is_proven_now=last is not None
         and last.status == "PASS"
         and not last.why_stale
-        and not is_escalated(db, part.spec_name),
+        and not is_escalated(db, part.spec_name)
+        and not disbelieved,
         promotion=promotion_state(ground, part),
         proofs=proofs[-MOST_RECORDS:],
         left_out=max(0, len(proofs) - MOST_RECORDS),
@@ -204,7 +212,8 @@ def chain_of(db: Database, part: StoredPart, now: Now, at: str, grounds: Grounds
         bound=bound[:MOST_STEPS],
         check=tuple(how_to_check(last)),
         head=tip_of(db),
-        how=how_of(db, part, waived or frozenset()),
+        how="" if disbelieved else how_of(db, part, waived or frozenset()),
+        disbelieved=disbelieved,
     )
 
 

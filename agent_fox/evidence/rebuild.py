@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agent_fox.core.evidence import Cell
     from agent_fox.evidence.rows import Rows
 
-BESIDE = "state.rebuilt.db"
+BESIDE = "state.db.rebuilt"
 TRIGGERS = "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
 MEANT = frozenset({FORGED, FORGED_VERDICT, FORGED_STEP, FORGED_CLOSE_OUT})
 """Faults in what records say, not in the records: they are no reason to make another state than they make."""

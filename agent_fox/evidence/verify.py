@@ -82,6 +82,8 @@ class Checked:
         if record is not None:
             self.findings.add(*self._twice(position, record), *self._foreign(position, record.repository))
             self.findings.add(*self.fold.add(position, record))
+        if record is not None and record.kind is Kind.LOSS:
+            self.findings.remarks.append(f"record {position}: {record.limitation}")
         if record is not None and record.kind is Kind.ROWS:
             self.findings.add(*self.rows.add(position, record))
         if head in wanted:
@@ -248,8 +250,10 @@ def _guards(db: Database) -> Iterator[Fault]:
         yield Fault(
             0, f"guards of the state file are gone or changed: {named}", "somebody took them away to write past them"
         )
-    if not audit.is_table_of_gates_ours(db):
-        yield Fault(0, "the table of transitions of gates is not ours", "somebody allowed changes that are not legal")
+    for table in audit.changed_tables(db):
+        yield Fault(0, f"the fixed table {table} is not ours", "somebody allowed changes that are not legal")
+    for name in audit.foreign_triggers(db):
+        yield Fault(0, f"the trigger {name} is not ours", "somebody has the state file changed whenever we write")
 
 
 def remembered_by_runs(checked: Checked, heads: list[audit.RunHeads]) -> Iterator[Fault]:
@@ -264,7 +268,8 @@ def remembered_by_runs(checked: Checked, heads: list[audit.RunHeads]) -> Iterato
             last = max(last, position or 0)
         if run.run in checked.began and run.begin != checked.began[run.run]:
             yield Fault(0, f"the head noted when run {run.run} began is not that of its record", CUT)
-        if checked.passed.get(run.end, 0) < checked.ended.get(run.run, 0):
+        is_told = bool(run.end) and run.end not in checked.passed
+        if not is_told and checked.passed.get(run.end, 0) < checked.ended.get(run.run, 0):
             yield Fault(0, f"the head noted when run {run.run} ended is not that of its record, or a later one", CUT)
 
 

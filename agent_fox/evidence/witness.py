@@ -25,8 +25,11 @@ from agent_fox.system.state_folders import default_state, folder_of
 if TYPE_CHECKING:
     import pydantic
     from sqlite_utils import Database
+
+    from agent_fox.store import journal
 else:
     pydantic = late_module("pydantic")
+    journal = late_module("agent_fox.store.journal")
 
 FILE = "ledger-head.json"
 LOST = (
@@ -108,6 +111,12 @@ def why_lost(db: Database, path: Path) -> str:
     except (ValueError, KeyError, TypeError):
         return f"{path}: damaged, so that nothing shows whether the ledger is whole; {LOST}"
     return f"{why}: {LOST}" if why else ""
+
+
+def why_unbelieved(db: Database, path: Path) -> str:
+    """Why nothing that the state says is a ground for a claim, or for more work: its history does not hold together, or
+    its rows are not those of the ledger. Empty where it may be believed."""
+    return why_lost(db, path) or journal.why_others(db)
 
 
 def _remedy(path: Path) -> str:

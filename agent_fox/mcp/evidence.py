@@ -22,7 +22,7 @@ from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, 
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
-from agent_fox.store import ledger
+from agent_fox.store import journal, ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock
@@ -129,6 +129,7 @@ def _specifications(db: Database, _name: str) -> dict[str, object]:
     tip = ledger.tip_of(db)
     return {
         "specifications": specs, "left_out": max(0, len(rows) - MOST), "required": required_by(db),
+        "disbelieved": journal.why_others(db),
         "ledger": {"records": tip.position, "head": tip.head},
     }  # fmt: skip
 
@@ -173,6 +174,7 @@ def _gates(db: Database, spec: str) -> dict[str, object]:
         "required": ground.required,
         "gates": [_short(promotion_state(ground, part)) for part in parts[:MOST]],
         "left_out": max(0, len(parts) - MOST),
+        "disbelieved": journal.why_others(db),
     }
 
 
@@ -192,7 +194,9 @@ def _short(state: PromotionState) -> dict[str, object]:
 
 def _gate(db: Database, name: str) -> dict[str, object]:
     """Of one requirement; where the id is that of one with criteria, of each of them."""
-    chains = [asdict(chain_of(db, part, Now(), clock.now())) for part in parts_named(db, name)[:MOST]]
+    why = journal.why_others(db)
+    found = parts_named(db, name)[:MOST]
+    chains = [asdict(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in found]
     return chains[0] if len(chains) == 1 else {"requirements": chains}
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from agent_fox.core.close_out_scope import Touched
 from agent_fox.session.close_out_change import shown, touched_between
-from agent_fox.system import git
+from agent_fox.system import git, git_objects
 from agent_fox.system.git import GitError
-from agent_fox.verifier.change_under_check import changed_paths, hidden_paths
+from agent_fox.verifier.change_under_check import changed_paths
 
 
 def touched_since(root: Path, base: str, commit: str | None, but: Collection[str] = ()) -> tuple[Touched, ...]:
@@ -23,14 +23,14 @@ def touched_since(root: Path, base: str, commit: str | None, but: Collection[str
     if commit is not None:
         return tuple(one for one in committed if one.path not in but)
     known = {one.path for one in committed}
-    paths = {*changed_paths(root, base), *_staged(root), *hidden_paths(root, base)}
+    paths = {*changed_paths(root, base), *_staged(root)}
     own = [Touched(shown(path), _link(root / path)) for path in paths if shown(path) not in known]
     return tuple(sorted(one for one in {*committed, *own} if one.path not in but))
 
 
 def _staged(root: Path) -> list[str]:
     """Paths that the next commit would change."""
-    return git.call(root, "diff-index", "--cached", "--name-only", "--no-renames", "-z", "HEAD", "--").records
+    return git.call(root, "diff-index", "--cached", "--name-only", *git_objects.ALL, "-z", "HEAD", "--").records
 
 
 def is_committed(root: Path, but: Collection[str]) -> bool:

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.review.unshown import OWN_STATE, Unshown, unshown
+from agent_fox.review.unshown import Unshown, unshown
 from agent_fox.system import git, git_ignores
+from agent_fox.system.git_ignores import OWN_STATE
 from agent_fox.system.git_objects import GITLINK
 
 if TYPE_CHECKING:

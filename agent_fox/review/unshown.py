@@ -19,9 +19,6 @@ PROBED = 8000
 HASHED = 64 * 1024 * 1024
 """Bytes: of a larger file that is not shown, size and time of change stand for what it holds."""
 
-OWN_STATE = regex(r"\.agent-fox/(?:state\.db.*|logs/.*|issues/.*|verification/.*|crash\.log|run\.lock)", re.DOTALL)
-"""What we write ourselves while we look."""
-
 _EXAMPLE = regex(r"\.(?:example|sample|template|dist)\Z", re.IGNORECASE)
 _SECRET_NAME = regex(
     r"\.env(?:\..*|-.*|rc)?|.*\.(?:pem|key|p12|pfx|jks|keystore|kdbx|ppk|asc|gpg|ovpn)"

@@ -8,11 +8,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from agent_fox.core.evidence import Json, Link
-from agent_fox.core.gates import TRANSITIONS
 from agent_fox.core.spec import text_version
 from agent_fox.core.standing import Step
 from agent_fox.core.values import dataclass
@@ -279,24 +278,46 @@ def run_heads(db: Database) -> list[RunHeads]:
 
 def missing_guards(db: Database) -> list[str]:
     """The names of triggers, views and indexes that the state file should have, and has not, or has in other words."""
-    with closing(sqlite3.connect(":memory:")) as whole:
-        for script in MIGRATIONS:
-            whole.executescript(script)
+    with _as_made() as whole:
         wanted = dict(whole.execute(TRIGGERS))
     found = dict(db.execute(TRIGGERS))
     return sorted(name for name, text in wanted.items() if found.get(name) != text)
 
 
+def foreign_triggers(db: Database) -> list[str]:
+    """The names of triggers of our tables that are not ours: what one of them changes looks as if we had written it."""
+    with _as_made() as whole:
+        tables = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")}
+        ours = {name for (name,) in whole.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'")}
+    found = db.execute("SELECT name, tbl_name FROM main.sqlite_master WHERE type = 'trigger'")
+    return sorted(name for name, table in found if table in tables and name not in ours)
+
+
+def changed_tables(db: Database) -> list[str]:
+    """The fixed tables of the program that hold something else here."""
+    with _as_made() as whole:
+        return [name for name in FIXED if _all_of(whole, name) != _all_of(db, name)]
+
+
+def _all_of(db: Database | sqlite3.Connection, table: str) -> set[tuple[str | int, ...]]:
+    return {tuple(row) for row in db.execute(f"SELECT * FROM main.{table}")}
+
+
+FIXED = ("legal_transitions", "gate_transitions")
+"""Which moves of nodes and of gates the database lets through."""
+
+
+@contextmanager
+def _as_made() -> Iterator[sqlite3.Connection]:
+    """A state file as we make it, in memory."""
+    with closing(sqlite3.connect(":memory:")) as whole:
+        for script in MIGRATIONS:
+            whole.executescript(script)
+        yield whole
+
+
 TRIGGERS = "SELECT name, sql FROM sqlite_master WHERE type IN ('trigger', 'view', 'index') AND sql IS NOT NULL"
 """Guards, and views and indexes: a view that says something else is as good as rows that do."""
-
-
-def is_table_of_gates_ours(db: Database) -> bool:
-    """Whether the transitions of gates that the database enforces are those of `core.gates`."""
-    wanted = {(str(a), str(b), str(role)) for (a, b), roles in TRANSITIONS.items() for role in roles}
-    return {
-        (str(a), str(b), str(c)) for a, b, c in db.execute("SELECT start, finish, role FROM gate_transitions")
-    } == wanted
 
 
 def is_whole(db: Database) -> str:

@@ -34,6 +34,14 @@ class StateError(Exception):
     """The state file cannot be used: corrupt, from a newer version, not readable. Its text says what to do."""
 
 
+def is_begun(state: Path) -> bool:
+    """Whether a state file was there before it was opened: one that lost its write-ahead log may hold no table."""
+    try:
+        return state.stat().st_size > 0
+    except OSError:
+        return False
+
+
 class NoState(StateError):
     """There is no state yet, or an empty file; a run makes it."""
 

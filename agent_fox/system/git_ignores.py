@@ -16,10 +16,14 @@ Ask = Callable[[tuple[str, ...], bytes], bytes]
 NAME = ".gitignore"
 CACHES = regex(
     r"(?:.*/)?(?:__pycache__|\.pytest_cache|\.mypy_cache|\.ruff_cache|\.hypothesis|node_modules|\.venv|venv|\.tox|\.nox"
-    r"|\.gradle|\.agent-fox)/.*|(?:.*/)?(?:\.DS_Store|\.coverage)",
+    r"|\.gradle)/.*|(?:.*/)?(?:\.DS_Store|\.coverage)|\.agent-fox/\.gitignore",
     re.DOTALL,
 )
-"""What tools leave: counted where it is hidden, and no part of a change."""
+"""What tools leave, and the list that a run without `init` writes: counted where it is hidden, and no part of a
+change."""
+
+OWN_STATE = regex(r"\.agent-fox/(?:state\.db.*|(?:logs|issues|verification)/.*|crash\.log|run\.lock)", re.DOTALL)
+"""What we write ourselves. The rest of our folder is a person's: settings and specs say what is judged, and how."""
 
 _SPECIAL = regex(r"[\\*?\[\]!# ]")
 
@@ -67,7 +71,7 @@ def _escaped(found: re.Match[str]) -> str:
 
 
 def is_of_tools(path: str) -> bool:
-    return CACHES.fullmatch(path) is not None
+    return CACHES.fullmatch(path) is not None or OWN_STATE.fullmatch(path) is not None
 
 
 def _fields(answer: bytes) -> list[str]:

@@ -8,7 +8,7 @@ agent's `.git`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
 from pathlib import Path
@@ -25,6 +25,8 @@ else:
     tempfile = late_module("tempfile")
 
 GITLINK = git.GITLINK
+ALL = ("--no-renames", "--ignore-submodules=none")
+"""Options of a difference in which nothing is left out, whatever `.gitmodules` says."""
 ABSENT = "000000"
 
 
@@ -83,6 +85,11 @@ class Store:
     def tracked(self) -> list[str]:
         return self.call("ls-files", "-z").records
 
+    def links(self) -> list[str]:
+        """Paths of the index that are links to other repositories."""
+        staged = (record.split("\t", 1) for record in self.call("ls-files", "--stage", "-z").records)
+        return [path for facts, path in staged if facts.startswith(GITLINK)]
+
     def add_all(self, leaving_out: Sequence[str] = ()) -> None:
         """Take everything from the files into the index, but `leaving_out` (paths) and what .gitignore
         hides.
@@ -90,6 +97,11 @@ class Store:
         ignored = self._ignored(leaving_out)
         excluded = [f":(exclude,literal,top){path}" for path in leaving_out if path not in ignored]
         self.call("add", "--all", "--", ":(top)", *excluded)
+
+    def add(self, paths: Iterable[str]) -> None:
+        """Take these files, and repositories as links, into the index, also those that git is told to hide."""
+        data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
+        self.call("update-index", "--add", "--replace", "-z", "--stdin", data=data)
 
     def _ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Those that .gitignore hides: they are left out anyway, and `git add` fails where one is named."""
@@ -114,7 +126,7 @@ class Store:
     def changes(self, old: str, new: str, *paths: str) -> list[Change]:
         """What differs from tree `old` to tree `new`, under `paths` if given (taken literally)."""
         literal = [f":(literal,top){path}" for path in paths]
-        records = self.call("diff-tree", "-r", "-z", "--no-renames", old, new, "--", *literal).records
+        records = self.call("diff-tree", "-r", "-z", *ALL, old, new, "--", *literal).records
         return [_change(meta, path) for meta, path in zip(records[::2], records[1::2], strict=True)]
 
     def put(self, entries: Sequence[Entry]) -> None:

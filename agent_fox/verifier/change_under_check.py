@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
-from agent_fox.system import git_objects
+from agent_fox.system import git, git_objects
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.policy.git_change import change_of
 
@@ -30,31 +30,43 @@ INSTALLED = ("node_modules", ".venv", "venv")
 def changed_paths(root: Path, base: str, repo: Path | None = None) -> tuple[str, ...]:
     """Paths that differ between commit `base` and the files below `root`, untracked ones included. Raises GitError.
 
-    repo: the repository that holds the commit, where it is not the one in `root`.
+    Of what git hides only that is left out which a `.gitignore` of `base` hides, and what tools leave. What is not
+    committed in a submodule counts too. repo: the repository that holds the commit, where it is not the one in `root`:
+    a copy of ours, in which git hides nothing that could land.
     """
     with _looking_at(root, repo or root) as store:
-        return tuple(change.path for change in _changes(store, base, root))
-
-
-def hidden_paths(root: Path, base: str) -> tuple[str, ...]:
-    """Untracked files that git hides although no `.gitignore` of commit `base` does; those of tools left out. Raises
-    GitError."""
-    with _looking_at(root, root) as store:
-        store.read_tree(base)
-        found = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
-        return tuple(sorted(path for path in found if not git_ignores.is_of_tools(path)))
+        found = [change.path for change in _changes(store, base, root, sees_hidden=repo is None)]
+        inside = _repositories(store, root) if repo is None else {}
+    return tuple(found) + tuple(f"{at}/{path}" for at, tip in inside.items() for path in changed_paths(root / at, tip))
 
 
 def change_since(root: Path, base: str) -> Change:
     """The change with the contents of both sides; links to other repositories left out. Raises GitError."""
     with _looking_at(root, root) as store:
-        return change_of(store, _changes(store, base, root))
+        return change_of(store, _changes(store, base, root, sees_hidden=True))
 
 
-def _changes(store: Store, base: str, root: Path) -> list[git_objects.Change]:
+def _changes(store: Store, base: str, root: Path, *, sees_hidden: bool) -> list[git_objects.Change]:
     store.read_tree(base)
-    store.add_all(leaving_out=_installed(store, root))
+    installed = _installed(store, root)
+    store.add_all(leaving_out=installed)
+    if sees_hidden:
+        beside = (path for path in _hidden(store, base) if path.partition("/")[0] not in installed)
+        store.add((*beside, *_repositories(store, root)))
     return store.changes(base, store.write_tree())
+
+
+def _repositories(store: Store, root: Path) -> dict[str, str]:
+    """The repositories inside that the index links to, submodules or not, by path, with the commit that they are at."""
+    there = [path for path in store.links() if (root / path / ".git").exists()]
+    return {path: tip for path in there if (tip := git.head(root / path))}
+
+
+def _hidden(store: Store, base: str) -> list[str]:
+    """Untracked files, and repositories, that git hides although no `.gitignore` of commit `base` does; those of tools
+    left out."""
+    found = git_ignores.hidden(lambda words, data: store.call(*words, data=data).out, base, store.folder)
+    return sorted(path.rstrip("/") for path in found if not git_ignores.is_of_tools(path))
 
 
 def _installed(store: Store, root: Path) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import cast
 
 import pytest
 
@@ -412,3 +413,34 @@ def test_no_report_is_written_through_a_planted_link(repo: Path, tmp_path: Path,
     done = start(repo, "gate", "--task-id", "T1", "--base", "main")
     assert (done.returncode, list(elsewhere.iterdir())) == (MISTAKE, [])
     assert f"{repo / planted}: it is a link" in done.stderr
+
+
+def test_what_is_recorded_is_what_the_gate_reads(repo: Path) -> None:
+    for name in ("feedback_record.jsonl", "scope_report.json", "rule_report.json"):
+        (repo / name).unlink()
+    settle(repo, '[gate]\ncommands = ["true"]\nallowed = ["src/**"]\n')
+    commit(repo, {"src/a.py": "a = 1\n", "notes.md": "n\n"})
+    done = start(repo, "gate", "record", "--task-id", "T1", "--base", "main", "--", "sh", "-c", "echo no; exit 3")
+    assert done.returncode == 0, done
+    assert "true: exit 0\nsh -c 'echo no; exit 3': exit 3\n1 path out of scope, 0 rules fired" in done.stdout
+    lines = (repo / "outputs/verification/feedback_record.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [
+        {"task_id": "T1", "command": "true", "exit_code": 0, "stdout": "", "stderr": ""},
+        {"task_id": "T1", "command": "sh -c 'echo no; exit 3'", "exit_code": 3, "stdout": "no\n", "stderr": ""},
+    ]
+    report = gate(repo, ends=BLOCKED)
+    assert [(one["check"], one["severity"]) for one in cast("list[dict[str, str]]", report["findings"])] == [
+        ("nonzero_exit", "block"), ("off_scope_write", "block"),
+    ]  # fmt: skip
+    assert start(repo, "gate", "record", "--task-id", "T1", "--base", "main").returncode == 0
+    (repo / "notes.md").unlink()
+    sh(repo, "git", "commit", "-qam", "without notes")
+    start(repo, "gate", "record", "--task-id", "T1", "--base", "main")
+    assert gate(repo, ends=PASSED)["passed"] is True
+
+
+def test_a_recording_without_a_command_or_a_change_is_a_mistake(repo: Path) -> None:
+    none = start(repo, "gate", "record", "--task-id", "T1", "--base", "main")
+    assert (none.returncode, "there is no command to record" in none.stderr) == (MISTAKE, True), none
+    empty = start(repo, "gate", "record", "--task-id", "T1", "--base", "nowhere", "--", "true")
+    assert (empty.returncode, "nowhere" in empty.stderr) == (MISTAKE, True), empty

@@ -225,6 +225,29 @@ def test_what_was_proven_on_another_tree_is_not_proven_and_the_final_check_reope
     assert hosting.is_proven(db, "tree of c2")
 
 
+@pytest.mark.parametrize(
+    ("statement", "why"),
+    [
+        ("DELETE FROM plan_parts WHERE id = '02-REQ-1.1'", "the plan, its verdicts or its gates are not those"),
+        ("UPDATE sessions SET cost_usd = 0.5", "the state is not that of the ledger"),
+    ],
+)
+def test_rows_that_were_changed_past_the_ledger_prove_nothing(db: sqlite3.Connection, statement: str, why: str) -> None:
+    coded_both(db)
+    judged(db, launched(db, "01_a:3"), GOOD)
+    coded(db, launched(db, "02_b:1"))
+    judged(db, launched(db, "02_b:2"), {"02-REQ-1.1": "PASS"})
+    assert hosting.is_proven(db, "tree of c1")
+    for (name,) in db.execute("SELECT name FROM temp.sqlite_master WHERE type = 'trigger'").fetchall():
+        db.execute(f"DROP TRIGGER temp.{name}")
+    guards = db.execute("SELECT name FROM main.sqlite_master WHERE type = 'trigger' AND name LIKE 'sessions%'")
+    for (name,) in guards.fetchall():
+        db.execute(f"DROP TRIGGER main.{name}")
+    db.execute(statement)
+    found = hosting.account(db, "tree of c1").why_not
+    assert (len(found), why in found[0]) == (1, True), found
+
+
 def test_an_empty_plan_is_not_proven(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "host.db", isolation_level=None)) as db:
         with begun(db):

@@ -32,7 +32,7 @@ def db(tmp_path: Path) -> Iterator[Database]:
 
 def asked(db: Database, now: Now = NOW, name: str = "R1") -> Chain:
     (part,) = parts_named(db, name)
-    return chain_of(db, part, now, AT)
+    return chain_of(db, part, now, AT, disbelieved="")
 
 
 def test_a_proven_requirement_names_its_record_its_session_its_commit_and_its_environment(db: Database) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sqlite3
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing
@@ -87,7 +88,7 @@ def test_the_specs_are_listed_with_what_stands_at_which_gate(finished: Path, mod
         ("01_calc", 1, {"tested": 1}),
         ("02_top", 2, {"proposed": 2}),
     ]
-    assert (told["required"], told["left_out"]) == ("tested", 0)
+    assert (told["required"], told["left_out"], told["disbelieved"]) == ("tested", 0, "")
 
 
 def test_a_spec_tells_the_version_of_each_text(finished: Path) -> None:
@@ -123,6 +124,17 @@ def test_the_chain_of_a_requirement_leads_to_its_record(finished: Path, mode: st
         record = read(finished, f"evidence://records/{name}")
         content = record["record"]
         assert hashlib.sha256(canonical(content).encode()).hexdigest() == record["record_id"] == proof["id"]
+
+
+def test_a_plan_that_is_not_the_recorded_one_is_said_to_prove_nothing(finished: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state.db"
+    with closing(sqlite3.connect(finished)) as db, closing(sqlite3.connect(state)) as copy:
+        db.backup(copy)
+    with closing(sqlite3.connect(state)) as db:
+        assert db.execute("UPDATE plan_specs SET title = 'another'").rowcount
+        db.commit()
+    for uri in ("specifications", "gates/01_calc", "gates/01_calc/01-REQ-1.1"):
+        assert "not those of the ledger" in read(state, f"evidence://{uri}")["disbelieved"], uri
 
 
 def test_what_is_not_known_to_the_server_is_not_said_to_count(finished: Path) -> None:

@@ -72,6 +72,10 @@ def test_a_state_that_lost_its_log_stops_the_run_until_a_person_accepts_the_loss
     verified = told(root, "ledger", "verify", environ=environ)
     assert verified.returncode == 0, verified
     assert "the disk was full" in verified.stdout
+    assert told(root, "ledger", "export", "out.jsonl", "--unsigned", environ=environ).returncode == 0
+    carried = told(root, "ledger", "verify", "--export", "out.jsonl", environ=environ).stdout
+    assert "the disk was full" in carried
+    assert f"which begins with {git(root, 'rev-list', '--max-parents=0', 'HEAD')[:12]}" in carried
 
 
 def test_an_older_state_that_was_put_back_is_told_by_status_gate_reset_and_run(
@@ -89,8 +93,52 @@ def test_an_older_state_that_was_put_back_is_told_by_status_gate_reset_and_run(
         assert (done.returncode, "the ledger ends at record" in done.stdout + done.stderr) == (code, True), done
         assert LOST in done.stdout + done.stderr
     assert json.loads(told(root, "status", "--json", environ=environ).stdout)["ledger_lost"]
+    assert "0 proven, 1 not proven" in told(root, "status", environ=environ).stdout
+    assert "not proven now" in told(root, "explain", "01-REQ-1.1", environ=environ).stdout
     gate = told(root, "gate", "--task-id", "01_bell:1@1", environ=environ)
     assert (gate.returncode, "the ledger cannot be believed" in gate.stdout) == (2, True), gate
+
+
+def test_a_plan_from_which_rows_were_deleted_is_the_ground_of_nothing(tmp_path: Path) -> None:
+    root = World({"01_bell": [Req("01-REQ-1.1")], "02_door": [Req("02-REQ-1.1")]}).build(tmp_path / "world")
+    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    assert told(root, "run", environ=environ).returncode == 0
+    past_the_engine(root, "DELETE FROM plan_parts WHERE spec_name = '02_door'")
+    for arguments, code in (
+        (["run"], 4), (["run", "--dry-run"], 4), (["reset", "01_bell:1"], 4),
+        (["gate", "--task-id", "01_bell:1@1"], 2), (["status"], 0), (["explain", "01-REQ-1.1"], 0),
+    ):  # fmt: skip
+        done = told(root, *arguments, environ=environ)
+        assert (done.returncode, "not those of the ledger" in done.stdout + done.stderr) == (code, True), done
+    shown = json.loads(told(root, "ledger", "show", "01-REQ-1.1", "--json", environ=environ).stdout)
+    assert (shown["is_proven_now"], shown["how"]) == (False, "")
+    assert told(root, "ledger", "export", "out.jsonl", "--unsigned", environ=environ).returncode == 2
+    assert told(root, "ledger", "rebuild", "--install", environ=environ).returncode == 0
+    shown = json.loads(told(root, "ledger", "show", "01-REQ-1.1", "--json", environ=environ).stdout)
+    assert (shown["is_proven_now"], shown["disbelieved"]) == (True, "")
+
+
+def test_a_trigger_that_changes_what_the_engine_writes_stops_the_run(here: tuple[Path, dict[str, str]]) -> None:
+    root, environ = here
+    with closing(sqlite3.connect(state_of(root))) as db:
+        db.execute("CREATE TRIGGER kind AFTER INSERT ON sessions BEGIN UPDATE plan_specs SET title = 'other'; END")
+    done = told(root, "run", environ=environ)
+    assert (done.returncode, "triggers of the state file are not ours (kind)" in done.stderr) == (4, True), done
+    assert told(root, "ledger", "rebuild", "--install", environ=environ).returncode == 0
+    assert told(root, "run", environ=environ).returncode == 0
+
+
+def past_the_engine(root: Path, statement: str) -> None:
+    """What a program with the whole file may do, which leaves the guards as they were."""
+    with closing(sqlite3.connect(state_of(root))) as db:
+        db.execute("PRAGMA foreign_keys = OFF")
+        guards = db.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+        for name, _ in guards:
+            db.execute(f"DROP TRIGGER {name}")
+        assert db.execute(statement).rowcount, f"{statement} changes nothing"
+        for _, sql in guards:
+            db.execute(sql)
+        db.commit()
 
 
 def test_a_note_that_is_damaged_is_no_note_that_fits(here: tuple[Path, dict[str, str]]) -> None:

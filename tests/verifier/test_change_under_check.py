@@ -70,6 +70,61 @@ def test_a_change_that_is_hidden_from_git_status_is_still_seen(repo: Path) -> No
     assert changed_paths(repo, base) == ("kept.py",)
 
 
+def test_what_no_committed_rule_hides_is_part_of_the_change(
+    repo: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    everywhere = tmp_path_factory.mktemp("settings") / "ignore"
+    everywhere.write_text("everywhere.py\n")
+    git(repo, "config", "core.excludesFile", str(everywhere))
+    (repo / ".git/info/exclude").write_text("conftest.py\n__pycache__/\ninside/\n")
+    (repo / "new").mkdir()
+    (repo / "new/.gitignore").write_text("*\n")
+    for name in ("conftest.py", "everywhere.py", "new/own.py", "__pycache__/m.pyc", "build/out.py", "inside/a.py"):
+        (repo / name).parent.mkdir(exist_ok=True)
+        (repo / name).write_text("1\n")
+    git(repo / "inside", "init", "-q")
+    git(repo / "inside", "add", "-A")
+    git(repo / "inside", "commit", "-qm", "a repository of its own")
+    assert changed_paths(repo, base) == ("conftest.py", "everywhere.py", "inside", "new/.gitignore", "new/own.py")
+    assert change_since(repo, base).files["conftest.py"] == FileChange(None, b"1\n")
+
+
+def test_settings_and_specs_of_ours_that_are_hidden_are_part_of_the_change_and_what_we_write_is_not(repo: Path) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    (repo / ".git/info/exclude").write_text(".agent-fox/\n")
+    for name in (
+        "config.toml",
+        "verifier.toml",
+        "specs/01_a/requirements.md",
+        "state.db-wal",
+        "logs/a.log",
+        ".gitignore",
+    ):
+        (repo / ".agent-fox" / name).parent.mkdir(parents=True, exist_ok=True)
+        (repo / ".agent-fox" / name).write_text("1\n")
+    assert changed_paths(repo, base) == (
+        ".agent-fox/config.toml", ".agent-fox/specs/01_a/requirements.md", ".agent-fox/verifier.toml",
+    )  # fmt: skip
+
+
+def test_submodules_count_where_they_are_and_with_what_is_not_committed_in_them(repo: Path) -> None:
+    (repo / "inside").mkdir()
+    for arguments in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "one")):
+        git(repo / "inside", *arguments)
+    (repo / ".gitmodules").write_text('[submodule "inside"]\n\tpath = inside\n\turl = /nowhere\n\tignore = all\n')
+    git(repo, "add", "-f", "inside", ".gitmodules")
+    git(repo, "commit", "-qm", "a submodule whose changes nobody is shown")
+    base = git(repo, "rev-parse", "HEAD")
+    assert changed_paths(repo, base) == ()
+    (repo / "inside/new.py").write_text("1\n")
+    assert git(repo, "status", "--porcelain") == ""
+    assert changed_paths(repo, base) == ("inside/new.py",)
+    git(repo / "inside", "add", "-A")
+    git(repo / "inside", "commit", "-qm", "two")
+    assert changed_paths(repo, base) == ("inside",)
+
+
 def test_a_base_that_is_no_commit_is_an_error(repo: Path) -> None:
     with pytest.raises(GitError):
         changed_paths(repo, "0" * 40)
