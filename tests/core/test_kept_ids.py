@@ -458,6 +458,15 @@ def test_a_part_that_is_not_named_after_its_requirement_gets_the_next_id_of_its_
     assert ids_of(kept)[SPEED] == name
 
 
+def test_a_name_without_a_number_does_not_give_away_the_numbers_of_its_row() -> None:
+    parts = (Criterion("1.1", LOCK), Criterion("1.A", SPEED), Criterion("1.A1", OTHER))
+    spec = replace(
+        DOORS, requirements=(Requirement("1", "Locking", "", parts),), implied=frozenset({"1.A", "1.A1"}), places={}
+    )
+    kept, _ = keep_ids(spec, Earlier(counted([("Locking", (LOCK,))]), {"1.A1": ""}))
+    assert (ids_of(kept)[SPEED], ids_of(kept)[OTHER]) == ("1.A", "1.A2")
+
+
 def test_a_spec_in_which_nothing_moves_is_handed_back_as_it_is() -> None:
     assert keep_ids(DOORS, Earlier(DOORS))[0] is DOORS
 
@@ -478,6 +487,13 @@ def test_what_goes_by_another_id_is_told_requirement_by_requirement() -> None:
     assert problems[1] == warning(3, f"{start}2 is 1, {known}{end}")
 
 
+def test_what_moved_is_told_behind_a_requirement_of_which_nothing_did() -> None:
+    _, (problem,) = again(DOORS, [("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (OTHER, QUERY, STATE))])
+    known = "2.1 is 2.3 (new), 2.2 is 2.1, 2.3 is 2.2"
+    end = "Verdicts, waivers and tests go by the known id"
+    assert problem == warning(6, f"not known by the number in the file: {known}. {end}")
+
+
 def test_what_is_in_doubt_is_told_with_what_it_may_be() -> None:
     one, two = AJAR.replace("ajar", "open"), AJAR.replace("ajar", "loose")
     _, problems = again(DOORS, [("Locking", (LOCK, one, two, TOKEN)), ("Asking", (QUERY, STATE))])
@@ -489,3 +505,11 @@ def test_what_is_in_doubt_is_told_with_what_it_may_be() -> None:
     _, problems = again(DOORS, [("Locking", (LOCK, OTHER, TOKEN)), ("Asking", (QUERY, STATE))])
     other = "its text is another one. It is to be proven again; see its tests"
     assert problems == (warning(3, f"taken for 1.2, {rewritten}: {other}"),)
+
+
+def test_a_text_that_is_as_near_to_two_is_told_with_both() -> None:
+    one, two = AJAR.replace("ajar", "open"), AJAR.replace("ajar", "loose")
+    _, problems = again(counted([("Locking", (one, two, TOKEN))]), [("Locking", (AJAR, TOKEN))])
+    near = "its text is as near to that of 1.1 and 1.2"
+    what = f"taken for 1.1, rewritten, because of its place: {near}. It is to be proven again; see its tests"
+    assert warning(2, what) in problems

@@ -37,7 +37,7 @@ def test_one_verdict_is_current_and_it_is_the_one_the_rule_says(tmp_path: Path) 
     with writing(tmp_path) as db:
         add_nodes(db, VERIFIER)
         for place in range(max(map(len, LINES))):
-            report(db, **{name: words[place] for name, words in stories.items() if place < len(words)})
+            report(db, None, 1, **{name: words[place] for name, words in stories.items() if place < len(words)})
         current = {name: word for name, (_, word) in records.current_verdicts(db, SPEC).items()}
         kept = list(db.execute("SELECT requirement_id, verdict FROM verification_results ORDER BY id"))
     assert current == {name: current_word(words) for name, words in stories.items()}
