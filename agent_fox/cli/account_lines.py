@@ -104,19 +104,24 @@ def _more(spec: SpecAccount) -> str:
     return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
+UNTIMED = ", without the time of what was ended from outside"
+
+
 def asked_line(one: Asked) -> str:
     """How often a waiver was asked for: about one requirement, or a spec as a whole."""
     about = f"{one.spec_name}/{one.requirement_id}" if one.requirement_id else one.spec_name
     return f"waiver asked for: {about}: {counted(one.petitions, 'petition')}, {counted(one.sessions, 'session')}"
 
 
-def total_lines(account: RunAccount) -> Iterator[str]:
+def total_lines(account: RunAccount, *, is_lost: bool = False) -> Iterator[str]:
+    """`is_lost`: the last run was ended from outside, so that nobody has noted how long it ran."""
     unknown = " + ?" if account.uncounted else ""
     yield f"{account.proven} proven, {account.not_proven}{unknown} not proven, {account.waived} waived"
     if account.known:
         yield plain(f"how it is known: {counts_in_words(account.known)}")
     made = (counted(account.sessions, "session"), counted(account.retries, "retry"), counted(account.rereads, "reread"))
-    yield f"{', '.join(made)}; {cost_words(account.cost)}; {account.seconds:.0f} s of running"
+    ran = f"{account.seconds:.0f} s of running{UNTIMED if is_lost else ''}"
+    yield f"{', '.join(made)}; {cost_words(account.cost)}; {ran}"
 
 
 def evidence_line(account: RunAccount) -> str:

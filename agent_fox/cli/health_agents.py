@@ -13,6 +13,7 @@ from agent_fox.engine.agents import agent_of, own_words_trouble
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.built_in import CHECKS, OUR_OWN
 from agent_fox.session.project_words import STEERING_FILE, unread_words
+from agent_fox.system import git
 from agent_fox.system.sandbox import REMEDY, why_missing
 from agent_fox.verifier.hidden_files import hidden_files, unread
 
@@ -44,7 +45,7 @@ def _as_you(settings: Settings) -> Iterator[Check]:
 
 def _steering(root: Path) -> Iterator[Check]:
     """Whether sessions are told what the project tells agents in a chat."""
-    unread = unread_words(root)
+    unread = unread_words(root, git.files_under(root, "HEAD") if git.head(root) else ())
     if unread:
         what = f"{listed(unread)}: no session reads it"
         yield Check("steering", State.WARNING, what, f"agent-fox init --steering {unread[0]}, or write {STEERING_FILE}")

@@ -77,18 +77,21 @@ def command(
 
 def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool) -> bool:
     """Show what the session under way has printed; whether there was any place to look at."""
+    is_running = is_locked(root / LOCK)
     with live_log.LiveLog(Path(log.folder), live_log.secrets_of(root)) as live:
         if not live.look() and not (is_followed and Path(log.folder).is_dir()):
             return False
         if as_json:
             text = "".join((*live.more(), *live.rest()))
-            print_json({**log.document(), "path": "", "text": text, "is_running": True})
+            print_json({**log.document(), "path": "", "text": text, "is_running": is_running})
             return True
         for text in _followed(root, log, live) if is_followed else live.more():
             click.echo(_shown(text), nl=False)
         for text in live.rest():
             click.echo(_shown(text), nl=False)
     ended = "it has ended" if is_followed else "it is running; -f follows it"
+    if not is_running:
+        ended = "it was ended from outside, `agent-fox run` goes on"
     click.echo(f"--- {log.node}, attempt {log.attempt}: {ended}", err=True)
     return True
 

@@ -87,7 +87,7 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     yield from spec_lines(account.specs)
     counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
     yield f"nodes: {counts or 'none'}"
-    yield from total_lines(account)
+    yield from total_lines(account, is_lost=account.status == "running" and not is_alive)
     yield evidence_line(account)
     for one in account.running:
         ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")

@@ -63,8 +63,8 @@ def _unused(id: str, ever: set[str], last: dict[str, int]) -> str:
     row = _LAST_NUMBER.sub("", id)
     name = id if id not in ever else f"{row}{last.get(row, 0) + 1}"
     ever.add(name)
-    number = _LAST_NUMBER.search(name)
-    last[row] = max(last.get(row, 0), int(number[0])) if number else 0
+    if number := _LAST_NUMBER.search(name):
+        last[row] = max(last.get(row, 0), int(number[0]))
     return name
 
 

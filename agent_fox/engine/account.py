@@ -225,7 +225,8 @@ class RunAccount:
         left = nodes.pop("running", 0)
         if left:
             nodes["pending"] = nodes.get("pending", 0) + left
-        return replace(self, specs=specs, nodes=nodes, running=(), left=self.running)
+        cost = replace(self.cost, running_usd=0.0)
+        return replace(self, specs=specs, nodes=nodes, cost=cost, running=(), left=self.running)
 
 
 def read_account(

@@ -79,9 +79,10 @@ def view_of(
     found = shutil.which(program, path=environment.get("PATH")) or program
     folders = (*toolchains.folders(program, workspace, environment), *program_folders(Path(found)), *map(Path, shown))
     outside = dict.fromkeys(folder for folder in folders if not folder.is_relative_to(workspace))
+    outer = [folder for folder in outside if not any(folder.is_relative_to(other) for other in {*outside} - {folder})]
     return View(
         root=workspace, cwd=workspace, private=private, home=private / "home", writable=None if writes else (),
-        readable=tuple(outside), network=True, is_git_writable=writes,
+        readable=tuple(outer), network=True, is_git_writable=writes,
     )  # fmt: skip
 
 

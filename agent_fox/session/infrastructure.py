@@ -39,7 +39,7 @@ COMMAND_NOT_FOUND = frozenset({126, 127})
 """What shells and `env` exit with where a command cannot be found or run."""
 
 _LOCAL = r"(?:\b127\.\d|\b0\.0\.0\.0\b|\blocalhost\b|(?<![\w:])\[?::1\b)"  # a server of the work's own tests
-_ERROR = r"^\s*(?:\w+: )?(?:API |request |fatal |unexpected )?error\s*(?:[:(]\s*){1,2}"
+_ERROR = r"^\s*\[?(?:\w+: )?(?:API |request |fatal |unexpected )?error\s*(?:[:(]\s*){1,2}"
 _NOT_LOCAL = rf"(?![^\n]*{_LOCAL})"
 _OUTSET = rf"^{_NOT_LOCAL}(?:Error: |fatal: )?"
 """Where a bare phrase may stand: not indented (titles of tests and source code are), not in a list."""
@@ -57,7 +57,7 @@ def _status(codes: str) -> str:
     Unauthorized`.
     """
     before = r"(?:HTTP |unexpected status |status code )?"
-    return rf"{_ERROR}{before}(?:{codes})(?-i:(?=\s*(?:$|[{{\"):,]|[A-Z]|{_LOWER})))"
+    return rf"{_ERROR}{before}(?:{codes})(?-i:(?=\s*(?:$|[{{\"):,]|[A-Z]|404 page|{_LOWER})))"
 
 
 def _bare(code: str, phrase: str) -> str:
@@ -69,6 +69,9 @@ def _client(codes: str) -> str:
     """An exception of a model client: `openai.RateLimitError: Error code: 429 - {...}`."""
     return rf"^{_NOT_LOCAL}(?:\w+\.){{0,4}}\w+Error: Error code: (?:{codes})\b"
 
+
+_MODELS_CLIENT = r"^\s*(?:\[?API Error|(?:openai|anthropic|litellm)\.(?:\w+\.)?\w+Error): "
+"""How the line begins on which a model's client tells what the model's side said: the work has words of its own."""
 
 _UNREACHED = r"(?:Could not resolve|Couldn't connect|Failed to connect|Connection |Operation timed out|Recv failure)"
 _HOSTLESS = (
@@ -100,13 +103,19 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 _status("402"),
                 _client("402"),
                 r"^\s*(?:Your )?[Cc]redit balance is too low",
+                _MODELS_CLIENT + r"[^\n]*(?:credit balance is too low|insufficient_quota)",
+                r"^\s*openai\.\w+: [^\n]*exceeded your current quota",
+                r"^\s*ERROR: Quota exceeded\. Check your plan",
             ),
         ),
         (
             Infrastructure.UNKNOWN_MODEL,
             (
                 _JSON_TYPE.format("(?:model_not_found|not_found_error)"),
+                _status("404"),
                 _client("404"),
+                _MODELS_CLIENT + r"[^\n]*(?:\"code\": ?404\b|The model `[^`\n]+` does not exist)",
+                r"^\s*(?:There's an issue with the selected model \(|ProviderModelNotFoundError\b)",
             ),
         ),
         (

@@ -20,9 +20,20 @@ if TYPE_CHECKING:
 
 CACHES = (
     *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/"),
-    *("node_modules/", ".gradle/", ".venv/", ".coverage"),
+    *("node_modules/", ".gradle/", ".venv/", "venv/", ".coverage", ".coverage.*", ".tox/", ".nox/", ".eggs/"),
+    *(
+        "*.egg-info/",
+        ".nyc_output/",
+        ".eslintcache",
+        ".parcel-cache/",
+        ".turbo/",
+        ".DS_Store",
+        "*.swp",
+        "*.orig",
+        "*.rej",
+    ),
 )
-PRODUCTS = ("target/", "build/", "dist/", "coverage/", "*.log")
+PRODUCTS = ("target/", "build/", "dist/", "coverage/", "htmlcov/", "*.log")
 
 MOST_NAMED = 10
 
@@ -88,8 +99,11 @@ def _with_folders(path: str) -> Iterator[str]:
 
 
 def _kind(name: str) -> tuple[str, ...] | None:
+    """A link, or a file, in the place of a cache's folder is no work either."""
     last = f"{PurePosixPath(name).name}{'/' if name.endswith('/') else ''}"
-    return next((kind for kind in (CACHES, PRODUCTS) if any(fnmatchcase(last, glob) for glob in kind)), None)
+    if any(fnmatchcase(one, glob) for one in (last, f"{last}/") for glob in CACHES):
+        return CACHES
+    return PRODUCTS if any(fnmatchcase(last, glob) for glob in PRODUCTS) else None
 
 
 def _named(paths: Mapping[str, int]) -> str:

@@ -5,9 +5,9 @@ Never from a workspace: an agent could have written it there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent_fox.core.markdown import printable
 from agent_fox.session.template import LONGEST_TEMPLATE, TemplateError, problems
@@ -55,11 +55,14 @@ def read_steering(root: Path) -> str:
     )
 
 
-def unread_words(root: Path) -> tuple[str, ...]:
-    """The project's files for agents in a chat, where no steering file says to sessions what they say."""
+def unread_words(root: Path, committed: Iterable[str] = ()) -> tuple[str, ...]:
+    """The project's files for agents in a chat, where no steering file says to sessions what they say: those at the
+    root, and then those among the committed paths elsewhere, as in the packages of a large repository.
+    """
     if (root / STEERING_FILE).exists():
         return ()
-    return tuple(name for name in CHAT_FILES if (root / name).is_file())
+    here = [name for name in CHAT_FILES if (root / name).is_file()]
+    return (*here, *sorted(path for path in committed if "/" in path and PurePosixPath(path).name in CHAT_FILES))
 
 
 def check_templates(root: Path) -> list[str]:

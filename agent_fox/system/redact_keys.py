@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agent_fox.core.regex import regex
@@ -18,6 +19,8 @@ _REST = regex(rb"[^\"'<>\n]*")
 """What of the first line belongs to a key that does not end there: a report goes on behind a quote or bracket."""
 
 _BODY = regex(rb"[A-Za-z0-9+/=]{16,}+")
+_LINE_OF_KEY = regex(rb"[A-Za-z0-9+/]{32}")
+_LONGEST_HEAD = 500
 _SHORT_OR_HEADER = regex(rb"\s*[A-Za-z0-9+/=]{0,15}\s*\Z|[A-Z][A-Za-z-]{2,20}: ")
 
 
@@ -62,6 +65,23 @@ class KeyMask:
             self.lines_left = 0
             return start
         return end
+
+
+def key_blocks(text: bytes) -> Iterator[tuple[int, int]]:
+    """Where private keys begin and end; one without an end goes to the end of the text, or to the next.
+
+    The first line alone, as programs have it that look for keys, is none.
+    """
+    begin = key_begin(text, 0, len(text))
+    while begin is not None:
+        head = text.index(b"-----", begin + len(b"-----")) + len(b"-----")
+        after = key_begin(text, head, len(text))
+        limit = len(text) if after is None else after
+        last = _END.search(text, head, limit)
+        end = last.end() if last else limit
+        if _LINE_OF_KEY.search(text, head, min(end, head + _LONGEST_HEAD)):
+            yield begin, end
+        begin = after
 
 
 def key_begin(text: bytes, position: int, end: int) -> int | None:

@@ -5,15 +5,19 @@ A world says who gets what right, and when; the engine is the real one. Nothing 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, field
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from agent_fox.core.values import dataclass
 from agent_fox.testing import prefork
@@ -72,7 +76,7 @@ class World:
         (root / ".agent-fox" / "config.toml").write_text(self._config(tools))
         (root / ".agent-fox" / ".gitignore").write_text("state.db*\nlogs/\nissues/\ncrash.log\nrun.lock\n")
         (root / "README.md").write_text("a story\n")
-        git(root, "init", "-q", "-b", "main")
+        new_repository(root)
         commit_all(root, "start")
         return root
 
@@ -170,6 +174,59 @@ def git(root: Path, *arguments: str) -> str:
 def commit_all(root: Path, message: str) -> None:
     git(root, "add", "-A")
     git(root, "commit", "-qm", message)
+
+
+def first_commit(root: Path, person: str = "", *, with_ignored: bool = False) -> None:
+    """Make a folder a repository, with all of its files in one commit on `main`.
+
+    `person` is who the repository's own settings name. Git makes one repository of each kind; others are copies,
+    whose objects, which never change, are links to the same files.
+    """
+    kind = hashlib.sha256(json.dumps([_contents(root), person, with_ignored]).encode()).hexdigest()
+    prepared = Path(_prepared().name) / kind
+    if prepared.exists():
+        shutil.copytree(prepared, root / ".git", copy_function=_link_or_copy, dirs_exist_ok=True)
+        return
+    new_repository(root)
+    named = {"user.name": person, "user.email": f"{person.lower()}@example.org"} if person else {}
+    for name, value in named.items():
+        git(root, "config", name, value)
+    git(root, "add", "-Af" if with_ignored else "-A")
+    git(root, *(word for name, value in named.items() for word in ("-c", f"{name}={value}")), "commit", "-qm", "start")
+    shutil.copytree(root / ".git", prepared, copy_function=_link_or_copy)
+
+
+def new_repository(root: Path) -> None:
+    """What `git init` makes, without its examples of hooks: a copy of one that was made once."""
+    prepared = Path(_prepared().name) / "new"
+    if not prepared.exists():
+        git(prepared.parent, "init", "-q", "-b", "main", "made")
+        for example in (prepared.parent / "made" / ".git" / "hooks").iterdir():
+            example.unlink()
+        (prepared.parent / "made" / ".git").rename(prepared)
+    shutil.copytree(prepared, root / ".git", dirs_exist_ok=True)
+
+
+@cache
+def _prepared() -> TemporaryDirectory[str]:
+    return TemporaryDirectory(prefix="agent-fox-prepared-")
+
+
+def _contents(root: Path) -> list[tuple[str, int, str]]:
+    """Path, mode and content (of a link: its target) of each file."""
+    found = []
+    for path in sorted(root.rglob("*")):
+        if path.is_symlink() or path.is_file():
+            content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+            found.append((str(path.relative_to(root)), path.lstat().st_mode, hashlib.sha256(content).hexdigest()))
+    return found
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    if "/objects/" in source:
+        os.link(source, target)
+    else:
+        shutil.copy2(source, target)
 
 
 KEPT = ("PATH", "HOME", "TMPDIR", "XDG_STATE_HOME")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from agent_fox.testing import prefork
+from agent_fox.testing.worlds import first_commit
 
 PROGRAM = [sys.executable, "-m", "agent_fox.cli.main"]
 SOURCE = Path(__file__).resolve().parents[2]
@@ -29,7 +30,5 @@ def said(done: subprocess.CompletedProcess[str]) -> str:
 def repository(root: Path) -> Path:
     """A git repository with one commit."""
     (root / "README.md").write_text("a project\n")
-    identity = ["-c", "user.name=A Person", "-c", "user.email=person@example.org"]
-    for arguments in (["init", "-q"], ["add", "-A"], [*identity, "commit", "-qm", "start"]):
-        subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True)
+    first_commit(root)
     return root

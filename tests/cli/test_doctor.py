@@ -114,6 +114,20 @@ def test_a_dirty_checkout_is_a_warning(root: Path) -> None:
     assert lacking(root)["checkout"]["what"] == "not committed: README.md"
 
 
+def test_files_for_agents_in_a_chat_that_no_session_reads_are_named(root: Path) -> None:
+    change(root, f'command = ["{sys.executable}"]', 'backend = "claude"')
+    for name in ("AGENTS.md", "packages/a/CLAUDE.md"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("Use tabs.\n")
+    subprocess.run(["git", "add", "-A"], cwd=root, check=True)
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qm", "x"], cwd=root, check=True)
+    found = lacking(root)["steering"]
+    assert (found["state"], found["what"]) == ("warning", "AGENTS.md, packages/a/CLAUDE.md: no session reads it")
+    assert "agent-fox init --steering AGENTS.md" in found["remedy"]
+    (root / ".agent-fox/steering.md").write_text("Use tabs.\n")
+    assert "steering" not in lacking(root)
+
+
 def test_an_integration_branch_that_is_checked_out_is_in_the_way(root: Path) -> None:
     subprocess.run(["git", "switch", "-qc", "agent-fox/integration"], cwd=root, check=True)
     found = lacking(root)["integration branch"]

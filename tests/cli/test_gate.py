@@ -30,7 +30,6 @@ def repo(tmp_path: Path) -> Path:
     root = repository(tmp_path)
     sh(root, "git", "config", "user.name", "Ada")
     sh(root, "git", "config", "user.email", "ada@example.org")
-    sh(root, "git", "branch", "-M", "main")
     sh(root, "git", "checkout", "-q", "-b", "work")
     inputs(root)
     sh(root, "git", "commit", "-q", "--allow-empty", "-m", "work")

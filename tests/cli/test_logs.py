@@ -93,7 +93,6 @@ def under_way(finished: Finished, tmp_path: Path) -> UnderWay:
         "INSERT INTO launches (id, session_id, run_id, number, status, pinned_commit, folder, started_at) SELECT "
         f"'live', id, run_id, 99, 'running', '', '{world.folder}', started_at FROM sessions WHERE node_id = '01_calc:1'"
     )
-    (root / ".agent-fox" / "run.lock").write_text(str(os.getpid()))
     return world
 
 
@@ -101,13 +100,14 @@ def test_what_a_running_session_has_printed_so_far_is_shown_masked(under_way: Un
     under_way.prints("on it\nexport API_KEY=sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWx\nhalf a li")
     under_way.prints("a warning\n", "stderr")
     under_way.prints("the second judge\n", judge="judge-2")
-    done = run_cli(under_way.root, "logs", "01_calc:1")
+    with single_writer(under_way.root / ".agent-fox" / "run.lock"):
+        done = run_cli(under_way.root, "logs", "01_calc:1")
+        found = json.loads(run_cli(under_way.root, "logs", "01_calc:1", "--json").stdout)
     assert done.returncode == 0, done.stderr
     told = ("--- stdout, so far\non it\n", "half a li", "--- stderr, so far\na warning\n", "the second judge")
     assert all(words in done.stdout for words in told)
     assert "AbCdEfGhIjKlMnOp" not in done.stdout
     assert "it is running; -f follows it" in done.stderr
-    found = json.loads(run_cli(under_way.root, "logs", "01_calc:1", "--json").stdout)
     assert (found["is_running"], "on it" in found["text"], "AbCdEfGhIjKlMnOp" in found["text"]) == (True, True, False)
 
 
@@ -124,7 +124,10 @@ def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(u
     under_way.prints("one\n")
     argv = [sys.executable, "-m", "agent_fox.cli.main", "logs", "01_calc:1", "-f"]
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    with subprocess.Popen(argv, cwd=under_way.root, env=environment, stdout=subprocess.PIPE, text=True) as follower:
+    with (
+        single_writer(under_way.root / ".agent-fox" / "run.lock"),
+        subprocess.Popen(argv, cwd=under_way.root, env=environment, stdout=subprocess.PIPE, text=True) as follower,
+    ):
         assert follower.stdout is not None
         assert [follower.stdout.readline() for _ in range(2)] == ["--- stdout, so far\n", "one\n"]
         under_way.prints("two\n")
@@ -137,8 +140,17 @@ def test_a_running_session_is_followed_until_it_ends_and_nothing_of_it_is_lost(u
 
 def test_a_session_whose_run_is_gone_is_not_waited_for(under_way: UnderWay) -> None:
     under_way.prints("one\n")
-    (under_way.root / ".agent-fox" / "run.lock").write_text("")
     assert run_cli(under_way.root, "logs", "01_calc:1", "-f").stdout == "--- stdout, so far\none\n"
+    done = run_cli(under_way.root, "logs", "01_calc:1")
+    assert (done.stdout, "it was ended from outside" in done.stderr) == ("--- stdout, so far\none\n", True)
+    assert json.loads(run_cli(under_way.root, "logs", "01_calc:1", "--json").stdout)["is_running"] is False
+
+
+def test_what_a_run_cost_that_was_ended_from_outside_is_not_told_of_what_runs(under_way: UnderWay) -> None:
+    under_way.execute("UPDATE runs SET status = 'running'")
+    found = json.loads(run_cli(under_way.root, "status", "--json").stdout)
+    assert (found["is_alive"], found["cost"]["assumed_running_usd"]) == (False, 0)
+    assert "s of running, without the time of what was ended from outside\n" in run_cli(under_way.root, "status").stdout
 
 
 def test_status_counts_the_time_of_a_run_under_way(under_way: UnderWay) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import SOURCE, Req, World, commit_all, git, log, rows, run_cli
+from agent_fox.testing.worlds import SOURCE, Req, World, commit_all, log, new_repository, rows, run_cli
 
 PACKAGE = Path(__file__).with_name("plugin_package")
 NOTES = {
@@ -62,7 +62,7 @@ def notes(tmp_path: Path) -> Path:
     settings = f'{AGENTS}[tracker]\nkind = "journal"\n{workspace}'
     (root / ".agent-fox" / "config.toml").write_text(settings)
     (root / ".agent-fox" / ".gitignore").write_text("state.db*\nlogs/\nissues/\njournal.jsonl\ncrash.log\nrun.lock\n")
-    git(root, "init", "-q", "-b", "main")
+    new_repository(root)
     commit_all(root, "start")
     return root
 

@@ -421,3 +421,95 @@ def test_whatever_names_an_id_names_it_by_its_new_one_and_the_rest_stays() -> No
     assert kept.withdrawn == ("1.7",)
     assert [row.requirement for row in kept.traceability] == ["2.3", "1.1"]
     assert kept.places == {"2.3": "a.md:1", "group 1": "a.md:2"}
+
+
+def test_the_numbers_go_on_after_the_last_that_was_ever_used() -> None:
+    fresh = ("aa bb cc dd", "ee ff gg hh", "ii jj kk ll")
+    ids = again(DOORS, [("Locking", (LOCK, AJAR, TOKEN, *fresh)), ("Asking", (QUERY, STATE))], ["1.4", "1.6", "1.9"])[0]
+    assert [ids[text] for text in fresh] == ["1.10", "1.5", "1.11"]
+
+
+def test_what_stands_above_an_id_that_was_used_is_not_given_away() -> None:
+    more = [("Locking", (LOCK, AJAR, TOKEN, SPEED)), ("Asking", (QUERY, STATE))]
+    assert again(DOORS, more, ["1.4.1"])[0][SPEED] == "1.5"
+
+
+def test_new_parts_of_a_requirement_whose_id_is_written_are_named_after_it() -> None:
+    now = counted([("Locking", (LOCK, AJAR, TOKEN, SPEED)), ("Asking", (QUERY, STATE))])
+    kept, _ = keep_ids(replace(now, implied=now.implied - {"1", "2"}), Earlier(DOORS, {"1.4": ""}))
+    assert ids_of(kept)[SPEED] == "1.5"
+
+
+@pytest.mark.parametrize(
+    ("id", "used", "name"),
+    [
+        ("1.A", [], "1.A"), ("1.A", ["1.A"], "1.A1"), ("1.A", ["1.A", "1.A1"], "1.A2"), ("1.0", ["1.0"], "1.2"),
+        ("X.0", ["X.0"], "X.1"), ("X.1", [], "X.1"), ("X.1", ["X.1"], "X.2"), ("10.1", [], "10.1"),
+    ],
+)  # fmt: skip
+def test_a_part_that_is_not_named_after_its_requirement_gets_the_next_id_of_its_own_row(
+    id: str, used: list[str], name: str
+) -> None:
+    parts = (Criterion("1.1", LOCK), Criterion(id, SPEED))
+    spec = replace(
+        DOORS, requirements=(Requirement("1", "Locking", "", parts),), implied=frozenset({"1", "1.1", id}), places={}
+    )
+    kept, _ = keep_ids(spec, Earlier(counted([("Locking", (LOCK,))]), dict.fromkeys(used, "")))
+    assert ids_of(kept)[SPEED] == name
+
+
+def test_a_name_without_a_number_does_not_give_away_the_numbers_of_its_row() -> None:
+    parts = (Criterion("1.1", LOCK), Criterion("1.A", SPEED), Criterion("1.A1", OTHER))
+    spec = replace(
+        DOORS, requirements=(Requirement("1", "Locking", "", parts),), implied=frozenset({"1.A", "1.A1"}), places={}
+    )
+    kept, _ = keep_ids(spec, Earlier(counted([("Locking", (LOCK,))]), {"1.A1": ""}))
+    assert (ids_of(kept)[SPEED], ids_of(kept)[OTHER]) == ("1.A", "1.A2")
+
+
+def test_a_spec_in_which_nothing_moves_is_handed_back_as_it_is() -> None:
+    assert keep_ids(DOORS, Earlier(DOORS))[0] is DOORS
+
+
+def warning(line: int, what: str) -> Problem:
+    return Problem(Severity.WARNING, f"specs/doors/requirements.md:{line}", what, "doors")
+
+
+def test_what_goes_by_another_id_is_told_requirement_by_requirement() -> None:
+    texts = [f"word{n} is{n} said{n} once{n}" for n in range(13)]
+    _, problems = again(counted([("Locking", texts)]), [("Fresh", (OTHER,)), ("Locking", texts)])
+    known = ", ".join(f"2.{n} is 1.{n}" for n in range(1, 12))
+    start, end = "not known by the number in the file: ", ". Verdicts, waivers and tests go by the known id"
+    assert problems == (
+        warning(1, f"{start}1 is 2 (new), 1.1 is 2.1 (new){end}"), warning(3, f"{start}2 is 1, {known} and 2 more{end}")
+    )  # fmt: skip
+    _, problems = again(counted([("Locking", texts[:11])]), [("Fresh", (OTHER,)), ("Locking", texts[:11])])
+    assert problems[1] == warning(3, f"{start}2 is 1, {known}{end}")
+
+
+def test_what_moved_is_told_behind_a_requirement_of_which_nothing_did() -> None:
+    _, (problem,) = again(DOORS, [("Locking", (LOCK, AJAR, TOKEN)), ("Asking", (OTHER, QUERY, STATE))])
+    known = "2.1 is 2.3 (new), 2.2 is 2.1, 2.3 is 2.2"
+    end = "Verdicts, waivers and tests go by the known id"
+    assert problem == warning(6, f"not known by the number in the file: {known}. {end}")
+
+
+def test_what_is_in_doubt_is_told_with_what_it_may_be() -> None:
+    one, two = AJAR.replace("ajar", "open"), AJAR.replace("ajar", "loose")
+    _, problems = again(DOORS, [("Locking", (LOCK, one, two, TOKEN)), ("Asking", (QUERY, STATE))])
+    near, rewritten = "its text is as near to that of 1.2", "rewritten, because of its place"
+    assert problems[1:] == (
+        warning(3, f"taken for 1.2, {rewritten}: {near}. It is to be proven again; see its tests"),
+        warning(4, f"counts as new, as 1.4: {near}. It is to be proven; see which tests name it"),
+    )
+    _, problems = again(DOORS, [("Locking", (LOCK, OTHER, TOKEN)), ("Asking", (QUERY, STATE))])
+    other = "its text is another one. It is to be proven again; see its tests"
+    assert problems == (warning(3, f"taken for 1.2, {rewritten}: {other}"),)
+
+
+def test_a_text_that_is_as_near_to_two_is_told_with_both() -> None:
+    one, two = AJAR.replace("ajar", "open"), AJAR.replace("ajar", "loose")
+    _, problems = again(counted([("Locking", (one, two, TOKEN))]), [("Locking", (AJAR, TOKEN))])
+    near = "its text is as near to that of 1.1 and 1.2"
+    what = f"taken for 1.1, rewritten, because of its place: {near}. It is to be proven again; see its tests"
+    assert warning(2, what) in problems

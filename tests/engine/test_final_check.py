@@ -17,7 +17,7 @@ from agent_fox.engine.environment import Standpoint
 from agent_fox.engine.final_check import Present, reopen_stale, seed_of, shown
 from agent_fox.store import sessions
 from agent_fox.store.state import transaction
-from agent_fox.testing.worlds import commit_all, git
+from agent_fox.testing.worlds import commit_all, first_commit, git
 from tests.engine.desk import AT, Desk, small_spec
 
 SPECS = [small_spec(f"0{number}_x", {1: ("1.1",)}) for number in range(1, 9)]
@@ -28,9 +28,8 @@ HERE = Standpoint("here", "1 checks")
 def repo(tmp_path: Path) -> Path:
     root = tmp_path / "repo"
     root.mkdir()
-    git(root, "init", "-q", "-b", "main")
     (root / "a.txt").write_text("a\n")
-    commit_all(root, "start")
+    first_commit(root)
     return root
 
 

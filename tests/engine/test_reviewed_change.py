@@ -7,16 +7,15 @@ from pathlib import Path
 import pytest
 
 from agent_fox.engine.reviewed_change import LONGEST_DIFF, changed, diff
-from agent_fox.testing.worlds import commit_all, git
+from agent_fox.testing.worlds import commit_all, first_commit, git
 
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
     root = tmp_path / "repo"
     root.mkdir()
-    git(root, "init", "-q", "-b", "main")
     (root / "a.txt").write_text("a\n")
-    commit_all(root, "start")
+    first_commit(root)
     return root
 
 

@@ -21,7 +21,7 @@ from agent_fox.evidence.waivers import Grounds
 from agent_fox.store.gates import GateMove, gates_of, record_moves
 from agent_fox.store.plan import load_parts
 from agent_fox.store.state import transaction
-from agent_fox.testing.worlds import git
+from agent_fox.testing.worlds import git, new_repository
 from tests.engine.desk import AT, Desk, small_spec
 from tests.evidence.waiver_world import PASSPHRASE, Person, person
 
@@ -94,7 +94,7 @@ def desk(tmp_path: Path) -> WaivingDesk:
 def escalated(folder: Path, words: dict[str, str], specs: tuple[Spec, ...] = SPECS) -> WaivingDesk:
     root = folder / "repo"
     root.mkdir()
-    git(root, "init", "-q", "-b", "main")
+    new_repository(root)
     git(root, "commit", "-q", "--allow-empty", "-m", "start")
     opened = Desk.open(root, specs, Policy(attempts=1, readings=1))
     desk = WaivingDesk(

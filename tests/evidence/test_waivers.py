@@ -22,7 +22,7 @@ from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.state import transaction
-from agent_fox.testing.worlds import commit_all, git
+from agent_fox.testing.worlds import commit_all, first_commit, git
 from tests.evidence.waiver_world import PASSPHRASE, Person, person
 from tests.states import fresh_state
 
@@ -37,8 +37,7 @@ def repo(tmp_path: Path) -> Path:
     (root / "src").mkdir(parents=True)
     (root / "src" / "a.py").write_text("a = 1\n")
     (root / "link").symlink_to("src/a.py")
-    git(root, "init", "-q", "-b", "main")
-    commit_all(root, "start")
+    first_commit(root)
     return root
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.review.repositories import NoRepository, choose, folder_of_root, repositories
+from agent_fox.testing.worlds import new_repository
 from tests.review.worlds import git, repository
 
 HERE = Path("/here")
@@ -49,6 +50,6 @@ def test_too_many_are_refused(tmp_path: Path) -> None:
     roots = [tmp_path / str(number) for number in range(21)]
     for root in roots:
         root.mkdir()
-        git(root, "init", "-q")
+        new_repository(root)
     with pytest.raises(NoRepository, match="21 repositories"):
         repositories(roots)

@@ -10,6 +10,7 @@ from pathlib import Path
 from agent_fox.config import ReviewSettings
 from agent_fox.engine.reviewing import Desk
 from agent_fox.review.reviewer import Reviewer
+from agent_fox.testing.worlds import first_commit
 
 TASK = """\
 ## Add a greeting
@@ -31,11 +32,9 @@ def git(where: Path, *arguments: str) -> str:
 def repository(root: Path, **files: str) -> Path:
     """A repository with one commit."""
     root.mkdir(parents=True, exist_ok=True)
-    git(root, "init", "-q", "-b", "main")
     for name, text in {"README.md": "a project\n", **files}.items():
         (root / name).write_text(text)
-    git(root, "add", "-A")
-    git(root, "commit", "-qm", "start")
+    first_commit(root)
     return root
 
 

@@ -13,14 +13,14 @@ from agent_fox.core.ids import Archetype
 from agent_fox.session.order import EndKind, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system.sandbox import why_missing
-from tests.session.world import make_order, never_told, sh, shell, write
+from tests.session.world import agent, make_order, never_told, sh, shell, write
 
 needs_sandbox = pytest.mark.skipif(bool(why_missing()), reason=f"no sandbox here: {why_missing()}")
 
 
 def run(repo: Path, script: str, archetype: Archetype = Archetype.CODER) -> SessionEnd:
-    agent = replace(shell(script), sandbox="require")
-    return run_session(make_order(repo, agent=agent, archetype=archetype), never_told, StopSignal())
+    asked = replace(shell(script), sandbox="require")
+    return run_session(make_order(repo, agent=asked, archetype=archetype), never_told, StopSignal())
 
 
 @needs_sandbox
@@ -30,6 +30,22 @@ def test_it_works_in_its_workspace_and_says_what_it_did(repo: Path) -> None:
     assert end.work is not None
     assert sh(repo, "git", "show", f"{end.work.commit}:new.txt") == "x"
     assert (end.summary, end.cost_usd) == ("made new.txt", 0.5)
+
+
+@needs_sandbox
+@pytest.mark.parametrize("is_elsewhere", [False, True])
+def test_an_interpreter_of_an_environment_may_be_named_by_its_path(repo: Path, is_elsewhere: bool) -> None:
+    program = sys.executable
+    if is_elsewhere:
+        program = str(repo.parent / "env/bin/python")
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(repo.parent / "env")], check=True)
+    script = repo.parent / "agent.py"
+    script.write_text("import json, sys\nopen('new.txt', 'w').write(sys.prefix)\n")
+    order = make_order(repo, agent=replace(agent(program, str(script)), sandbox="require"))
+    end = run_session(order, never_told, StopSignal())
+    assert end.kind is EndKind.ENDED, end.reason
+    assert end.work is not None
+    assert sh(repo, "git", "show", f"{end.work.commit}:new.txt") == str(Path(program).parents[1])
 
 
 @needs_sandbox

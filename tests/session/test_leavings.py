@@ -39,6 +39,18 @@ def test_caches_are_left_out_and_counted(bare: Path) -> None:
     assert "left out what tools leave: .pytest_cache/ (1 file), src/__pycache__/ (1 file)" in end.notes
 
 
+def test_a_link_in_the_place_of_a_cache_is_left_out(bare: Path) -> None:
+    end = run(bare, "ln -s /somewhere/node_modules node_modules; ln -s /somewhere/venv .venv; echo x > new.txt")
+    assert landed(bare, end) == ["new.txt"]
+    assert "left out what tools leave: .venv (1 file), node_modules (1 file)" in end.notes
+
+
+def test_what_installing_and_patching_leave_is_left_out(bare: Path) -> None:
+    names = "pkg.egg-info/PKG-INFO venv/bin/python .tox/log .coverage.host.1.X a.py.orig a.py.rej .DS_Store"
+    end = run(bare, f"for file in {names}; do mkdir -p $(dirname $file); echo x > $file; done; echo x > new.txt")
+    assert landed(bare, end) == ["new.txt"]
+
+
 def test_a_session_that_left_nothing_but_caches_changed_nothing(bare: Path) -> None:
     end = run(bare, CACHES)
     assert end.work is not None

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_fox.core.ids import Archetype
 from agent_fox.session.order import Agent, LaunchOrder
+from agent_fox.testing.worlds import first_commit
 
 FILES = {
     "src/app.py": "print('one')\n",
@@ -37,12 +38,8 @@ def write(root: Path, files: dict[str, str]) -> None:
 
 def make_repo(root: Path, files: dict[str, str] | None = None) -> Path:
     root.mkdir(parents=True)
-    sh(root, "git", "init", "-q", "-b", "main")
-    sh(root, "git", "config", "user.name", "Ada")
-    sh(root, "git", "config", "user.email", "ada@example.org")
     write(root, FILES if files is None else files)
-    sh(root, "git", "add", "-Af")
-    sh(root, "git", "commit", "-qm", "start")
+    first_commit(root, "Ada", with_ignored=True)
     return root
 
 

@@ -22,31 +22,29 @@ def ids(found: ReadRequirements) -> Ids:
 ONE: Ids = {"07-REQ-1": (["07-REQ-1.1", "07-REQ-1.2"], ["07-REQ-1.E1"])}
 
 
-@pytest.mark.parametrize(
-    "item",
-    [
-        "1. [{id}] WHEN x, THE y SHALL z.",
-        "[{id}] WHEN x, THE y SHALL z.\n",
-        "1. **{id}** - THE y SHALL z.",
-        "1. **{id}** — THE y SHALL z.",
-        "1. **{id}:** WHEN x, THE y SHALL z.",
-        "1. **[{id}]** WHEN x, THE y SHALL z.",
-        "- `[{id}]` WHEN x, THE y SHALL z.",
-        "- [{id}] WHEN x, THE y SHALL z.",
-        "* {id}: THE y SHALL z.",
-        "- [ ] {id}: THE y SHALL z.",
-    ],
-)
+ITEMS = [
+    "1. [{id}] WHEN x, THE y SHALL z.",
+    "[{id}] WHEN x, THE y SHALL z.\n",
+    "1. **{id}** - THE y SHALL z.",
+    "1. **{id}** — THE y SHALL z.",
+    "1. **{id}:** WHEN x, THE y SHALL z.",
+    "1. **[{id}]** WHEN x, THE y SHALL z.",
+    "- `[{id}]` WHEN x, THE y SHALL z.",
+    "- [{id}] WHEN x, THE y SHALL z.",
+    "* {id}: THE y SHALL z.",
+    "- [ ] {id}: THE y SHALL z.",
+]
+
+
 @pytest.mark.parametrize(
     "heading", ["### Requirement 1: T", "### [07-REQ-1] T", "### 07-REQ-1: T", "### REQ-1: T", "## Requirement 1 — T"]
 )
-def test_every_way_to_write_an_id_is_read_under_every_heading(item: str, heading: str) -> None:
-    items = "\n".join(item.format(id=f"07-REQ-1.{n}") for n in ("1", "2"))
-    edge = item.format(id="07-REQ-1.E1")
-    found = read(f"# R\n\n{heading}\n\n#### Acceptance Criteria\n\n{items}\n\n#### Edge Cases\n\n{edge}\n")
-    assert ids(found) == ONE
-    assert found.requirements[0].title == "T"
-    assert found.problems == ()
+def test_every_way_to_write_an_id_is_read_under_every_heading(heading: str) -> None:
+    for item in ITEMS:
+        items = "\n".join(item.format(id=f"07-REQ-1.{n}") for n in ("1", "2"))
+        edge = item.format(id="07-REQ-1.E1")
+        found = read(f"# R\n\n{heading}\n\n#### Acceptance Criteria\n\n{items}\n\n#### Edge Cases\n\n{edge}\n")
+        assert (ids(found), found.requirements[0].title, found.problems) == (ONE, "T", ()), item
 
 
 def test_wrapped_lines_are_joined_into_the_whole_text() -> None:

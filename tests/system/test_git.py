@@ -11,6 +11,7 @@ import pytest
 
 from agent_fox.system import git, git_objects
 from agent_fox.system.git_objects import Conflict, Merged
+from agent_fox.testing.worlds import new_repository
 
 
 def sh(repo: Path, *argv: str) -> str:
@@ -29,7 +30,7 @@ def commit(repo: Path, message: str = "change", **files: str) -> str:
 def repo(tmp_path: Path) -> Path:
     made = tmp_path / "repo"
     made.mkdir()
-    sh(made, "git", "init", "-q", "-b", "main")
+    new_repository(made)
     commit(made, a__txt="one\n", b__txt="two\n")
     return made
 

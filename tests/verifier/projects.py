@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.system.sandbox import SandboxMode
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.context import RunContext
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.toolbox import Verifier
@@ -58,7 +59,7 @@ def committed(root: Path, files: Mapping[str, str], message: str = "first") -> s
     """Write the files and commit everything; the commit's full id."""
     write(root, files)
     if not (root / ".git").exists():
-        git(root, "init", "-q")
+        new_repository(root)
     git(root, "add", "-A")
     git(root, "commit", "-qm", message)
     return git(root, "rev-parse", "HEAD")

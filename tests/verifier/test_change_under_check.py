@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.git import GitError
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.change_under_check import change_since, changed_paths
 from agent_fox.verifier.policy.values import FileChange
 
@@ -19,7 +20,7 @@ def git(root: Path, *arguments: str) -> str:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "-q", "-b", "main")
+    new_repository(tmp_path)
     (tmp_path / "kept.py").write_text("kept = 1\n")
     (tmp_path / "gone.py").write_text("gone = 1\n")
     (tmp_path / ".gitignore").write_text("build/\n")

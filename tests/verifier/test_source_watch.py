@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.git_index import read_index
 from agent_fox.verifier.source_scope import SourceScope
 from agent_fox.verifier.source_watch import Change, ChangeKind, SourceMissing, changed, digest, read_tree
@@ -36,7 +37,7 @@ def root(tmp_path: Path) -> Path:
     for name in files:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"{name} holds this\n")
-    git(root, "init", "--quiet", "-b", "main")
+    new_repository(root)
     git(root, "add", "--force", "main.py", "tool.sh", "pkg/part.py", "build/committed.py")
     git(root, "commit", "--quiet", "-m", "first")
     return root

@@ -22,6 +22,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
+from agent_fox.session.infrastructure import Infrastructure
 
 MOST_KEPT = 20
 """How many forbidden attempts, and how many odd lines, are told one by one."""
@@ -41,6 +42,9 @@ UNREACHED = frozenset({"failed", "error", "needs-auth", "disabled", "disconnecte
 """What programs call the state of a server without which a session must not go on."""
 
 OTHERS = "others"
+MOST_TELLING = (Infrastructure.NO_CREDIT, Infrastructure.UNKNOWN_MODEL, Infrastructure.AUTHENTICATION)
+"""Of two kinds that one trouble is given, the one that says more: a status alone (403, 429) says less than a name."""
+
 MOST_TOKENS = 10**12
 MOST_USD = 10**6
 """More is no number that a program tells of itself."""
@@ -132,11 +136,15 @@ class Tally:
 
 
 def _joined(before: Trouble | None, now: Trouble) -> Trouble:
-    """The same trouble is told by the proxy and by the program, and not both know its kind."""
+    """The same trouble is told by the proxy and by the program, and not both know its kind: a program that has heard
+    of a 429 and no more calls spent credit a limit.
+    """
     if before is None:
         return now
+    kinds = (before.kind, now.kind)
+    kind = next((telling for telling in MOST_TELLING if telling in kinds), now.kind or before.kind)
     return replace(
-        now, kind=now.kind or before.kind, retry_after=now.retry_after or before.retry_after,
+        now, kind=kind, retry_after=now.retry_after or before.retry_after,
         is_too_long=now.is_too_long or before.is_too_long,
     )  # fmt: skip
 

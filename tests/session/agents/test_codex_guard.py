@@ -113,9 +113,9 @@ def test_reading_is_allowed(command: str) -> None:
     assert why_not_reading(command) == ""
 
 
-@pytest.mark.parametrize("command", DOES_MORE)
-def test_whatever_does_more_than_read_is_not(command: str) -> None:
-    assert why_not_reading(command).startswith("this session may only read")
+def test_whatever_does_more_than_read_is_not() -> None:
+    told = {command: why_not_reading(command) for command in DOES_MORE}
+    assert {command for command, why in told.items() if not why.startswith("this session may only read")} == set()
 
 
 PIECES = st.sampled_from(

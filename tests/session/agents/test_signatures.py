@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
+from agent_fox.session.agents.events import Trouble
 from agent_fox.session.agents.proxy_trouble import read_error, trouble_of
 from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of, says_too_long
+from agent_fox.session.agents.tally import Tally
 from agent_fox.session.infrastructure import Infrastructure
 
 AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_LIMIT
@@ -145,3 +149,17 @@ def test_the_proxy_tells_that_a_request_was_too_long_by_the_provider_s_own_answe
     assert (told.is_too_long, told.kind) == (True, None)
     busy = b'{"type": "error", "error": {"type": "rate_limit_error", "message": "prompt is too long for your tier"}}'
     assert not trouble_of(429, read_error(busy)).is_too_long
+
+
+ANY = (*Infrastructure, None)
+
+
+def test_of_two_kinds_that_one_trouble_is_given_the_one_that_says_more_stays() -> None:
+    """The program has heard of a 429 or 403 what the proxy knows to be a spent account, in either order."""
+    order = [Infrastructure.NO_CREDIT, Infrastructure.UNKNOWN_MODEL, Infrastructure.AUTHENTICATION]
+    for first, then in product(ANY, ANY):
+        tally = Tally(lambda _: True)
+        tally.hear(Trouble("by name", first, retry_after=1.0))
+        tally.hear(Trouble("by status", then))
+        named = [kind for kind in order if kind in (first, then)]
+        assert tally.trouble == Trouble("by status", named[0] if named else then or first, retry_after=1.0)

@@ -384,12 +384,12 @@ PIECES: tuple[Callable[[str], IssueFacts], ...] = (
 
 
 @pytest.mark.parametrize("piece", PIECES)
-@pytest.mark.parametrize("limit", [12, 13, 100, 200, 400, 1_000, 2_000, 3_000, 4_800, 7_200, 12_000])
-def test_no_cut_goes_through_a_secret(piece: Callable[[str], IssueFacts], limit: int) -> None:
-    for before in range(limit - len(SECRET) - 1, limit + 2, 6):
-        text = f"{'x ' * (before // 2)}{SECRET}{' y' * 7_000}"
-        for shown in pages(written(effect(piece(text)), STYLE)):
-            assert not any(SECRET[at : at + 6] in shown for at in range(len(SECRET) - 5))
+def test_no_cut_goes_through_a_secret(piece: Callable[[str], IssueFacts]) -> None:
+    for limit in (12, 13, 100, 200, 400, 1_000, 2_000, 3_000, 4_800, 7_200, 12_000):
+        for before in range(limit - len(SECRET) - 1, limit + 2, 6):
+            text = f"{'x ' * (before // 2)}{SECRET}{' y' * 7_000}"
+            for shown in pages(written(effect(piece(text)), STYLE)):
+                assert not any(SECRET[at : at + 6] in shown for at in range(len(SECRET) - 5)), (limit, before)
 
 
 def test_a_secret_parted_by_what_nobody_sees_is_masked() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -135,12 +136,11 @@ def test_how_an_issue_stands(issue: RemoteIssue | Absent, left: Remote | None, h
     assert seen(issue, left, has_spoken, NOW, 30) is sight
 
 
-@pytest.mark.parametrize("left", [None, *Remote])
-@pytest.mark.parametrize("sight", list(Seen))
-def test_how_it_is_left_is_told_for_every_sight(sight: Seen, left: Remote | None) -> None:
-    assert after(sight, Says.FAILING, left) is Remote.OPEN
-    assert after(sight, Says.PROOF, left) is (Remote.KEPT if sight is Seen.SPOKEN else Remote.CLOSED)
-    assert (as_found(sight, left) is None) == (sight is Seen.NEVER)
+def test_how_it_is_left_is_told_for_every_sight() -> None:
+    for sight, left in product(Seen, (None, *Remote)):
+        found = (after(sight, Says.FAILING, left), after(sight, Says.PROOF, left), as_found(sight, left) is None)
+        proven = Remote.KEPT if sight is Seen.SPOKEN else Remote.CLOSED
+        assert found == (Remote.OPEN, proven, sight is Seen.NEVER), (sight, left)
 
 
 def test_an_issue_that_a_person_wants_open_is_kept_as_that() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.verifier.logs.registry import BUILT_IN
+from agent_fox.verifier.logs.status import Outcome
 from agent_fox.verifier.results import FailureKind, Status
 from tests.verifier.logs.runs import outcome, told
 
@@ -20,35 +21,35 @@ def written(folder: Path, text: str, name: str = "log.txt") -> Path:
     return path
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_what_nobody_understands_is_one_vague_failure_without_a_place(tool: str, tmp_path: Path) -> None:
-    for text in ("something odd happened\nno idea what\n", ""):
-        found = outcome(written(tmp_path, text), tool, 1)
-        assert [told(failure, with_name=True) for failure in found.parsed.failures] == [("unknown", "-", "")]
-        assert found.status in (Status.FAILED, Status.ERRORED)
+@pytest.mark.parametrize("text", ["something odd happened\nno idea what\n", ""])
+def test_what_nobody_understands_is_one_vague_failure_without_a_place(text: str, tmp_path: Path) -> None:
+    log = written(tmp_path, text)
+    found = {tool: outcome(log, tool, 1) for tool in TOOLS}
+    failures = {tool: [told(failure, with_name=True) for failure in found[tool].parsed.failures] for tool in TOOLS}
+    assert failures == {tool: [("unknown", "-", "")] for tool in TOOLS}
+    assert {tool for tool in TOOLS if found[tool].status not in (Status.FAILED, Status.ERRORED)} == set()
 
 
-@pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize(("code", "text"), [(127, "sh: 1: nothing-here: not found\n"), (137, "Killed\n")])
-def test_a_tool_that_is_missing_or_killed_is_the_environments_failure(
-    tool: str, code: int, text: str, tmp_path: Path
-) -> None:
-    found = outcome(written(tmp_path, text), tool, code)
-    assert found.status is Status.ERRORED
-    assert [failure.kind for failure in found.parsed.failures] == [FailureKind.ENVIRONMENT_FAILURE]
+def test_a_tool_that_is_missing_or_killed_is_the_environments_failure(code: int, text: str, tmp_path: Path) -> None:
+    log = written(tmp_path, text)
+    found = {tool: statuses(outcome(log, tool, code)) for tool in TOOLS}
+    assert found == dict.fromkeys(TOOLS, (Status.ERRORED, [FailureKind.ENVIRONMENT_FAILURE]))
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_words_of_failure_do_not_fail_a_run_that_succeeded(tool: str, tmp_path: Path) -> None:
+def test_words_of_failure_do_not_fail_a_run_that_succeeded(tmp_path: Path) -> None:
     log = written(tmp_path, "ERROR everything failed!\nFAILED (failures=3)\nerror: could not find it\n")
-    found = outcome(log, tool, 0)
-    assert (found.status, found.parsed.failures) == (Status.PASSED, ())
+    assert {tool: statuses(outcome(log, tool, 0)) for tool in TOOLS} == dict.fromkeys(TOOLS, (Status.PASSED, []))
 
 
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_run_that_was_stopped_timed_out_once(tool: str, tmp_path: Path) -> None:
-    found = outcome(written(tmp_path, "starting\nsome outp"), tool, None, has_timed_out=True)
-    assert [failure.kind for failure in found.parsed.failures] == [FailureKind.TIMEOUT]
+def test_a_run_that_was_stopped_timed_out_once(tmp_path: Path) -> None:
+    log = written(tmp_path, "starting\nsome outp")
+    found = {tool: statuses(outcome(log, tool, None, has_timed_out=True))[1] for tool in TOOLS}
+    assert found == {tool: [FailureKind.TIMEOUT] for tool in TOOLS}
+
+
+def statuses(found: Outcome) -> tuple[Status, list[FailureKind]]:
+    return found.status, [failure.kind for failure in found.parsed.failures]
 
 
 @pytest.mark.parametrize(

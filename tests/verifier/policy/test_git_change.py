@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.git import GitError
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.policy.git_change import change_between
 from agent_fox.verifier.policy.values import Change, FileChange
 
@@ -26,7 +27,7 @@ def commit(repo: Path) -> str:
 
 @pytest.fixture
 def repo(tmp_path: Path) -> Path:
-    git(tmp_path, "init", "--quiet")
+    new_repository(tmp_path)
     for name in ("kept", "edited", "gone", "moved"):
         (tmp_path / name).write_text(f"{name}\n")
     return tmp_path

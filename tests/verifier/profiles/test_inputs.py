@@ -32,10 +32,17 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.mark.parametrize(("kind", "selector"), list(itertools.product(SelectorKind, HOSTILE)))
-def test_a_hostile_selector_is_refused_by_every_runner(root: Path, kind: SelectorKind, selector: str) -> None:
-    with pytest.raises(Refused):
+def is_refused(kind: SelectorKind, selector: str, root: Path) -> bool:
+    try:
         selected(kind, selector, root, root)
+    except Refused:
+        return True
+    return False
+
+
+def test_a_hostile_selector_is_refused_by_every_runner(root: Path) -> None:
+    pairs = itertools.product(SelectorKind, HOSTILE)
+    assert [(kind, selector) for kind, selector in pairs if not is_refused(kind, selector, root)] == []
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.expectations import Agreed, Seal
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.order import CheckOrder
 from agent_fox.verifier.proof.bound_tests import deciding
@@ -26,7 +27,7 @@ CASE = Case((), "test_a", TEST, Outcome.FAILED)
 def root(tmp_path: Path) -> Path:
     folder = tmp_path / "repo"
     folder.mkdir()
-    sh(folder, "init", "-q", "-b", "main")
+    new_repository(folder)
     return folder
 
 

@@ -13,6 +13,7 @@ import pytest
 from agent_fox.core.known import How
 from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
 from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.testing.worlds import new_repository
 from agent_fox.verifier.checks import run_checks
 from agent_fox.verifier.order import CheckOrder, Counterfactual
 from tools.proofs import CASES, Case, read_cases
@@ -41,7 +42,7 @@ def judged(root: Path, case: Case, counterfactual: Counterfactual = Counterfactu
 def ordered(root: Path, case: Case) -> CheckOrder:
     """The case as its coder left it, and the order to judge it."""
     root.mkdir()
-    sh(root, "init", "-q", "-b", "main")
+    new_repository(root)
     put(root, {".gitignore": "__pycache__/\n.pytest_cache/\n", **case.committed})
     sh(root, "add", "-A")
     sh(root, "commit", "-qm", "as the person committed it")
