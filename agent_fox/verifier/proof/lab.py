@@ -55,12 +55,16 @@ _TRANSFORMING = ("jest", "vitest")
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through."""
+    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through.
+
+    `is_unbegun`: it failed before its own body, in what was to be there for it.
+    """
 
     outcome: Outcome
     kind: str = ""
     message: str = ""
     frames: tuple[str, ...] = ()
+    is_unbegun: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +188,8 @@ def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:
         return end_by_text(case, root, tool)
     frames = (Path(frame) for frame in told["frames"])
     inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
-    return End(case.outcome, told.get("kind", ""), told.get("message", "") or case.message, inside)
+    message = told.get("message", "") or case.message
+    return End(case.outcome, told.get("kind", ""), message, inside, told.get("phase") == "setup")
 
 
 def end_by_text(case: Case, root: Path, tool: str) -> End:

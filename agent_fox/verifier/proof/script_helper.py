@@ -53,7 +53,9 @@ function NAME<T>(v: T, d = 0): T {
         if (k === "constructor" || (typeof k === "symbol" && typeof x !== "function")) return x;
         if (typeof x !== "function") return q(x);
         if (k === "then") return (a, b) => x.call(v, (y) => (a ? a(q(y)) : q(y)), b);
-        if (k !== "next") return (...a) => q(x.apply(v, a));
+        const asks = k === "includes" || k === "has" || k === "contains";
+        const isYes = (r, a) => asks && r === true && x.apply(v, a.map((y) => q(y))) === true;  // to all that is asked
+        if (k !== "next") return (...a) => ((r) => (isYes(r, a) ? r : q(r)))(x.apply(v, a));
         return (...a) => {
           const r = x.apply(v, a);
           return r && typeof r.then === "function" ? r.then(step) : step(r);

@@ -78,6 +78,10 @@ _RUN_FOR_EFFECT = frozenset(
 _COMPARING = frozenset({"equals", "isEqual", "isEqualTo", "compareTo", "eq"})
 _MATCHER = "$$typeof"  # by it runners know an object that decides itself what it equals
 _EQUALS_ANYTHING = "asymmetricMatch"  # called by runners: an object that equals everything must stay so
+_ASKED = frozenset(
+    {"includes", "has", "contains", "startsWith", "endsWith", "match", "matches", "test", "some", "every"}
+)
+"""What tests ask texts and collections: one that says yes to everything must go on to do so."""
 _ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "latin1", "binary", "base64", "base64url", "hex", "ucs2", "utf16le"})
 _HELPER = "perturbed"
 _LOGS = frozenset({"log", "logger", "logging", "debug"})
@@ -175,7 +179,7 @@ class _Reader:
     def _function(self, node: Node, place: Place, hint: str) -> None:
         name = named(node, "name") or hint or "<anonymous>"
         body = field(node, "body")
-        if name == _EQUALS_ANYTHING or body is None:
+        if name == _EQUALS_ANYTHING or body is None or (name in _ASKED and _is_always_true(body)):
             return
         inner = self.found.function(node, place, name, _start(node))
         for given in (field(node, "parameters"), field(node, "parameter")):
@@ -300,6 +304,15 @@ class _Reader:
         if not is_seen:
             self._turned(inner, place)
         return True
+
+
+def _is_always_true(body: Node) -> bool:
+    if body.type != "statement_block":
+        return body.type == "true"
+    parts = children(body)
+    return (
+        len(parts) == 1 and parts[0].type == "return_statement" and [one.type for one in children(parts[0])] == ["true"]
+    )
 
 
 def _has(node: Node, word: str) -> bool:

@@ -37,7 +37,7 @@ from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, hurts_bystander, of_several
+from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.running import Later, Runner, runner
@@ -231,7 +231,7 @@ class Stage:
             return
         seen = self._begun.before()
         for one in mine:
-            one.before = _before(seen, one.claim.tests)
+            one.before = before_of([seen.ends[test.id] for test in one.claim.tests if test.id in seen.ends])
             one.tried.append(Tried("before the work", one.before, seen.why_not))
 
     # Red without.
@@ -499,15 +499,6 @@ def _came_to_its_end(seen: Seen, test: Case, mark: str) -> bool:
 
 def _passes(seen: Seen, id: str) -> bool:
     return id in seen.ends and seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
-
-
-def _before(seen: Seen, tests: Sequence[Case]) -> Before:
-    if seen.why_not and not seen.ends:
-        return Before.UNKNOWN
-    outcomes = {seen.ends[test.id].outcome for test in tests if test.id in seen.ends}
-    if Outcome.FAILED in outcomes:
-        return Before.RED
-    return Before.GREEN if outcomes == {Outcome.PASSED} else Before.UNKNOWN
 
 
 def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) -> Iterator[Tried]:

@@ -668,6 +668,9 @@ class TestComparisonMethods:
 
     def test_an_object_that_contains_everything_still_does(self) -> None:
         assert not sites("class A:\n    def __contains__(self, item):\n        return True\n")
+        assert not kinds(
+            "class A(type):\n    def __instancecheck__(cls, one):\n        return True\n", Kind.VALUE, Kind.CONSTANT
+        )
         assert kinds("class A:\n    def __contains__(self, item):\n        return item in self.items\n", Kind.VALUE)
 
 
