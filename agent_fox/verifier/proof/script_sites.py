@@ -187,6 +187,8 @@ class _Reader:
                 self.visit(given, inner)
         if name != "constructor" and not _has(node, "set"):
             self._value(body, inner, self._before(node, name))
+        if _compares(node, name):
+            return
         self._emptied(body, inner)
         if body.type == "statement_block":
             self._below(body, inner)
@@ -195,12 +197,12 @@ class _Reader:
 
     def _before(self, node: Node, name: str) -> str:
         """What is written before a returned value; a comparison is perturbed between two objects of a class only."""
-        if name not in _COMPARING or node.type != "method_definition" or _has(node, "static"):
+        if not _compares(node, name):
             return f"{self.helper}("
         given = field(node, "parameters")
         names = [one for one in children(given) if one.type in ("identifier", "required_parameter")] if given else []
         other = (named(names[0], "pattern") or text_of(names[0])) if names else "arguments[0]"
-        return f"({other} instanceof this.constructor ? {self.helper} : (x) => x)("
+        return f"((x) => {self.helper}(x, 0, [this, {other}, {name!r}]))("
 
     def _value(self, body: Node, place: Place, before: str) -> None:
         """One site for all that a function returns and yields."""
@@ -304,6 +306,11 @@ class _Reader:
         if not is_seen:
             self._turned(inner, place)
         return True
+
+
+def _compares(node: Node, name: str) -> bool:
+    """Whether it is a method that compares its object with another: nothing of it is broken but what it says of two."""
+    return name in _COMPARING and node.type == "method_definition" and not _has(node, "static")
 
 
 def _is_always_true(body: Node) -> bool:

@@ -118,6 +118,8 @@ const loop = () => { const a = { name: "a" }; a.self = a; return a; };
 const entries = () => new Map([["a", 1], ["b", 2]]).entries();
 const pattern = () => /^a/;
 const symbol = () => Symbol.iterator;
+class Point { constructor(x) { this.x = x; } equals(other) { return other instanceof Point; } }
+const point = (x) => new Point(x);
 class Page { constructor(text) { this.text = text; } has(part) { return !this.text || part === this.text; } }
 const page = (text) => new Page(text);
 module.exports = { Basket };
@@ -172,6 +174,7 @@ BEHAVIOUR = {
     "loop": ["loop().name === 'xa'", "loop().self.self.name === 'xa'"],
     "entries": ["[...entries()].length === 2", "entries().next().done === false"],
     "pattern": ["pattern() instanceof RegExp", "pattern().test('a') === false"],
+    "Point.equals": ["point(1).equals(point(2)) === true", "point(1).equals({}) === false"],
     "page": ["page('').has('a') === true", "page('a').has('a') === false"],
     "symbol": ["symbol() === Symbol.iterator"],
 }
