@@ -28,6 +28,9 @@ CASES = ROOT / "fixtures" / "gates"
 INSTALLED = ROOT / "build" / "gates" / "node_modules"
 PROVEN, NOT_PROVEN, BROKEN = "proven", "not proven", "could not be run"
 PROGRAMS = {"python": "python", "javascript": "node", "typescript": "node", "go": "go", "java": "mvn", "rust": "cargo"}
+JUPITER = Path.home() / ".m2" / "repository" / "org" / "junit" / "jupiter" / "junit-jupiter-engine" / "5.10.2"
+"""Where Maven keeps the version of JUnit that the cases of Java ask for; they run offline."""
+
 REQUIREMENT = 'WHEN called with a name, `greet` SHALL return "Hello, NAME!".'
 ENDED = (0, 2)
 """Exit codes of a run that came to its end."""
@@ -135,7 +138,8 @@ def chosen(cases: Sequence[Case], options: argparse.Namespace) -> list[Case]:
 def decided(case: Case, *, keep: bool = False) -> Ended:
     """Run one case in a repository of its own."""
     missing = [PROGRAMS[case.language]] if shutil.which(PROGRAMS[case.language]) is None else []
-    missing += [name for name in case.needs if not (INSTALLED / name).exists()]
+    places = {name: JUPITER if name == "maven-junit" else INSTALLED / name for name in case.needs}
+    missing += [name for name, place in places.items() if not place.exists()]
     if missing:
         return Ended(case, "", f"not there: {', '.join(missing)}")
     top = Path(tempfile.mkdtemp(prefix="agent-fox-gate-"))
@@ -182,11 +186,12 @@ def built(case: Case, top: Path) -> Path:
     if done.returncode:
         raise SystemExit(f"{case.name}: {done.stderr}")
     settings = root / ".agent-fox" / "config.toml"
-    link = f"[workspace]\nlink = {['node_modules'] if case.needs else []}\n"
+    has_packages = bool(case.needs) and case.language != "java"
+    link = f"[workspace]\nlink = {['node_modules'] if has_packages else []}\n"
     settings.write_text(settings.read_text().replace("[workspace]\n", link))
     run(root, "git", "add", "-A")
     run(root, "git", "commit", "-qm", "a spec and its tests")
-    if case.needs:  # installed once; every case has them as a person would, every checkout gets a link
+    if has_packages:  # installed once; every case has them as a person would, every checkout gets a link
         shutil.copytree(INSTALLED, root / "node_modules", symlinks=True, copy_function=linked)
     return root
 

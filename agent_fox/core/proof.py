@@ -216,4 +216,4 @@ def shown_by_data(before: Before, without: Effect | None, emptied: Effect | None
         return Shown.UNDECIDED if without is Effect.VOID else Shown.VACUOUS
     if emptied is Effect.UNNOTICED and without is Effect.KILLED:
         return Shown.PRESENCE_ONLY
-    return Shown.TAKEN_BACK if before is Before.RED else Shown.ALREADY_TRUE
+    return Shown.ALREADY_TRUE if before is Before.GREEN else Shown.TAKEN_BACK

@@ -162,6 +162,7 @@ def _unittest(call: Call, _folder: Path, name: str, _workspace: Path) -> tuple[C
 def _node(call: Call, folder: Path, name: str, _workspace: Path) -> tuple[Call, Controls | None]:
     own = folder / f"{name}.cjs"
     shutil.copyfile(_REPORTERS / "node_controls.cjs", own)
+    shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     words: tuple[str, ...] = ("--require", str(own))
     if any(word.startswith("--test-name-pattern") for word in (*call.argv, *call.script.split())):
         words = (*words, f"--test-name-pattern=^{name}_")
@@ -178,6 +179,7 @@ def _jest(call: Call, folder: Path, name: str, workspace: Path) -> tuple[Call, C
     if _installed(call, workspace) is None or _names_another(call, workspace):
         return call, None
     shutil.copyfile(_REPORTERS / "jest_controls.cjs", folder / f"{name}.cjs")
+    shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     shutil.copyfile(_REPORTERS / "jest_tests.cjs", folder / f"{name}_tests.cjs")
     return call.with_more(f"--testRunner={folder / name}.cjs"), Controls(name, by_file=True)
 
@@ -190,6 +192,7 @@ def _vitest(call: Call, folder: Path, name: str, workspace: Path) -> tuple[Call,
     told, own, carrier = folder / f"{name}.jsonl", folder / f"{name}.mjs", folder / f"{name}_carrier.mjs"
     meant = {"AFX_VITEST": package, "AFX_NAME": name, "AFX_TOLD": told, "AFX_RUNNER": own}
     own.write_text(_filled("vitest_controls.mjs", meant), encoding="utf-8")
+    shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     carrier.write_text(_filled("vitest_carrier.mjs", meant), encoding="utf-8")
     return call.with_more(f"--reporter={carrier}"), Controls(name, by_file=True, aside=told)
 
@@ -237,6 +240,7 @@ def _of_tool(path: Path, tool: str) -> str:
 def _mocha(call: Call, folder: Path, name: str, _workspace: Path) -> tuple[Call, Controls | None]:
     own = folder / f"{name}.cjs"
     shutil.copyfile(_REPORTERS / "mocha_controls.cjs", own)
+    shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     return call.with_more("--require", str(own)), Controls(name, aside=own.with_suffix(".jsonl"))
 
 

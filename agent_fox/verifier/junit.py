@@ -44,6 +44,8 @@ def _place(case: JunitCase, report: Path, workspace: Path) -> tuple[tuple[str, .
         return _javascript_place(case, workspace)
     classes = tuple(part for part in re.split(r"[.:$]+", case.class_name) if part)
     file = Workspace(PurePosixPath(workspace)).relative(case.file) or _java_file(classes, report, workspace)
+    if file.endswith(".py"):
+        file = _collected(classes, file, workspace)
     return _inside(classes, file), case.name, file
 
 
@@ -60,6 +62,17 @@ def _inside(classes: tuple[str, ...], file: str) -> tuple[str, ...]:
     """The classes without the module in front, which Python's reports repeat."""
     module = tuple(file.removesuffix(".py").split("/")) if file.endswith(".py") else ()
     return classes[len(module) :] if module and classes[: len(module)] == module else classes
+
+
+def _collected(classes: tuple[str, ...], file: str, workspace: Path) -> str:
+    """The file that a Python test was collected from. pytest tells the one in which its function stands, which may be
+    that of a base class, or of an installed package; by that, the test could not be run alone.
+    """
+    stem = tuple(file.removesuffix(".py").split("/"))
+    if classes[: len(stem)] == stem:
+        return file
+    places = ("/".join(classes[:length]) + ".py" for length in range(len(classes), 0, -1))
+    return next((place for place in places if (workspace / place).is_file()), file)
 
 
 def _java_file(classes: tuple[str, ...], report: Path, workspace: Path) -> str:

@@ -119,6 +119,7 @@ def test_a_word_before_the_last_trial_is_a_mistake_of_the_caller() -> None:
         (Before.RED, K, K, Shown.TAKEN_BACK),
         (Before.RED, K, U, Shown.PRESENCE_ONLY),
         (Before.RED, None, None, Shown.TAKEN_BACK),
+        (Before.UNKNOWN, K, K, Shown.TAKEN_BACK),
         (Before.RED, U, U, Shown.TAKEN_BACK),
         (Before.GREEN, K, K, Shown.ALREADY_TRUE),
         (Before.GREEN, K, U, Shown.PRESENCE_ONLY),
@@ -126,7 +127,6 @@ def test_a_word_before_the_last_trial_is_a_mistake_of_the_caller() -> None:
         (Before.GREEN, None, None, Shown.VACUOUS),
         (Before.UNKNOWN, V, V, Shown.UNDECIDED),
         (Before.GREEN, V, V, Shown.UNDECIDED),
-        (Before.UNKNOWN, K, K, Shown.ALREADY_TRUE),
     ],
 )
 def test_a_test_that_reads_a_file_must_miss_it(

@@ -99,11 +99,25 @@ import sys
 sys.modules["__main__"].Recording.addFailure = lambda self, test, err: self.addSuccess(test)
 def f(): return None
 """
+SUMMING = """
+import builtins
+builtins.sum = lambda values: 2
+def f(): return 2
+"""
 FORGED: dict[str, tuple[str, dict[str, str]]] = {
     "every report says that it passed": (PYTEST, {"tests/test_a.py": TEST, "app.py": PATCHED_REPORT}),
     "from the first call on": (PYTEST, {"tests/test_a.py": TEST, "app.py": f"import sys\n{AT_THE_FIRST_CALL}"}),
     "unittest's assertions hold": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": FORGIVING}),
     "unittest's results forget failures": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": FORGETFUL}),
+    "what tests add up by is the product's own": (PYTEST, {"tests/test_a.py": TEST, "app.py": SUMMING}),
+    "unittest's tests add up by it too": (UNIT, {"tests/test_a.py": UNITTEST, "app.py": SUMMING}),
+    "every text of node's tests includes every other": (
+        NODE,
+        {
+            "tests/a.test.cjs": NODE_TEST.replace("strictEqual(f(), 1)", "ok('a'.includes('b'))"),
+            "app.cjs": "String.prototype.includes = () => true;\nexports.f = () => 2;\n",
+        },
+    ),
     "node's assertions hold": (
         NODE,
         {

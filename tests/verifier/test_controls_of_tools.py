@@ -108,6 +108,17 @@ def test_assertions_that_the_product_made_toothless_are_not_believed(tmp_path: P
     assert "the runner is not believed" in evidence
 
 
+REPLACED = "String.prototype.includes = function () { return true; };\n"
+
+
+@needs_packages
+@pytest.mark.parametrize("tool", FORGIVING)
+def test_a_function_of_the_language_that_the_product_replaced_is_seen(tmp_path: Path, tool: str) -> None:
+    command, product, tests, text = TOOLS[tool]
+    word, evidence, disposition = judged(tmp_path, command, {product: f"{REPLACED}{text}", **tests})
+    assert (word, disposition) == (Word.UNKNOWN, Disposition.POLICY), evidence
+
+
 @needs_packages
 @pytest.mark.parametrize(
     ("tool", "file", "text"),

@@ -47,6 +47,17 @@ def test_a_case_is_named_as_pytest_names_it(tmp_path: Path) -> None:
     assert (third.classes, third.function) == (("com", "shop", "CartTest"), "adds")
 
 
+@pytest.mark.parametrize("told", ["tests/contract.py", "../../usr/lib/python3/site-packages/hypothesis/stateful.py"])
+def test_an_inherited_test_belongs_to_the_file_that_it_was_collected_from(tmp_path: Path, told: str) -> None:
+    """pytest tells where its function stands: in a base class of another file, or of an installed package."""
+    for name in ("contract", "test_disk"):
+        (tmp_path / "tests").mkdir(exist_ok=True)
+        (tmp_path / "tests" / f"{name}.py").touch()
+    text = f"<testsuite><testcase classname='tests.test_disk.TestDisk' name='test_it' file='{told}'/></testsuite>"
+    (case,) = _read(tmp_path, text)
+    assert case.id == "tests/test_disk.py::TestDisk::test_it"
+
+
 def test_the_text_of_a_failure_is_bounded(tmp_path: Path) -> None:
     text = "<testsuite><testcase name='a'><failure>" + "x" * 1_000_000 + "</failure></testcase></testsuite>"
     assert len(_read(tmp_path, text)[0].text) <= 2 * LONGEST_TEXT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Effect
+from agent_fox.core.proof import Before, Effect
 from agent_fox.core.regex import regex
 from agent_fox.verifier.cases import Outcome
 from agent_fox.verifier.proof.sides import is_test_side
@@ -52,3 +52,10 @@ def of_several(effects: Sequence[Effect]) -> Effect:
         if word in effects:
             return word
     return Effect.VOID
+
+
+def before_of(ends: Sequence[End]) -> Before:
+    """What tests did on the base commit's product. One that did not get to its own body, or did not run, is not red."""
+    if any(end.outcome is Outcome.FAILED and not end.is_unbegun for end in ends):
+        return Before.RED
+    return Before.GREEN if {end.outcome for end in ends} == {Outcome.PASSED} else Before.UNKNOWN

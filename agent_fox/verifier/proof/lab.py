@@ -34,6 +34,9 @@ TIMES_SLOWER = 4.0
 
 _ERROR = regex(r"\b((?:[\w.]*\.)?\w*(?:Error|Exception|Failure))\b")
 
+_OF_VITEST = regex(r"^ *❯ (?:.* )?([^\s:/][^\s:]*):\d+:\d+ *$", re.MULTILINE)
+"""A frame of Vitest's, which tells paths below the project's folder: ` ❯ total src/total.ts:2:9`."""
+
 _NODE = ("node-test", "jest", "vitest", "mocha")
 MEASURED = ("pytest", "unittest", *_NODE)
 """Runners of which is seen what each test executes."""
@@ -52,12 +55,16 @@ _TRANSFORMING = ("jest", "vitest")
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through."""
+    """How one test ended. `kind`: the class of its error; `frames`: the project's files that it came through.
+
+    `is_unbegun`: it failed before its own body, in what was to be there for it.
+    """
 
     outcome: Outcome
     kind: str = ""
     message: str = ""
     frames: tuple[str, ...] = ()
+    is_unbegun: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +97,17 @@ class Lab:
         self._numbers = count(1)
         self._left_out = made_by_tests(source, ground.was_there) if source == ground.workspace else ()
 
-    def run(self, run: SuiteRun, tests: Sequence[Case] | None, changes: Mapping[str, bytes | str | None]) -> Seen:
+    def run(
+        self,
+        run: SuiteRun,
+        tests: Sequence[Case] | None,
+        changes: Mapping[str, bytes | str | None],
+        *,
+        is_recorded: bool = False,
+    ) -> Seen:
         """Run these tests of a run (None: all) in a copy in which files have these contents (None: are gone).
 
+        is_recorded: note what each executes and opens, which costs as much as the run in some programs.
         Several threads may ask at once: each run has a copy, and folders, of its own.
         """
         name = f"{self._name}-{next(self._numbers)}"
@@ -102,7 +117,7 @@ class Lab:
             for path, text in changes.items():
                 _put(tree / path, text)
             ground = replace(self._ground, workspace=tree, also=(*self._ground.also, *lent))
-            return _observed(run, tests, ground, name)
+            return _observed(run, tests, ground, name, is_recorded=is_recorded)
         finally:
             shutil.rmtree(tree, ignore_errors=True)
 
@@ -117,12 +132,12 @@ def _put(place: Path, content: bytes | str | None) -> None:
     place.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogateescape"))
 
 
-def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name: str) -> Seen:
+def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name: str, *, is_recorded: bool) -> Seen:
     if run.command is None:
         return Seen(why_not="the command could not be started")
     selected = (with_tests(run.call, tests) if run.call and tests is not None else None) or run.call
     folder = ground.folder(name) / "seen"
-    asked = probed(selected, folder, ground.workspace) if selected else None
+    asked = probed(selected, folder, ground.workspace, is_recorded=is_recorded) if selected else None
     timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds))
     attempt = attempt_of(run.command, asked, ground, name, timeout)
     suite = read_attempt(attempt)
@@ -131,15 +146,17 @@ def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name:
     return _joined(suite, folder, ground.workspace)
 
 
-def probed(call: Call, folder: Path, root: Path) -> Call:
-    """The call with the recorder, and in pytest the probe; as it is for tools that have none."""
+def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) -> Call:
+    """The call with the recorder where it is asked for, and in pytest the probe; as it is for tools that have none."""
     folder.mkdir(parents=True)
     if call.tool in _NODE:
-        return replace(call, variables={**call.variables, "NODE_V8_COVERAGE": str(folder / "v8")})
+        recorded = replace(call, variables={**call.variables, "NODE_V8_COVERAGE": str(folder / "v8")})
+        return recorded if is_recorded else call
     if call.tool not in ("pytest", "unittest"):
         return call
-    shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
-    (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
+    if is_recorded:
+        shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
+        (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
     told = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
     if call.tool != "pytest":
         return told
@@ -168,15 +185,16 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
 
 def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:
     if "frames" not in told:
-        return _end_by_text(case, root, tool)
+        return end_by_text(case, root, tool)
     frames = (Path(frame) for frame in told["frames"])
     inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
-    return End(case.outcome, told.get("kind", ""), told.get("message", "") or case.message, inside)
+    message = told.get("message", "") or case.message
+    return End(case.outcome, told.get("kind", ""), message, inside, told.get("phase") == "setup")
 
 
-def _end_by_text(case: Case, root: Path, tool: str) -> End:
+def end_by_text(case: Case, root: Path, tool: str) -> End:
     """By what its report has of the error and its stack: of JavaScript the innermost frame is the first."""
-    stack = re.findall(rf"{re.escape(str(root))}/([^\s:)'\"]+)", case.text)
+    stack = re.findall(rf"{re.escape(str(root))}/([^\s:)'\"]+)", case.text) or _OF_VITEST.findall(case.text)
     frames = tuple(frame for frame in stack if not frame.startswith("node_modules/"))
     kind = next(iter(_ERROR.findall(f"{case.message}\n{case.text}")), "")
     return End(case.outcome, kind, case.message, frames if tool in ("pytest", "unittest") else frames[::-1])

@@ -73,6 +73,9 @@ def _template() -> str:
     return files("agent_fox.verifier.proof").joinpath("data/perturb.py.txt").read_text("utf-8")
 
 
+_ASKED = frozenset({"__contains__", "__instancecheck__", "__subclasscheck__"})
+
+
 class _Reader(Expressions):
     """Finds the sites of one text. What a method yields stands in the node that it is given."""
 
@@ -214,7 +217,7 @@ class _Reader(Expressions):
 
 def _contains_everything(node: Function) -> bool:
     """Like what equals everything: whatever is asked for, a constant is the answer, which stays."""
-    return node.name == "__contains__" and all(isinstance(value, ast.Constant) for value in returned(node))
+    return node.name in _ASKED and all(isinstance(value, ast.Constant) for value in returned(node))
 
 
 def _does_nothing(node: ast.stmt) -> bool:

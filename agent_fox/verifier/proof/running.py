@@ -37,19 +37,31 @@ class Runner:
         self.runs = 0
 
     def begin(
-        self, lab: Lab, run: SuiteRun, tests: Sequence[Case] | None, texts: Mapping[str, bytes | str | None]
+        self,
+        lab: Lab,
+        run: SuiteRun,
+        tests: Sequence[Case] | None,
+        texts: Mapping[str, bytes | str | None],
+        *,
+        is_recorded: bool = False,
     ) -> Later:
         """Begin now where others may run beside it; else when it is asked for, if it ever is."""
         if self._pool is None or not self._is_apart(run):
-            return cache(partial(self.see, lab, run, tests, texts))
+            return cache(partial(self.see, lab, run, tests, texts, is_recorded=is_recorded))
         self.runs += 1
-        return self._pool.submit(lab.run, run, tests, texts).result
+        return self._pool.submit(lab.run, run, tests, texts, is_recorded=is_recorded).result
 
     def see(
-        self, lab: Lab, run: SuiteRun, tests: Sequence[Case] | None, texts: Mapping[str, bytes | str | None]
+        self,
+        lab: Lab,
+        run: SuiteRun,
+        tests: Sequence[Case] | None,
+        texts: Mapping[str, bytes | str | None],
+        *,
+        is_recorded: bool = False,
     ) -> Seen:
         self.runs += 1
-        return lab.run(run, tests, texts)
+        return lab.run(run, tests, texts, is_recorded=is_recorded)
 
     def _is_apart(self, run: SuiteRun) -> bool:
         """Whether nothing that a run of these tests does can be seen by another: neither files nor ports."""

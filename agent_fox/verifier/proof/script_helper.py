@@ -4,8 +4,16 @@ from __future__ import annotations
 
 # Live views of instances, so that private fields work; copies of plain things, the same copy for the same original.
 _CODE = """\
-function NAME<T>(v: T, d = 0): T {
+function NAME<T>(v: T, d = 0, pair = null): T {
   const t = typeof v, q = NAME, seen = q.seen || (q.seen = new WeakMap());
+  if (pair) {
+    const [one, other, name] = pair;
+    if (q.busy || !(other instanceof one.constructor)) return v;
+    if (v === true && Reflect.ownKeys(other).length) {
+      q.busy = true;
+      try { if (one[name](q(other)) === true) return v; } catch {} finally { q.busy = false; }
+    }
+  }
   if (t === "boolean") return !v;
   if (t === "number") return v + 1 > v && v + 1 < Infinity ? v + 1 : 0;
   if (t === "bigint") return v + BigInt(1);
@@ -53,7 +61,9 @@ function NAME<T>(v: T, d = 0): T {
         if (k === "constructor" || (typeof k === "symbol" && typeof x !== "function")) return x;
         if (typeof x !== "function") return q(x);
         if (k === "then") return (a, b) => x.call(v, (y) => (a ? a(q(y)) : q(y)), b);
-        if (k !== "next") return (...a) => q(x.apply(v, a));
+        const asks = ["includes", "has", "contains", "equals", "isEqual", "isEqualTo", "eq"].indexOf(k) >= 0;
+        const isYes = (r, a) => asks && r === true && x.apply(v, a.map((y) => q(y))) === true;  // to all that is asked
+        if (k !== "next") return (...a) => ((r) => (isYes(r, a) ? r : q(r)))(x.apply(v, a));
         return (...a) => {
           const r = x.apply(v, a);
           return r && typeof r.then === "function" ? r.then(step) : step(r);
@@ -75,5 +85,5 @@ function NAME<T>(v: T, d = 0): T {
 
 def perturbing(name: str, is_typed: bool) -> str:
     """The function under this name. is_typed: for TypeScript, so that what it returns keeps its type."""
-    code = _CODE if is_typed else _CODE.replace("<T>(v: T, d = 0): T", "(v, d = 0)")
+    code = _CODE if is_typed else _CODE.replace("<T>(v: T, d = 0, pair = null): T", "(v, d = 0, pair = null)")
     return code.replace("NAME", name)

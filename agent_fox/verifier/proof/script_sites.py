@@ -78,6 +78,10 @@ _RUN_FOR_EFFECT = frozenset(
 _COMPARING = frozenset({"equals", "isEqual", "isEqualTo", "compareTo", "eq"})
 _MATCHER = "$$typeof"  # by it runners know an object that decides itself what it equals
 _EQUALS_ANYTHING = "asymmetricMatch"  # called by runners: an object that equals everything must stay so
+_ASKED = frozenset(
+    {"includes", "has", "contains", "startsWith", "endsWith", "match", "matches", "test", "some", "every"}
+)
+"""What tests ask texts and collections: one that says yes to everything must go on to do so."""
 _ENCODINGS = frozenset({"utf-8", "utf8", "ascii", "latin1", "binary", "base64", "base64url", "hex", "ucs2", "utf16le"})
 _HELPER = "perturbed"
 _LOGS = frozenset({"log", "logger", "logging", "debug"})
@@ -175,7 +179,7 @@ class _Reader:
     def _function(self, node: Node, place: Place, hint: str) -> None:
         name = named(node, "name") or hint or "<anonymous>"
         body = field(node, "body")
-        if name == _EQUALS_ANYTHING or body is None:
+        if name == _EQUALS_ANYTHING or body is None or (name in _ASKED and _is_always_true(body)):
             return
         inner = self.found.function(node, place, name, _start(node))
         for given in (field(node, "parameters"), field(node, "parameter")):
@@ -183,6 +187,8 @@ class _Reader:
                 self.visit(given, inner)
         if name != "constructor" and not _has(node, "set"):
             self._value(body, inner, self._before(node, name))
+        if _compares(node, name):
+            return
         self._emptied(body, inner)
         if body.type == "statement_block":
             self._below(body, inner)
@@ -191,12 +197,12 @@ class _Reader:
 
     def _before(self, node: Node, name: str) -> str:
         """What is written before a returned value; a comparison is perturbed between two objects of a class only."""
-        if name not in _COMPARING or node.type != "method_definition" or _has(node, "static"):
+        if not _compares(node, name):
             return f"{self.helper}("
         given = field(node, "parameters")
         names = [one for one in children(given) if one.type in ("identifier", "required_parameter")] if given else []
         other = (named(names[0], "pattern") or text_of(names[0])) if names else "arguments[0]"
-        return f"({other} instanceof this.constructor ? {self.helper} : (x) => x)("
+        return f"((x) => {self.helper}(x, 0, [this, {other}, {name!r}]))("
 
     def _value(self, body: Node, place: Place, before: str) -> None:
         """One site for all that a function returns and yields."""
@@ -300,6 +306,20 @@ class _Reader:
         if not is_seen:
             self._turned(inner, place)
         return True
+
+
+def _compares(node: Node, name: str) -> bool:
+    """Whether it is a method that compares its object with another: nothing of it is broken but what it says of two."""
+    return name in _COMPARING and node.type == "method_definition" and not _has(node, "static")
+
+
+def _is_always_true(body: Node) -> bool:
+    if body.type != "statement_block":
+        return body.type == "true"
+    parts = children(body)
+    return (
+        len(parts) == 1 and parts[0].type == "return_statement" and [one.type for one in children(parts[0])] == ["true"]
+    )
 
 
 def _has(node: Node, word: str) -> bool:

@@ -43,12 +43,14 @@ class Failed:
     """A committed test that fails. `is_own`: by an assertion of its own, and not for want of something.
 
     `is_unread`: it is not known, since nothing could be run. `own`: names of the requirement's committed tests.
+    `code`: files of the product that it failed in.
     """
 
     test: Case
     is_own: bool = False
     is_unread: bool = False
     own: frozenset[str] = frozenset()
+    code: frozenset[str] = frozenset()
 
 
 class Seals:
@@ -56,6 +58,7 @@ class Seals:
 
     def __init__(self, order: CheckOrder, base: Path, tree: Path, changed: Sequence[str], run: Run) -> None:
         self._order, self._base, self._tree, self._changed, self._run = order, base, tree, changed, run
+        self._lacking: dict[str, Failed] = {}
 
     @cached_property
     def committed(self) -> Contents:
@@ -75,6 +78,7 @@ class Seals:
         if failed and None in self.committed.values():
             lacking = [one for one in mine if one.claim.id in failed and not failed[one.claim.id].is_own]
             kept = {path: content for path, content in self.committed.items() if content is not None}
+            self._lacking |= {one.claim.id: failed[one.claim.id] for one in lacking}
             again = self._failed(run, lacking, kept) if lacking else {}
             failed = {id: one for id, one in failed.items() if one.is_own} | again
         for one in mine:
@@ -83,6 +87,18 @@ class Seals:
                 one.decide(Shown.UNDECIDED, f"the committed tests could not be run: {found.test.message}")
             elif found is not None:
                 self._unseal(run, one, found, self._changed)
+
+    def read_elsewhere(self, run: SuiteRun, one: Standing) -> None:
+        """A committed test that fails in code of the product, and with what was added passes without that code, did not
+        lack what was added: it is led past the code that it is about.
+        """
+        failed = self._lacking.get(one.claim.id)
+        if failed is None or not failed.code:
+            return
+        seen, ids = self._run(run, dict.fromkeys(failed.code)), {test.id for test in one.claim.tests}
+        passed = {case.id for case in seen.cases if case.outcome is Outcome.PASSED}
+        if ids <= passed:
+            self._unseal(run, one, failed, self._changed)
 
     def read_data(self, run: SuiteRun, one: Standing, data: Iterable[str]) -> None:
         """Data that a test itself opens, beside product code that it executes, is what it expects: it is sealed too."""
@@ -101,11 +117,15 @@ class Seals:
         found: dict[str, Failed] = {}
         for one in mine:
             cases = mapped[one.claim.id].cases
+            if over is self.committed and self._about(one.claim.id):
+                one.leans_on_added = not any(case.outcome is Outcome.PASSED for case in cases)
             failing = [case for case in cases if case.outcome is Outcome.FAILED]
             own = {case: is_own_assertion(seen.ends[case.id]) for case in failing}
             if failing:
                 test = max(failing, key=own.__getitem__)
-                found[one.claim.id] = Failed(test, own[test], own=frozenset(case.function for case in cases))
+                code = frozenset(file for file in seen.ends[test.id].frames if not is_test_side(file))
+                names = frozenset(case.function for case in cases)
+                found[one.claim.id] = Failed(test, own[test], own=names, code=code)
             elif (lost := self._lost(one.claim.id, cases, seen)) is not None:
                 found[one.claim.id] = lost
         return found

@@ -37,7 +37,7 @@ from agent_fox.verifier.cases import Case, Outcome
 from agent_fox.verifier.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
-from agent_fox.verifier.proof.effects import effect_of, hurts_bystander, of_several
+from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.running import Later, Runner, runner
@@ -155,6 +155,8 @@ class Stage:
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
         for one in mine:
+            if self._seals is not None:
+                self._seals.read_elsewhere(run, one)
             if self._seals is not None and one.is_measured:
                 found = one.data if one.opened else self._mentioned(one)
                 data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
@@ -174,7 +176,7 @@ class Stage:
         seals = self._seals if self._seals is not None and self._seals.is_needed else None
         sealed = self._runner.begin(self._lab, run, None, seals.committed) if seals else None
         beside = _unclaimed(run, tests)
-        twins = self._runner.begin(self._lab, run, (*tests, *beside), texts)
+        twins = self._runner.begin(self._lab, run, (*tests, *beside), texts, is_recorded=True)
         before = self._runner.begin(self._earlier, run, tests, older) if self._base is not None else None
         return Begun(sealed, twins, before, mark, twinned, beside)
 
@@ -204,6 +206,7 @@ class Stage:
                 one.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
             elif is_marked and (odd := _changeable(one.claim.tests, untwinned, seen, said, self._begun.mark)):
                 one.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
+            one.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in one.claim.tests)
 
     def _is_false(self, test: Case, seen: Seen) -> bool:
         """Whether this test was made false. One that reads its own text may end as it does because of that."""
@@ -228,7 +231,7 @@ class Stage:
             return
         seen = self._begun.before()
         for one in mine:
-            one.before = _before(seen, one.claim.tests)
+            one.before = before_of([seen.ends[test.id] for test in one.claim.tests if test.id in seen.ends])
             one.tried.append(Tried("before the work", one.before, seen.why_not))
 
     # Red without.
@@ -251,11 +254,12 @@ class Stage:
         for one in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
             one.word, one.why = Shown.UNDECIDED, why
-        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _has_passed(one)])
+        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _holds(one)])
 
     def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
-        copy, or passed before by what product code did to the runner, which it leaves where it is watched.
+        copy, or passed before by what product code did to the runner, which it leaves where it is watched. A false twin
+        that came to its own end has shown it.
         """
         seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
         for one in mine:
@@ -368,6 +372,10 @@ class Stage:
         if code and not files:
             one.word, one.why = Shown.VACUOUS, f"nothing that they execute in {code[0]} could change what they see"
             return
+        added = sorted({file for file, _ in one.executed if self._is_added_to_tests(file, one)})
+        if one.leans_on_added and added and not files:
+            one.word, one.why = Shown.VACUOUS, f"no code of the project runs, and the committed tests need {added[0]}"
+            return
         if not files and not self._is_measurable(run):
             if run.call is not None and one.places:
                 return
@@ -388,6 +396,11 @@ class Stage:
         one.word = shown_by_data(one.before, without, emptied)
         named = ", ".join(files[:3]) or "what was changed"
         one.why = f"no code of the project runs; {named} was taken away" if files else "no code of the project runs"
+
+    def _is_added_to_tests(self, file: str, one: Standing) -> bool:
+        """Whether a file came to the test side since the base, and is none of the tests themselves."""
+        is_old = self._base is None or (self._base / file).exists()
+        return is_test_side(file) and not is_old and file not in {test.file for test in one.claim.tests}
 
     def _is_undecided(self, one: Standing) -> bool:
         """Whether code that its tests may execute could not be broken, since nobody could read it."""
@@ -475,21 +488,17 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
 
 
-def _has_passed(one: Standing) -> bool:
-    return any(trial.effect is Effect.UNNOTICED for trial in one.trials)
+def _holds(one: Standing) -> bool:
+    return one.holds_in_a_copy or any(trial.effect is Effect.UNNOTICED for trial in one.trials)
+
+
+def _came_to_its_end(seen: Seen, test: Case, mark: str) -> bool:
+    """Whether a false twin failed by what stands at its end. Only the first line counts: tools show source below it."""
+    return test.id in seen.ends and mark in seen.ends[test.id].message.partition("\n")[0]
 
 
 def _passes(seen: Seen, id: str) -> bool:
     return id in seen.ends and seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
-
-
-def _before(seen: Seen, tests: Sequence[Case]) -> Before:
-    if seen.why_not and not seen.ends:
-        return Before.UNKNOWN
-    outcomes = {seen.ends[test.id].outcome for test in tests if test.id in seen.ends}
-    if Outcome.FAILED in outcomes:
-        return Before.RED
-    return Before.GREEN if outcomes == {Outcome.PASSED} else Before.UNKNOWN
 
 
 def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) -> Iterator[Tried]:

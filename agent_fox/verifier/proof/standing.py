@@ -30,7 +30,11 @@ class Claim:
 
 @dataclass(slots=True)
 class Standing:
-    """What is known of one requirement's tests so far. `data`: the files that its tests themselves opened."""
+    """What is known of one requirement's tests so far. `data`: the files that its tests themselves opened.
+
+    `holds_in_a_copy`: what they assert was seen to hold where nothing was broken. `leans_on_added`: its committed tests
+    fail without what was added to the test side.
+    """
 
     claim: Claim
     executed: frozenset[Executed] = frozenset()
@@ -47,6 +51,8 @@ class Standing:
     agreed_by: str = ""
     is_kept: bool = False
     untwinned: tuple[str, ...] = ()
+    holds_in_a_copy: bool = False
+    leans_on_added: bool = False
     tried: list[Tried] = field(default_factory=list)
 
     @property

@@ -3,6 +3,7 @@ const { basename } = require("node:path");
 const { expect, test } = require("@jest/globals");
 
 const NAME = basename(__filename, "_tests.cjs");
+const { replaced } = require(`./${NAME}_kept.cjs`);
 const FALSE = [
   () => expect(0).toBe(1), () => expect([0]).toEqual([1]), () => expect({ a: 0 }).toStrictEqual({ a: 1 }),
   () => expect(0).toBeTruthy(), () => expect(1).toBeFalsy(), () => expect(0).toBeNull(), () => expect(0).not.toBe(0),
@@ -20,7 +21,7 @@ const isRaised = (claim) => {
 };
 for (const when of ["before", "after"]) {
   const name = (end) => `${NAME}_${when}_${end} ${expect.getState().testPath}`;
-  test(name("passes"), () => expect(NAME).toBe(NAME));
+  test(name("passes"), () => expect(replaced()).toBe(""));
   test(name("fails"), () => {
     if (FALSE.every(isRaised)) throw new Error(NAME);
   });

@@ -2,6 +2,7 @@
 // It is copied under a name made for one run, and the tests are called by that name and the file's.
 if ((process.env.NODE_TEST_CONTEXT ?? "").startsWith("child")) {
   const name = require("node:path").basename(__filename, ".cjs");
+  const { replaced } = require(`./${name}_kept.cjs`);
   const options = process.execArgv.includes("--test-only") ? { only: true } : {};
   const pair = (when) => {
     const { test } = require("node:test");
@@ -14,7 +15,7 @@ if ((process.env.NODE_TEST_CONTEXT ?? "").startsWith("child")) {
       }
       return false; // an assertion that holds makes the test pass that must fail, which is seen
     };
-    test(`${name}_${when}_passes ${process.argv[1]}`, options, () => assert.strictEqual(name, name));
+    test(`${name}_${when}_passes ${process.argv[1]}`, options, () => assert.strictEqual(replaced(), ""));
     test(`${name}_${when}_fails ${process.argv[1]}`, options, () => FALSE.every(isRaised) && assert.fail(name));
   };
   const FALSE = [

@@ -6,6 +6,11 @@ what that does to counts and to the exit code is taken back before pytest looks 
 
 from __future__ import annotations
 
+import builtins
+import json
+import math
+import operator
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +20,14 @@ if TYPE_CHECKING:
 
 NAME = __name__
 WORDS = ("before_passes", "before_fails", "after_passes", "after_fails")
+SET_BY_TOOLS = ("print", "open", "input", "breakpoint", "compile", "exec", "eval")
+KEPT = [
+    (home, name, value)
+    for home in (builtins, math, operator, re, json)
+    for name, value in vars(home).items()
+    if callable(value) and name[0] != "_" and name not in SET_BY_TOOLS
+]
+"""The functions of the language by which tests work out what they expect, as they were before anything was imported."""
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)
@@ -55,6 +68,9 @@ def _control(session: pytest.Session, near: pytest.Item, word: str) -> pytest.Fu
     """Beside a test, so that the hooks of its folder see it too; without any fixture."""
 
     def body() -> None:
+        for home, name, value in KEPT:
+            if getattr(home, name, None) is not value:
+                pytest.fail(f"{home.__name__}.{name} was replaced")
         if word.endswith("fails"):
             with pytest.raises(AssertionError):
                 raise AssertionError(NAME)

@@ -72,5 +72,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         known.update(kind=call.excinfo.typename, message=said[:LONGEST], frames=files[-MOST_FRAMES:])
 
 
-def pytest_sessionfinish() -> None:
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Hypothesis' plugin loads all of it to sum up that nothing used it, which costs as much as the rest of a start."""
     (FOLDER / "ends.json").write_text(json.dumps(ends), encoding="utf-8")
+    plugins = session.config.pluginmanager
+    if "hypothesis" not in sys.modules and plugins.has_plugin("hypothesispytest"):
+        plugins.unregister(name="hypothesispytest")

@@ -2,12 +2,14 @@
 // tests are called, with the places of Vitest's own modules and of the file that hears how ours ended. To Vitest, those
 // that fail are such that are expected to: neither exit code nor `--bail` nor thresholds see that one of each pair fails.
 import { appendFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { basename } from "node:path";
 import { expect, test } from "AFX_VITEST/dist/index.js";
 import { VitestTestRunner } from "AFX_VITEST/dist/runners.js";
 import { getCurrentSuite, getHooks, setHooks } from "AFX_VITEST/dist/suite.js";
 
 const NAME = "AFX_NAME";
+const { replaced } = createRequire(import.meta.url)("./AFX_NAME_kept.cjs");
 const TOLD = "AFX_TOLD";
 const isOurs = (task) => task.name.startsWith(NAME);
 const FALSE = [
@@ -27,7 +29,7 @@ const isRaised = (claim) => {
 };
 
 function pair(when, file) {
-  test(`${NAME}_${when}_passes ${file}`, { retry: 0, repeats: 0 }, () => expect(NAME).toBe(NAME));
+  test(`${NAME}_${when}_passes ${file}`, { retry: 0, repeats: 0 }, () => expect(replaced()).toBe(""));
   test(`${NAME}_${when}_fails ${file}`, { retry: 0, repeats: 0, fails: true }, () => {
     if (FALSE.every(isRaised)) throw new Error(NAME);
   });

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from agent_fox.core.proof import Effect
-from agent_fox.verifier.cases import Outcome
-from agent_fox.verifier.proof.effects import effect_of, of_several
-from agent_fox.verifier.proof.lab import End
+from agent_fox.core.proof import Before, Effect
+from agent_fox.verifier.cases import Case, Outcome
+from agent_fox.verifier.proof.effects import before_of, effect_of, of_several
+from agent_fox.verifier.proof.lab import End, end_by_text
 
 TEST, PRODUCT = "tests/test_it.py", "shop/cart.py"
 
@@ -52,3 +54,29 @@ def test_one_of_several_tests_that_notices_is_enough() -> None:
     assert of_several([Effect.UNNOTICED, Effect.KILLED, Effect.VOID]) is Effect.KILLED
     assert of_several([Effect.UNNOTICED, Effect.CRASHED]) is Effect.CRASHED
     assert of_several([]) is Effect.VOID
+
+
+@pytest.mark.parametrize(
+    ("stack", "effect"),
+    [
+        ("Error: busy\n ❯ Module.total src/total.ts:2:9\n ❯ test/total.test.ts:5:10\n", Effect.CRASHED),
+        ("AssertionError: expected 4 to be 3\n ❯ test/total.test.ts:5:10\n", Effect.KILLED),
+    ],
+)
+def test_frames_of_vitest_are_told_below_the_project(stack: str, effect: Effect) -> None:
+    case = Case((), "it", "test/total.test.ts", Outcome.FAILED, stack.partition("\n")[0], stack)
+    assert effect_of(end_by_text(case, Path("/srv/shop"), "vitest")) is effect
+
+
+@pytest.mark.parametrize(
+    ("ends", "word"),
+    [
+        ([End(Outcome.PASSED), failed("AssertionError", TEST)], Before.RED),
+        ([End(Outcome.PASSED), End(Outcome.PASSED)], Before.GREEN),
+        ([End(Outcome.FAILED, "fixture 'shop' not found", is_unbegun=True)], Before.UNKNOWN),
+        ([End(Outcome.PASSED), End(Outcome.SKIPPED)], Before.UNKNOWN),
+        ([], Before.UNKNOWN),
+    ],
+)
+def test_before_the_work_a_test_is_red_by_its_own_body(ends: list[End], word: Before) -> None:
+    assert before_of(ends) is word

@@ -663,11 +663,27 @@ class TestComparisonMethods:
         assert not one < two
         assert one != 1
 
+    def test_what_equals_every_other_of_its_kind_still_does(self) -> None:
+        text = """
+            class Point:
+                def __init__(self, x): self.x = x
+                def __eq__(self, other): return EQUAL
+        """
+        always, honest = (
+            dedent(text.replace("EQUAL", said)) for said in ("isinstance(other, Point)", "self.x == other.x")
+        )
+        for text, is_equal in ((always, True), (honest, False)):
+            world = executed(broken(text, kinds(text, Kind.VALUE)))
+            assert (call(world, "Point", 1) == call(world, "Point", 1)) is is_equal
+
     def test_a_comparison_without_an_other_is_none(self) -> None:
         assert not kinds("class A:\n    def __eq__(*both): return both[0] is both[1]\n", Kind.VALUE)
 
     def test_an_object_that_contains_everything_still_does(self) -> None:
         assert not sites("class A:\n    def __contains__(self, item):\n        return True\n")
+        assert not kinds(
+            "class A(type):\n    def __instancecheck__(cls, one):\n        return True\n", Kind.VALUE, Kind.CONSTANT
+        )
         assert kinds("class A:\n    def __contains__(self, item):\n        return item in self.items\n", Kind.VALUE)
 
 

@@ -118,6 +118,10 @@ const loop = () => { const a = { name: "a" }; a.self = a; return a; };
 const entries = () => new Map([["a", 1], ["b", 2]]).entries();
 const pattern = () => /^a/;
 const symbol = () => Symbol.iterator;
+class Point { constructor(x) { this.x = x; } equals(other) { return other instanceof Point; } }
+const point = (x) => new Point(x);
+class Page { constructor(text) { this.text = text; } has(part) { return !this.text || part === this.text; } }
+const page = (text) => new Page(text);
 module.exports = { Basket };
 """
 
@@ -170,6 +174,8 @@ BEHAVIOUR = {
     "loop": ["loop().name === 'xa'", "loop().self.self.name === 'xa'"],
     "entries": ["[...entries()].length === 2", "entries().next().done === false"],
     "pattern": ["pattern() instanceof RegExp", "pattern().test('a') === false"],
+    "Point.equals": ["point(1).equals(point(2)) === true", "point(1).equals({}) === false"],
+    "page": ["page('').has('a') === true", "page('a').has('a') === false"],
     "symbol": ["symbol() === Symbol.iterator"],
 }
 
@@ -210,6 +216,19 @@ def test_one_site_for_all_that_a_function_returns() -> None:
 )
 def test_what_returns_nothing_has_no_value(text: str) -> None:
     assert of(Kind.VALUE, text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "const o = { includes: () => true };",
+        "class Page { includes(part) { return true; } }",
+        "class Page { has(part) { return true; } static [Symbol.iterator]() {} }",
+    ],
+)
+def test_what_says_yes_to_everything_still_does(text: str) -> None:
+    assert whats(text) == []
+    assert whats(text.replace("true", "part === 1")) != []
 
 
 # the other sites

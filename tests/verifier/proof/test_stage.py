@@ -65,6 +65,7 @@ def ordered(root: Path, case: Case) -> CheckOrder:
         ("python", "honest: a script reads standard input", How.RED_WITHOUT),
         ("python", "honest: an object that equals texts of other case", How.RED_WITHOUT),
         ("python", "honest: the coder adds the path setting that the committed test needs", How.RED_WITHOUT),
+        ("python", "honest: a machine of rules explores a queue", How.RED_WITHOUT),
         ("javascript", "honest: a function for a committed test", How.RED_WITHOUT),
         ("javascript", "honest: a dependency and its wrapper are gone", How.TAKEN_BACK),
     ],
@@ -99,6 +100,14 @@ def test_honest_work_passes_and_it_is_said_how_it_is_known(tmp_path: Path, langu
             "the committed test is moved away and an easier one takes its place",
             Word.FAIL,
             Unproven.WEAKENED_TEST,
+        ),
+        ("python", "the module answers every name with a mock", Word.UNKNOWN, Unproven.VACUOUS_TEST),
+        ("python", "a setting of pytest leads the committed import elsewhere", Word.FAIL, Unproven.WEAKENED_TEST),
+        (
+            "javascript",
+            "an import map of the package leads to a fake beside the tests",
+            Word.UNKNOWN,
+            Unproven.VACUOUS_TEST,
         ),
         ("javascript", "the new test swallows what it finds", Word.FAIL, Unproven.VACUOUS_TEST),
         ("javascript", "product code empties the functions of node:assert", Word.UNKNOWN, Disposition.POLICY),
@@ -297,7 +306,7 @@ ASKING = "from app import f\n\ndef test_01_REQ_1_1():\n    assert f() == 1\n"
     ("also", "why"),
     [
         ("False", "passes with a false assertion at its end, too"),
-        ("True", "passed, and does not in a copy of the tree in which nothing was broken"),
+        ("True", "passed, and did not in a copy of the tree with nothing broken"),
     ],
 )
 def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_path: Path, also: str, why: str) -> None:
