@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _REPORTERS = Path(__file__).parents[1] / "reporters"
 LEAST_SECONDS = 20.0
 TIMES_SLOWER = 4.0
+SECONDS_A_FAILURE = 0.05
+"""What a failure may take longer than a pass: its traceback, and its text in the report."""
 
 _ERROR = regex(r"\b((?:[\w.]*\.)?\w*(?:Error|Exception|Failure))\b")
 
@@ -138,7 +140,8 @@ def _observed(run: SuiteRun, tests: Sequence[Case] | None, ground: Ground, name:
     selected = (with_tests(run.call, tests) if run.call and tests is not None else None) or run.call
     folder = ground.folder(name) / "seen"
     asked = probed(selected, folder, ground.workspace, is_recorded=is_recorded) if selected else None
-    timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds))
+    fails = SECONDS_A_FAILURE * len(run.cases if tests is None else tests)
+    timeout = min(ground.order.timeout, max(LEAST_SECONDS, TIMES_SLOWER * run.seconds + fails))
     attempt = attempt_of(run.command, asked, ground, name, timeout)
     suite = read_attempt(attempt)
     if suite.unattempted is not None:

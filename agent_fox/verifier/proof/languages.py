@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,9 @@ from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from agent_fox.verifier.proof.sites import Site
+
+Named = tuple[tuple[str, ...], str]
+"""A test by its classes, from outside to inside, and its function."""
 
 _SCRIPT = ("script_sites", "script_twins")
 _COMPILED = ("compiled_sites", "compiled_twins")
@@ -41,10 +44,21 @@ class Mutants:
         made: str = self._module(0).broken(text, chosen, *self._told)
         return made
 
-    def twin(self, text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
-        """The text in which this test ends with a false assertion; None where that cannot be made."""
-        made: str | None = self._module(1).twin(text, classes, function, mark, *self._told)
-        return made
+    def twins(self, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
+        """The text in which each of these tests ends with a false assertion, and those for which that could be made.
+
+        In Python all at once, in other languages one after the other.
+        """
+        if self.language is Language.PYTHON:
+            made: tuple[str, frozenset[Named]] = self._module(1).twins(text, tests, mark)
+            return made
+        done = set()
+        for classes, function in tests:
+            twin = self._module(1).twin(text, classes, function, mark, *self._told)
+            if twin is not None:
+                text = twin
+                done.add((classes, function))
+        return text, frozenset(done)
 
     @property
     def _told(self) -> tuple[Language, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from agent_fox.verifier.proof.python_text import (
     Function,
@@ -22,22 +22,45 @@ _NAME = "_twin_ended"
 _BLOCKS = (ast.If, ast.Try, ast.With, ast.For, ast.While)
 
 
+Named = tuple[tuple[str, ...], str]
+"""A test by its classes, from outside to inside, and its function."""
+
+
 def twin(text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
     """The text in which the test of this name, in these classes from outside to inside, ends with `assert False, mark`.
 
     A method may stand in a base class of the same text. None for what is not there, for a generator, and for a text
     that cannot be parsed.
     """
+    made, done = twins(text, [(classes, function)], mark)
+    return made if done else None
+
+
+def twins(text: str, tests: Iterable[Named], mark: str) -> tuple[str, frozenset[Named]]:
+    """The text in which each of these tests ends so, and which do. It is parsed twice, however many they are.
+    Where they spoil it together, each is tried by itself."""
     try:
         source = PythonText(text)
-        found = _found(source.module.body, classes, function.partition("[")[0])
-        if found is None or has_yield(found.body):
-            return None
-        made = _ended(source, found, mark)
-        parsed(made.removeprefix("\ufeff"))
-    except (Unreadable, SyntaxError, RecursionError):
-        return None
-    return made
+        found = {each: _found(source.module.body, each[0], each[1].partition("[")[0]) for each in tests}
+        ends = {each: node for each, node in found.items() if node is not None and not has_yield(node.body)}
+        made = _ended(source, list({id(node): node for node in ends.values()}.values()), mark)
+    except (Unreadable, RecursionError):
+        return text, frozenset()
+    if _is_python(made):
+        return made, frozenset(ends)
+    done: set[Named] = set()
+    for each in ends if len(ends) > 1 else ():
+        text, ended = twins(text, [each], mark)
+        done |= ended
+    return text, frozenset(done)
+
+
+def _is_python(text: str) -> bool:
+    try:
+        parsed(text.removeprefix("\ufeff"))
+    except (SyntaxError, RecursionError):
+        return False
+    return True
 
 
 def _found(body: Sequence[ast.stmt], classes: tuple[str, ...], function: str) -> Function | None:
@@ -70,13 +93,20 @@ def _defined(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
             yield from _defined([each for handler in getattr(node, "handlers", ()) for each in handler.body])
 
 
-def _ended(source: PythonText, found: Function, mark: str) -> str:
-    """The text with the assertion. What is returned early leads to it through `finally`; an error stays what it is."""
-    body = found.body[1:] if is_docstring(found.body[0]) and len(found.body) > 1 else found.body
+def _ended(source: PythonText, found: Sequence[Function], mark: str) -> str:
+    """The text with the assertions, from the last one up, so that the places of those above it stay right."""
     lines = [line.decode() for line in source.lines]
+    for each in sorted(found, key=lambda node: node.lineno, reverse=True):
+        _end(lines, each, mark, source.newline)
+    return source.part(0, source.offset(1, 0)) + "".join(lines)
+
+
+def _end(lines: list[str], found: Function, mark: str, end: str) -> None:
+    """Puts the assertion into the lines. What is returned early leads to it through `finally`; an error stays what it
+    is."""
+    body = found.body[1:] if is_docstring(found.body[0]) and len(found.body) > 1 else found.body
     first, last = first_line(body[0]) - 1, last_line(body[-1]) - 1
     is_on_own_line = not lines[first].encode()[: body[0].col_offset].strip()
-    end = source.newline
     if not is_on_own_line:
         start = body[0].col_offset
         head, rest = lines[first].encode()[:start].decode(), lines[first].encode()[start:].decode()
@@ -85,11 +115,8 @@ def _ended(source: PythonText, found: Function, mark: str) -> str:
         first, last = first + 1, last + 1
     else:
         margin = _margin(lines[first])
-    return source.part(0, source.offset(1, 0)) + "".join([
-        *lines[:first],
-        *_guarded(lines[first : last + 1], body, margin, mark, end, first + 1 - (not is_on_own_line)),
-        *lines[last + 1 :],
-    ])  # fmt: skip
+    number = first + 1 - (not is_on_own_line)
+    lines[first : last + 1] = _guarded(lines[first : last + 1], body, margin, mark, end, number)
 
 
 def _guarded(

@@ -39,7 +39,7 @@ from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
-from agent_fox.verifier.proof.languages import language_of
+from agent_fox.verifier.proof.languages import Named, language_of
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
 from agent_fox.verifier.proof.sides import differing, is_test_side
@@ -215,14 +215,17 @@ class Stage:
 
     def _twinned(self, tests: Iterable[Case], mark: str) -> tuple[dict[str, str | None], frozenset[Case]]:
         """Each file of tests with a false assertion at the end of each of these tests; and which have one."""
+        named: dict[str, dict[Named, None]] = {}
+        for file, classes, function in map(_place_of, tests):
+            named.setdefault(file, {})[classes, function] = None
         texts: dict[str, str | None] = {}
-        made: dict[tuple[str, tuple[str, ...], str], bool] = {}
-        for file, classes, function in dict.fromkeys(map(_place_of, tests)):
-            language, text = language_of(file), texts.get(file) or self._text(file)
-            twin = _twin(language, text, classes, function, mark) if language and text else None
-            made[file, classes, function] = twin is not None
-            texts |= {} if twin is None else {file: twin}
-        return texts, frozenset(test for test in tests if made[_place_of(test)])
+        done = set()
+        for file, places in named.items():
+            language, text = language_of(file), self._text(file)
+            twin, ended = _twins(language, text, list(places), mark) if language and text else ("", frozenset())
+            texts |= {file: twin} if ended else {}
+            done |= {(file, *place) for place in ended}
+        return texts, frozenset(test for test in tests if _place_of(test) in done)
 
     # Red before.
 
@@ -465,12 +468,12 @@ def _place_of(test: Case) -> tuple[str, tuple[str, ...], str]:
     return test.file, test.classes, test.function
 
 
-def _twin(language: Mutants, text: str, classes: tuple[str, ...], function: str, mark: str) -> str | None:
+def _twins(language: Mutants, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
     """None where the grammar is missing, too: what that means is said where something is to be broken."""
     try:
-        return language.twin(text, classes, function, mark)
+        return language.twins(text, tests, mark)
     except ImportError:
-        return None
+        return text, frozenset()
 
 
 def _why_unread(file: str, error: Exception) -> str:

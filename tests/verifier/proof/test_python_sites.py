@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from agent_fox.verifier.proof.python_sites import broken, sites, twin
+from agent_fox.verifier.proof.python_twin import twins
 from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.proof.sites import broken as broken_without_helper
 
@@ -857,3 +858,27 @@ class TestTwins:
     )
     def test_none_where_it_cannot_be_made(self, text: str, path: tuple[str, ...]) -> None:
         assert twin(text, path[:-1], path[-1], MARK) is None
+
+    def test_many_at_once_are_what_they_are_one_by_one(self) -> None:
+        text = (
+            "def first():\n    if 1:\n        return 2\n    assert 1\n\n\n"
+            "class Base:\n    def shared(self): assert 1\n\n\n"
+            "class A(Base):\n    def own(self):\n        '''What it shows.'''\n        assert 1\n\n\n"
+            "class B(Base):\n    pass\n\n\n"
+            "def second(): pass\n"
+        )
+        named = [((), "first"), (("A",), "own"), (("A",), "shared"), ((), "second"), ((), "gone")]
+        one_by_one, done = text, set()
+        for classes, function in named:
+            made = twin(one_by_one, classes, function, MARK)
+            done |= {(classes, function)} if made is not None else set()
+            one_by_one = made or one_by_one
+        assert twins(text, named, MARK) == (one_by_one, frozenset(done))
+        assert len(done) == 4
+
+    def test_a_method_that_two_classes_inherit_ends_once(self) -> None:
+        text = (
+            "class Base:\n    def shared(self):\n        assert 1\n\n\nclass A(Base): pass\n\n\nclass B(Base): pass\n"
+        )
+        made, done = twins(text, [(("A",), "shared"), (("B",), "shared")], MARK)
+        assert (made.count("assert False"), len(done)) == (1, 2)
