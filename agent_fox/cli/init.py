@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -104,19 +104,9 @@ def command(
         return print_json({"root": str(root), "written": [name for name, is_new in written.items() if is_new]})
     for name, is_new in written.items():
         click.echo(f"{'wrote' if is_new else 'kept '} {name}")
-    for name in project_words.unread_words(root, _committed(root)):
+    for name in project_words.unread_words(root):
         click.echo(f"{name} is not read by sessions; what they are to know of it: agent-fox init --steering {name}")
     click.echo(_next(root, first))
-
-
-def _committed(root: Path) -> Iterable[str]:
-    """The paths at HEAD; git is not asked where nothing was ever added."""
-    has_any = (root / ".git" / "index").exists() or (root / ".git").is_file()
-    if not has_any:
-        return ()
-    from agent_fox.system import git  # noqa: PLC0415 - rarely needed
-
-    return git.files_under(root, "HEAD") if git.head(root) else ()
 
 
 def _steering(root: Path, name: str | None) -> dict[Path, str]:

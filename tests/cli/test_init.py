@@ -12,7 +12,6 @@ import pytest
 from agent_fox.cli.init import config_text
 from agent_fox.cli.settings_tables import tables
 from agent_fox.config import Settings, load
-from agent_fox.testing.worlds import commit_all
 from tests.cli.program import repository, said, start
 
 
@@ -54,14 +53,6 @@ def test_what_a_project_tells_agents_in_a_chat_is_offered_as_steering(tmp_path: 
     assert "wrote .agent-fox/steering.md" in done.stdout
     assert "is not read" not in done.stdout
     assert (tmp_path / ".agent-fox" / "steering.md").read_text() == "Use tabs.\n"
-    (tmp_path / ".agent-fox" / "steering.md").unlink()
-    (tmp_path / "packages").mkdir()
-    (tmp_path / "packages" / "AGENTS.md").write_text("Use spaces.\n")
-    commit_all(tmp_path, "words")
-    told = start(tmp_path, "init").stdout
-    assert [name for name in ("CLAUDE.md", "packages/AGENTS.md") if f"init --steering {name}\n" in told] == [
-        "CLAUDE.md", "packages/AGENTS.md",
-    ]  # fmt: skip
     assert "GONE.md: it cannot be read" in start(tmp_path, "init", "--steering", "GONE.md").stderr
 
 
