@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from agent_fox.core.close_out_scope import why_no_pattern
 from agent_fox.core.ids import Archetype, parse_node_name
@@ -20,12 +20,20 @@ FILE = Path(".agent-fox") / "config.toml"
 REVIEW_FILE = "review.toml"
 PREFIX = "AGENT_FOX__"
 
+
+def _in_seconds(value: object) -> object:
+    """Times have no unit: `4h` is asked for as what it is in seconds."""
+    if isinstance(value, str):
+        raise ValueError("allowed is a number of seconds, without a unit (an hour is 3600)")
+    return value
+
+
 Flag = Annotated[bool, Field(strict=True)]
 Count = Annotated[int, Field(strict=True, ge=1)]
 Ceiling = Annotated[int, Field(strict=True, ge=0)]
 Amount = Annotated[float, Field(strict=True, ge=0)]
 Fraction = Annotated[float, Field(strict=True, ge=0, le=1)]
-Seconds = Annotated[float, Field(strict=True, gt=0)]
+Seconds = Annotated[float, Field(strict=True, gt=0), BeforeValidator(_in_seconds)]
 Text = Annotated[str, Field(min_length=1)]
 ToolName = Literal[
     "run_static_policy_checks",

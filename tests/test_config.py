@@ -39,6 +39,12 @@ def test_a_folder_of_hidden_checks_may_be_named_from_the_root(tmp_path: Path) ->
     assert hidden_folder(settings(root), root) is None
 
 
+def test_a_time_with_a_unit_is_told_that_times_are_seconds(tmp_path: Path) -> None:
+    said = complaint(tmp_path, '[infrastructure]\npatience = "4h"\n')
+    assert 'infrastructure.patience = "4h": allowed is a number of seconds, without a unit' in said
+    assert "a number of seconds" in complaint(tmp_path, AGENT_FOX__AGENTS__CODER__TIMEOUT="30m")
+
+
 def test_without_a_file_every_default_holds(tmp_path: Path) -> None:
     assert load(tmp_path, {}) == Settings()
 

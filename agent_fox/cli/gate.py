@@ -136,7 +136,9 @@ def _lines(answer: gating.Answer) -> Iterator[str]:
     counts = f"{counted(len(found.blocking), 'finding')} in the way, {counted(len(found.warnings), 'warning')}"
     yield f"{verdict}: {plain(found.task_id)}: {counts}"
     yield f"report: {_near(answer.path)}" + (f" (record {answer.judged.record[:12]})" if answer.judged.record else "")
-    if found.blocking:
+    if not answer.can_be_waived:
+        yield "no waiver counts before the ledger can be believed again: look with `agent-fox ledger verify`"
+    elif found.blocking:
         first = found.blocking[0]
         wanted = f"{plain(found.task_id)} {first.check} {first.detail_hash}"
         yield f"put it right and judge again; or a person signs: agent-fox waive --finding {wanted}"

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from agent_fox.core.evidence import Kind
 from agent_fox.core.late import late_module
 from agent_fox.core.words import counted
 from agent_fox.evidence import witness
-from agent_fox.evidence.faults import Findings
+from agent_fox.evidence.faults import Findings, Unchecked
 from agent_fox.evidence.witness import Witness, WitnessBroken
 from agent_fox.store import ledger
 from agent_fox.store.state import single_writer
@@ -283,20 +284,27 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
     root = here()
     sign, signer = _signing(key_files.key_file(key), passphrase_file) if key else (exporting.unsigned, None)
     with reading(root) as db, snapshot(db):
-        refuse_unsound(db, root)
+        doubts = refuse_unsound(db, root)
         repository = waivers.Grounds(root, os.environ, "HEAD").repository
         written = write_lines(file, exporting.lines(db, sign, repository=repository, at=clock.now()))
         head = ledger.tip_of(db).head
-    document = {"file": str(file), "records": written - 1, "head": head, "signer": signer}
-    _tell(document, _exported(file, written - 1, head, signer), as_json)
+    document = {
+        "file": str(file), "records": written - 1, "head": head, "signer": signer,
+        "unchecked": [asdict(doubt) for doubt in doubts],
+    }  # fmt: skip
+    _tell(document, _exported(file, written - 1, head, signer, doubts), as_json)
 
 
-def refuse_unsound(db: Database, root: Path) -> None:
-    """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. Raises LedgerFaulty."""
-    note = _noted(root, Findings())
-    checked = verifying.verify(db, witness=note, signers=(), now=clock.now(), root=root)
+def refuse_unsound(db: Database, root: Path) -> list[Unchecked]:
+    """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. What could not be checked;
+    who signed waivers is not asked. Raises LedgerFaulty.
+    """
+    found = Findings()
+    note = _noted(root, found)
+    checked = verifying.verify(db, witness=note, signers=None, now=clock.now(), root=root)
     if checked.findings.faults:
         raise exporting.refusal(checked)
+    return [*checked.findings.unchecked, *found.unchecked]
 
 
 def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:
@@ -305,9 +313,10 @@ def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, 
     return exporting.signing(private), keys.public_of(private).id
 
 
-def _exported(file: Path, count: int, head: str, signer: str | None) -> Iterator[str]:
+def _exported(file: Path, count: int, head: str, signer: str | None, doubts: list[Unchecked]) -> Iterator[str]:
     yield f"{counted(count, 'record')} in {file}, head {head}"
     yield f"signed by {signer}" if signer else "not signed"
+    yield from (f"not checked: {doubt.what}: {doubt.why}" for doubt in doubts)
     yield f"check it anywhere: agent-fox ledger verify --export {file.name}" + (" --key PUB" if signer else "")
 
 

@@ -85,11 +85,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The judgement, where its report is, and whether a run's own record was judged."""
+    """The judgement, where its report is, whether a run's own record was judged, and whether a waiver could count: none
+    does while the ledger cannot be believed.
+    """
 
     judged: Judged
     path: Path
     is_recorded: bool
+    can_be_waived: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +190,9 @@ def _judged(asked: Asked, db: Database | None, task_id: str, folder: Path, read:
     with only_judge(folder):
         material = read()
         given, waivers = material.given, _waivers(asked, db, task_id)
-        own = (*_rewritten(asked, db), *(edited(db, folder, task_id) if db is not None else ()))
-        given = replace(given, troubles=(*given.troubles, *own))
+        unbelieved = _rewritten(asked, db)
+        own = edited(db, folder, task_id) if db is not None else ()
+        given = replace(given, troubles=(*given.troubles, *unbelieved, *own))
         judged = Judged(
             judge(given, waivers), clock.now(), material.tree, material.commit, limitation=material.limitation
         )
@@ -196,7 +200,8 @@ def _judged(asked: Asked, db: Database | None, task_id: str, folder: Path, read:
             judged = _kept(db, given, judged)
             with suppress(WitnessBroken):  # it has blocked the task already
                 witness.advance(db, witness.path_of(asked.environ, asked.root))
-        return Answer(judged, write_report(folder, document_of(judged)), is_recorded=False)
+        path = write_report(folder, document_of(judged))
+        return Answer(judged, path, is_recorded=False, can_be_waived=not unbelieved)
 
 
 def _kept(db: Database, given: CloseOut, judged: Judged) -> Judged:

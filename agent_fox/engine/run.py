@@ -31,7 +31,16 @@ from agent_fox.engine.watch import RunEvent, moves_in_words
 from agent_fox.engine.workplace import RunOptions, Workplace
 from agent_fox.evidence import waivers, witness
 from agent_fox.store import ledger, sessions
-from agent_fox.store.state import StateFile, checkpoint, is_begun, open_state, single_writer, told_of, transaction
+from agent_fox.store.state import (
+    StateError,
+    StateFile,
+    checkpoint,
+    is_begun,
+    open_state,
+    single_writer,
+    told_of,
+    transaction,
+)
 from agent_fox.system import clock, git
 from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
 from agent_fox.verifier.artifact_index import ArtifactError
@@ -130,6 +139,13 @@ class Engine(Workplace):
         return self.go(db, run)
 
     def go(self, db: Database, run: Run) -> Stop:
+        try:
+            return self.to_the_end(db, run)
+        except StateError:
+            run.state_file.refuse_gone()  # whoever looked at it first says only what it missed
+            raise
+
+    def to_the_end(self, db: Database, run: Run) -> Stop:
         run.courier.start()
         try:
             stop = run.go()

@@ -119,14 +119,14 @@ class Checked:
 
 
 def verify(
-    db: Database, *, witness: Witness | None, signers: tuple[Signer, ...], now: str, asks_witness: bool = True,
+    db: Database, *, witness: Witness | None, signers: tuple[Signer, ...] | None, now: str, asks_witness: bool = True,
     root: Path | None = None,
 ) -> Checked:  # fmt: skip
     """Check everything, in one snapshot of the file (the caller's transaction).
 
     `witness` None: there is no note about this ledger; `asks_witness`: then it is not known whether its end was cut
-    off. `signers`: whose waivers a person trusts. `root`: the repository that the state lies in; None: it is not
-    asked whether the records are of it.
+    off. `signers`: whose waivers a person trusts; None: it is not asked who signed them. `root`: the repository that
+    the state lies in; None: it is not asked whether the records are of it.
     """
     heads = audit.run_heads(db)
     checked = read_chain(db, heads, witness)
@@ -147,7 +147,8 @@ def verify(
         _remembered_by_witness(checked, witness)
     if root is not None:
         _rooted(checked, root)
-    check_waivers(checked, signers)
+    if signers is not None:
+        check_waivers(checked, signers)
     _remark_on_time(checked, now)
     return checked
 

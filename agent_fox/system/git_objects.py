@@ -96,12 +96,33 @@ class Store:
         """
         ignored = self._ignored(leaving_out)
         excluded = [f":(exclude,literal,top){path}" for path in leaving_out if path not in ignored]
-        self.call("add", "--all", "--", ":(top)", *excluded)
+        with self._naming_unborn():
+            self.call("add", "--all", "--", ":(top)", *excluded)
 
     def add(self, paths: Iterable[str]) -> None:
         """Take these files, and repositories as links, into the index, also those that git is told to hide."""
+        paths = tuple(paths)
         data = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
-        self.call("update-index", "--add", "--replace", "-z", "--stdin", data=data)
+        with self._naming_unborn(paths):
+            self.call("update-index", "--add", "--replace", "-z", "--stdin", data=data)
+
+    @contextmanager
+    def _naming_unborn(self, paths: Sequence[str] = ()) -> Iterator[None]:
+        """Where git refused, and there are repositories without any commit in the files, they are why. `paths`: where
+        there may be some that `.gitignore` hides.
+        """
+        try:
+            yield
+        except git.GitError as error:
+            files = Path(self.variables.get("GIT_WORK_TREE", self.folder))
+            inside = {path.rstrip("/") for path in (*self.untracked(), *paths) if (files / path / ".git").exists()}
+            unborn = [path for path in sorted(inside) if git.head(files / path) is None]
+            if not unborn:
+                raise
+            what = "a git repository without any commit, so that git sees neither its files nor what it stands at"
+            raise git.GitError(
+                f"{', '.join(unborn)} in {files} is {what}; commit in it, move it elsewhere, or remove its .git"
+            ) from error
 
     def _ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Those that .gitignore hides: they are left out anyway, and `git add` fails where one is named."""

@@ -219,7 +219,11 @@ class Verifier:
             tail=ran.tail,
             has_network=prepared.network,
         )
-        return _with_remedy(disposed(result, end_of(ran.end, result), around), self.context.profile)
+        return _with_remedy(disposed(result, end_of(ran.end, result), around), self._remedy(request))
+
+    def _remedy(self, request: Request) -> str | None:
+        root = self.context.root
+        return self.context.profile.remedy_in(root, root / (request.module or ""))
 
     def _with_difference(self, bench: Bench, ran: Executed, before: Contents) -> tuple[Artifact, ...]:
         """The artifacts, and where source was formatted the difference that this made."""
@@ -236,11 +240,11 @@ class Verifier:
             self._spent += ran.end.seconds
 
 
-def _with_remedy(result: VerificationResult, profile: Profile) -> VerificationResult:
+def _with_remedy(result: VerificationResult, remedy: str | None) -> VerificationResult:
     """Where a package is missing, what brings it stands beside the failure."""
     is_missing = any(
         failure.kind in _MISSING and one.disposition is Disposition.ENVIRONMENT
         for failure, one in zip(result.failures, result.dispositions, strict=False)
     )
-    note = (f"where a package is missing: {profile.remedy}",) if is_missing and profile.remedy else ()
+    note = (f"where a package is missing: {remedy}",) if is_missing and remedy else ()
     return replace(result, notes=(*result.notes, *note))

@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 
 import pytest
 
-from agent_fox.testing.worlds import run_cli
+from agent_fox.testing.worlds import git, run_cli
 from tests.cli.conftest import Finished
 
 
@@ -229,6 +229,16 @@ def test_an_export_without_a_signature_is_told_as_such(desk: Desk) -> None:
     assert "not signed" in told
     found = desk.tell("ledger", "verify", "--export", str(desk.home / "u.jsonl"), ends=2)
     assert "it is not signed: anybody can have written it" in found
+
+
+def test_an_export_says_what_its_maker_could_not_check(copied: Desk) -> None:
+    """A clone without its whole history does not know the repository's first commit."""
+    head = git(copied.root, "rev-parse", "HEAD")
+    (copied.root / ".git" / "shallow").write_text(f"{head}\n")
+    told = copied.tell("ledger", "export", str(copied.home / "u.jsonl"), "--unsigned")
+    assert "not checked: whether the ledger is of this repository: this clone has not the whole history" in told
+    document = copied.ask("ledger", "export", str(copied.home / "u.jsonl"), "--unsigned")
+    assert "whether the ledger is of this repository" in json.dumps(document["unchecked"])
 
 
 def test_a_key_with_a_passphrase_signs(desk: Desk) -> None:

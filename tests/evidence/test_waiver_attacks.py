@@ -455,6 +455,9 @@ def test_a_state_file_put_back_to_before_the_revocation(place: Place) -> None:
     kept.rename(place.state)
     done = place.alice.cli(place.root, "waive", "--list")
     assert "the ledger cannot be believed" in done.stdout, done
+    gate = place.alice.cli(place.root, "gate", "--task-id", "some-task").stdout
+    assert ("the ledger cannot be believed" in gate, "agent-fox ledger verify" in gate) == (True, True)
+    assert "waive --finding" not in gate
     with closing(open_state(place.state)) as state:
         assert waivers.waived_now(state, place.grounds(), later(place), SPEC) == frozenset()
     assert place.alice.cli(place.root, "run").returncode != 0
@@ -513,9 +516,9 @@ def test_a_verifier_completed_as_waived_by_forged_decisions(place: Place) -> Non
     forge_outcome(place)
     done = place.alice.cli(place.root, "status", "--json")
     assert json.loads(done.stdout)["requirements"]["waived"] == 0
-    assert json.loads(done.stdout)["specs"][0]["standing"] == "waiver ended"
+    assert json.loads(done.stdout)["specs"][0]["standing"] == "not believed"
     assert after_settling(place) == ("escalated", "proposed")
-    assert place.alice.cli(place.root, "run").returncode == 2
+    assert place.alice.cli(place.root, "run").returncode == 4
     assert place.alice.cli(place.root, "ledger", "verify").returncode == 2
 
 

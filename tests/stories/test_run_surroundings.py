@@ -10,7 +10,15 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from agent_fox.store.state import NoState, StateError, read_state
+import pytest
+
+from agent_fox.config import load
+from agent_fox.engine.run import Engine
+from agent_fox.engine.scheduler import Orders
+from agent_fox.engine.watch import RunEvent
+from agent_fox.engine.workplace import RunOptions
+from agent_fox.plugins import load_plugins
+from agent_fox.store.state import NoState, StateError, StateGone, read_state
 from agent_fox.testing import prefork
 from agent_fox.testing.worlds import Req, World, environment, git, run_cli
 
@@ -55,6 +63,19 @@ def test_a_state_file_that_is_removed_while_a_run_goes_on_ends_it_with_what_happ
     (line,) = said.read_text().splitlines()
     assert "state.db: removed or replaced while the run went on" in line
     assert "run again, which begins a new history" in line
+
+
+def test_a_screen_that_misses_the_removed_state_file_first_tells_the_same(tmp_path: Path) -> None:
+    root = World({"01_bell": [Req("01-REQ-1.1")]}).build(tmp_path / "world")
+    state = root / ".agent-fox/state.db"
+
+    def look(event: RunEvent) -> None:
+        if event.kind == "launched":
+            state.unlink()
+            read_state(state)
+
+    with pytest.raises(StateGone, match="removed or replaced while the run went on"):
+        Engine(root, load(root, {}), load_plugins(), look).run(RunOptions(), Orders())
 
 
 def test_status_believes_the_lock_and_not_a_process_id(tmp_path: Path) -> None:

@@ -153,3 +153,18 @@ def test_a_folder_that_git_ignores_is_left_out_under_every_way_of_ignoring_it(re
         git(repo, "commit", "-qm", "ignored")
         (repo / "kept.py").write_text(f"kept = {pattern!r}\n")
         assert changed_paths(repo, git(repo, "rev-parse", "HEAD")) == ("kept.py",)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_a_repository_inside_without_a_commit_is_named_with_what_to_do(repo: Path, ignored: bool) -> None:
+    base = git(repo, "rev-parse", "HEAD")
+    (repo / "inner").mkdir()
+    git(repo / "inner", "init", "-q")
+    (repo / "inner" / "a.py").write_text("a = 1\n")
+    if ignored:
+        (repo / ".gitignore").write_text("inner/\n")
+    with pytest.raises(GitError, match=r"^inner in .* is a git repository without any commit.*; commit in it, "):
+        changed_paths(repo, base)
+    git(repo / "inner", "add", "-A")
+    git(repo / "inner", "commit", "-qm", "first")
+    assert "inner" in changed_paths(repo, base)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Language
 
 _TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
+_VOID = ("Test", "ParameterizedTest", "RepeatedTest")
 _SKIP_MARKS = ("Disabled", "Ignore")
 _CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
 
@@ -52,6 +53,7 @@ def _grammar() -> Grammar:
 class _Around:
     names: tuple[str, ...] = ()
     skips: tuple[Skip, ...] = ()
+    is_out_of_reach: bool = False
 
 
 def read(text: str, is_test_file: bool, language: Language) -> Reading:
@@ -65,7 +67,8 @@ def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Functi
     for child in children(node):
         name = field(child, "name")
         if child.type in ("class_declaration", "record_declaration", "interface_declaration") and name is not None:
-            inside = _Around((*around.names, text_of(name)), (*around.skips, *_skips(child)))
+            is_out = around.is_out_of_reach or (bool(around.names) and _is_passed_over(child))
+            inside = _Around((*around.names, text_of(name)), (*around.skips, *_skips(child)), is_out)
             body = field(child, "body")
             if body is not None:
                 yield from _members(body, inside, is_test_file)
@@ -98,7 +101,7 @@ def _method(node: Node, name: str, around: _Around, is_test_file: bool) -> Funct
     return Function(
         name="::".join((*around.names, name)),
         line=line_of(node),
-        is_test=is_test and is_test_file and not _is_out_of_reach(node),
+        is_test=is_test and is_test_file and not around.is_out_of_reach and not _is_out_of_reach(node),
         parameters=tuple(text_of(one) for one in given if one is not None),
         steps=_with_rows(node, (*expects, *(_block(body, (), False) if body is not None else ()))),
         skips=(*around.skips, *_skips(node), *(_early_ends(body) if body is not None else ())),
@@ -122,10 +125,24 @@ def _cells(text: str) -> list[str]:
 
 
 def _is_out_of_reach(node: Node) -> bool:
-    """Whether JUnit passes a method over without a word: a private or static one, whatever it is marked with."""
+    """Whether JUnit passes a method over without a word: a private or static one, whatever it is marked with, and a
+    test that returns something.
+    """
+    returned = field(node, "type")
+    is_void = returned is None or text_of(returned) == "void" or not any(mark in _VOID for mark, _, _ in _marks(node))
+    return not is_void or not _words(node).isdisjoint(("private", "static"))
+
+
+def _is_passed_over(node: Node) -> bool:
+    """Whether JUnit finds no test of a class inside another: a private one, or an inner one that is not `@Nested`."""
+    words = _words(node)
+    is_inner = node.type == "class_declaration" and "static" not in words
+    return "private" in words or (is_inner and not any(mark == "Nested" for mark, _, _ in _marks(node)))
+
+
+def _words(node: Node) -> set[str]:
     modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
-    words = {text_of(child) for child in modifiers.children} if modifiers is not None else set()
-    return not words.isdisjoint(("private", "static"))
+    return {text_of(child) for child in modifiers.children} if modifiers is not None else set()
 
 
 def _is_public(node: Node) -> bool:

@@ -121,6 +121,7 @@ def _block_of(node: Node) -> _Block | None:
         callee = field(callee, "function")
     if callee is None:
         return None
+    callee = _declared(callee, call) or callee
     chosen = _chosen_callee(callee)
     callee = chosen or callee
     words = text_of(callee).split(".") if callee.type in ("identifier", "member_expression") else [""]
@@ -129,6 +130,23 @@ def _block_of(node: Node) -> _Block | None:
     arguments = field(call, "arguments")
     words = [*words, *(["skip"] if chosen is not None else [])]
     return _Block(words[0], tuple(words[1:]), tuple(children(arguments)) if arguments is not None else (), rows)
+
+
+def _declared(callee: Node, call: Node) -> Node | None:
+    """What a name of the file stands for, as `maybe` of `const maybe = condition ? describe : describe.skip`, where it
+    is called as a block is.
+    """
+    if callee.type != "identifier" or text_of(callee) in _TESTS | _BLOCKS or callback_of(call) is None:
+        return None
+    top = call
+    while top.parent is not None:
+        top = top.parent
+    parts = (part for node in children(top) if node.type.endswith("_declaration") for part in children(node))
+    for part in parts:
+        name, value = field(part, "name"), field(part, "value")
+        if part.type == "variable_declarator" and name is not None and text_of(name) == text_of(callee):
+            return value if value is not None and value.type in ("ternary_expression", "member_expression") else None
+    return None
 
 
 def _chosen_callee(callee: Node) -> Node | None:
@@ -152,6 +170,7 @@ def _statements(nodes: list[Node], around: _Around, is_test_file: bool) -> Itera
                 yield from _statements(children(node), inside, is_test_file)
             elif call is not None and (body := callback_of(call)) is not None:
                 yield from _statements(children(body), around, is_test_file)
+            around = _after(node, around)
             continue
         yield from _of_block(block, node, around, is_test_file)
 
@@ -184,6 +203,15 @@ def _with_condition(node: Node, around: _Around) -> _Around:
     is_about_machine = any(word in text for word in _MACHINE)
     skip = Skip("if (false)" if text in ("(false)", "(0)") else f"if {text}"[:200], line_of(node), is_about_machine)
     return replace(around, skips=(*around.skips, skip))
+
+
+def _after(node: Node, around: _Around) -> _Around:
+    """Tests behind a `return` are never made, behind `if (…) return` only where its condition does not hold."""
+    if node.type == "return_statement":
+        return replace(around, skips=(*around.skips, Skip("return", line_of(node))))
+    then = field(node, "consequence") if node.type == "if_statement" else None
+    ends = then is not None and any(one.type == "return_statement" for one in (then, *children(then)))
+    return _with_condition(node, around) if ends else around
 
 
 def _of_block(block: _Block, node: Node, around: _Around, is_test_file: bool) -> Iterator[Function]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -150,15 +151,25 @@ def callback_of(call: Node) -> Node | None:
     return None
 
 
+def _is_skip(text: str, body: Node) -> bool:
+    """Whether a test says of itself that it does not count, by what it was given: `t.skip()`, or `skip()` of
+    `({ skip }) => …`.
+    """
+    called = re.match(r"(?:await\s+)?(?:([\w$]+)\.)?skip\(", text)
+    if called is None:
+        return False
+    given = (body.parent and (field(body.parent, "parameters") or field(body.parent, "parameter"))) or None
+    words = re.findall(r"[\w$]+", text_of(given)) if given is not None else []
+    return (called[1] or "skip") in (*words, "this", "t", "ctx", "context", "test", "it")
+
+
 def early_ends(body: Node) -> Iterator[Skip]:
     statements = children(body) if body.type == "statement_block" else []
     for place, node in enumerate(statements):
         if node.type == "return_statement" and place < len(statements) - 1:
             yield Skip("return", line_of(node))
         text = text_of(node)
-        if node.type == "expression_statement" and (
-            text.startswith(("this.skip(", "t.skip(", "ctx.skip(", "context.skip("))
-        ):
+        if node.type == "expression_statement" and _is_skip(text, body):
             yield Skip(text, line_of(node))
         if (
             node.type == "if_statement"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
@@ -192,7 +192,14 @@ class Profile(Table):
     source: SourceRules = SourceRules()
     resolve: Resolve | None = None
     remedy: Text | None = Field(default=None, description="What a person does where packages or tools are missing.")
+    locked_remedy: Text | None = Field(default=None, description="The same where one of `locks` is there.")
+    locks: list[Inside] = Field(default=[], description="Lock files that what is installed may come from.")
     max_seconds: Seconds = Field(default=1800.0, description="Time limit of any one command.")
+
+    def remedy_in(self, *folders: Path) -> str | None:
+        """What a person does where packages are missing, by the lock files that lie in these folders."""
+        is_locked = any((at / name).is_file() for at in folders for name in self.locks)
+        return (self.locked_remedy if is_locked else None) or self.remedy
 
     @field_validator("programs")
     @classmethod

@@ -159,7 +159,7 @@ def _prepared(
     programs = find_all(desk.profile.programs, sorted(names), search)
     missing = [name for name in sorted(used) if programs[name] is None]
     if missing:
-        return Unavailable(_not_found(desk.profile, missing), Why.NO_PROGRAM)
+        return Unavailable(_not_found(desk, missing), Why.NO_PROGRAM)
     files = _files(manifests, desk.place.folder, command.files)
     if command.files and not 0 < len(files) <= MOST_FILES:
         return Unavailable(f"it takes 1 to {MOST_FILES} files, and here are {len(files) or 'none'}", Why.NOT_CONFIGURED)
@@ -167,11 +167,13 @@ def _prepared(
     return _filled(_Filling(desk, command, chosen, programs, files), request, search)
 
 
-def _not_found(profile: Profile, missing: Sequence[str]) -> str:
+def _not_found(desk: _Desk, missing: Sequence[str]) -> str:
     """Which programs are not there, and what brings them where they are the project's own."""
+    profile = desk.profile
     names = " and ".join(" or ".join(profile.programs[name]) for name in missing)
     is_own = any(choice.startswith("./") for name in missing for choice in profile.programs[name])
-    remedy = f"; {profile.remedy}" if is_own and profile.remedy else ""
+    told = profile.remedy_in(desk.root, desk.folder) if is_own else None
+    remedy = f"; {told}" if told else ""
     return f"{names} {'was' if len(missing) == 1 else 'were'} not found{remedy}"
 
 

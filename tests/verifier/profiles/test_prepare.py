@@ -312,4 +312,13 @@ def test_packages_of_the_project_that_are_missing_come_with_their_remedy(tmp_pat
     root = project(tmp_path / "root", {"package.json": '{"scripts": {"test": "mocha"}}', "test/a.js": "1\n"})
     missing = ask(root, "javascript-npm", Tool.UNIT_TESTS, search=stand_in(root, "node", "npm"))
     assert isinstance(missing, Unavailable)
-    assert missing.reason == "./node_modules/.bin/mocha was not found; install the project's packages: npm ci"
+    told = "./node_modules/.bin/mocha was not found; install the project's packages: npm"
+    assert missing.reason == f"{told} install"
+    (root / "package-lock.json").write_text("{}")
+    locked = ask(root, "javascript-npm", Tool.UNIT_TESTS, search=stand_in(root, "node", "npm"))
+    assert isinstance(locked, Unavailable)
+    assert locked.reason == f"{told} ci"
+    (root / "pnpm-workspace.yaml").write_text("packages: []\n")
+    pnpm = ask(root, "javascript-pnpm", Tool.UNIT_TESTS, search=stand_in(root, "node", "pnpm"))
+    assert isinstance(pnpm, Unavailable)
+    assert pnpm.reason.endswith(": pnpm install")
