@@ -5,9 +5,9 @@ import queue
 from pathlib import Path
 
 import pytest
-from agent_fox.system.processes import start_time
 
 from agent_fox.session.agents.child import Child, Heard, Stream, descendants, program_below
+from agent_fox.system.processes import start_time
 from agent_fox.testing.worlds import wait_until
 
 
