@@ -164,7 +164,7 @@ def test_many_orphans_do_not_hide_the_end(tmp_path: Path) -> None:
 
 
 def test_the_session_cannot_end_its_shim_with_a_polite_signal(tmp_path: Path) -> None:
-    code = "import os, time; os.kill(os.getppid(), 15); os.kill(os.getppid(), 2); time.sleep(0.2)"
+    code = "import os, time; os.kill(os.getppid(), 15); os.kill(os.getppid(), 2); time.sleep(0.2)"  # to end it in
     assert run(python(tmp_path, code)).exit_status == 0
 
 
