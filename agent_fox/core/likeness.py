@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, pairwise
@@ -37,9 +38,7 @@ def common_words(texts: Sequence[Words]) -> Words:
     return frozenset(word for word, count in times.items() if 2 * count > len(texts))
 
 
-def exactly(
-    new: Iterable[tuple[str, Hashable]], known: Iterable[tuple[str, Hashable]], *, only_once: bool = False
-) -> Pairs:
+def exactly(new: Iterable[tuple[str, Hashable]], known: Iterable[tuple[str, Hashable]], *, only_once: bool) -> Pairs:
     """Pairs of names whose texts are equal, in order. `only_once`: a text that stands twice on a side pairs nothing.
 
     None is no text.
@@ -83,8 +82,8 @@ def _holders(texts: Mapping[str, Words]) -> dict[str, list[str]]:
 def _rarest(new: Mapping[str, Sequence[str]], known: Mapping[str, Sequence[str]]) -> Words:
     """The words by which pairs are found: all that both sides have, or as many of the rarest as can be looked at."""
     pairs = sorted((len(names) * len(known[word]), word) for word, names in new.items() if word in known)
-    sums = accumulate(times for times, _ in pairs)
-    return frozenset(word for (_, word), total in zip(pairs, sums, strict=True) if total <= _MOST_PAIRS)
+    sums = [*accumulate(times for times, _ in pairs)]
+    return frozenset(word for _, word in pairs[: bisect_right(sums, _MOST_PAIRS)])
 
 
 class Near:

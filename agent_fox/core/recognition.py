@@ -157,7 +157,7 @@ def _match_returned(match: Match, spec: Spec, gone: Mapping[str, str], ever: set
 
 
 def _former_head(match: Match, requirement: Requirement, gone: Mapping[str, str]) -> str | None:
-    names = (match.pairs.get(part.id, "") for part in listed(requirement))
+    names = [match.pairs[part.id] for part in listed(requirement) if part.id in match.pairs]
     heads = {name.rpartition(".")[0] for name in names if name in gone}
     return heads.pop() if len(heads) == 1 else None
 
@@ -169,7 +169,7 @@ def _versions(parts: Iterable[Criterion]) -> dict[str, str]:
 def _homes(match: Match, spec: Spec, known: Spec) -> list[tuple[Requirement, Requirement]]:
     """The requirements that are in both readings."""
     there = {one.id: one for one in known.requirements}
-    names = ((one, match.pairs.get(one.id, "")) for one in spec.requirements)
+    names = [(one, match.pairs[one.id]) for one in spec.requirements if one.id in match.pairs]
     return [(one, there[name]) for one, name in names if name in there]
 
 

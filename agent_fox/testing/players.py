@@ -67,6 +67,7 @@ def obey(said: str) -> None:
 
 
 def wait_for(path: Path) -> None:
+    """As long as the session may take: its time limit is the bound."""
     while not path.exists():
         time.sleep(TICK)
 

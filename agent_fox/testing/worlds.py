@@ -12,7 +12,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, field
 from functools import cache
@@ -119,6 +120,14 @@ class World:
         agents = "".join(agent_table(role, story) for role in absent)
         workspace = "" if "[workspace]" in self.settings else f"[workspace]\nstate = {state}\n"
         return f"{'' if '[plan]' in self.settings else plan}{agents}{workspace}{self.settings}\n"
+
+
+def wait_until(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
+    """Look again and again until it holds; fails with `what` was waited for where it does not in so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < deadline, f"waited {seconds} s in vain until {what}"
+        time.sleep(0.01)
 
 
 def agent_table(role: str, story: str) -> str:

@@ -141,10 +141,16 @@ class Scene:
         """`agent-fox run` in the background, in a process group of its own."""
         quiet = subprocess.DEVNULL
         command = [sys.executable, "-m", "agent_fox.cli.main", "run", *options]
-        return subprocess.Popen(
-            command, cwd=self.root, env=self.environment(), stdin=quiet, stdout=quiet, stderr=quiet,
-            start_new_session=True,
-        )  # fmt: skip
+        with self.complaints.open("wb") as err:
+            return subprocess.Popen(
+                command, cwd=self.root, env=self.environment(), stdin=quiet, stdout=quiet, stderr=err,
+                start_new_session=True,
+            )  # fmt: skip
+
+    @property
+    def complaints(self) -> Path:
+        """The standard error of what was begun last."""
+        return self.base / "stderr"
 
     def document(self, *words: str) -> dict[str, Any]:
         done = self.fox(*words, "--json")

@@ -8,12 +8,14 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from agent_fox.cli.signals import FIRST
+from agent_fox.session.agents.report import read_report
+from agent_fox.testing.worlds import wait_until
 from tests.agents.programs import program
 from tests.agents.story_world import (
     AGENT,
@@ -115,10 +117,10 @@ def test_a_run_that_is_ended_in_mid_session_leaves_nothing_behind(stage: Stage, 
     running = scene.begin()
     try:
         wait_for_the_second_turn(scene, running)
-        time.sleep(2.5)  # the report of a session under way is written every second
+        wait_until(lambda: has_reported(scene), "the session under way had reported what its first turn cost")
         assert any(cli in words for words in processes_of(scene.base))
         before = scene.tip()
-        end(running, how)
+        end(scene, running, how)
     finally:
         running.kill()
     assert scene.leftovers() == []
@@ -134,20 +136,27 @@ def test_a_run_that_is_ended_in_mid_session_leaves_nothing_behind(stage: Stage, 
 
 
 def wait_for_the_second_turn(scene: Scene, running: subprocess.Popen[bytes]) -> None:
-    give_up = time.monotonic() + SECONDS
-    while not any(one.turn == 1 for one in scene.server.requests):
+    def has_come() -> bool:
         assert running.poll() is None, scene.logs()
-        assert time.monotonic() < give_up
-        time.sleep(0.1)
+        return any(one.turn == 1 for one in scene.server.requests)
+
+    wait_until(has_come, "the model was asked for its second turn", SECONDS)
 
 
-def end(running: subprocess.Popen[bytes], how: str) -> None:
+def has_reported(scene: Scene) -> bool:
+    """Whether the session under way has written a report since its second turn began."""
+    began = min(one.began for one in scene.server.requests if one.turn == 1)
+    files = [file for file in scene.base.glob("state/**/report.json") if file.stat().st_mtime > began]
+    return any(found.cost_usd for file in files if (found := read_report(file)))
+
+
+def end(scene: Scene, running: subprocess.Popen[bytes], how: str) -> None:
     if how == "kill":
         os.kill(running.pid, signal.SIGKILL)
         assert running.wait(10) == -signal.SIGKILL
         return
     running.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    wait_until(lambda: FIRST in scene.complaints.read_text(), "the run had seen the first Ctrl-C")
     running.send_signal(signal.SIGINT)
     assert running.wait(30) == 130
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import NEVER, Req, World, environment, git, log, program, rows, run_cli
+from agent_fox.testing.worlds import NEVER, Req, World, environment, git, log, program, rows, run_cli, wait_until
 from tests.cli.conftest import Finished, story
 
 
@@ -169,10 +169,7 @@ def begin(root: Path, *arguments: str) -> subprocess.Popen[str]:
         )  # fmt: skip
     finally:
         signal.signal(signal.SIGINT, handler)
-    deadline = time.monotonic() + 30
-    while not running(root):
-        assert time.monotonic() < deadline, "no session was started"
-        time.sleep(0.05)
+    wait_until(lambda: running(root), "a session was started")
     return run
 
 
@@ -186,12 +183,15 @@ def running(root: Path) -> bool:
 
 
 def test_ctrl_c_once_finishes_what_runs_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    root = one_spec(seconds=1.0).build(tmp_path / "w")
+    gate = tmp_path / "gate"
+    root = one_spec(coder_does={"01_a:1/1": f"wait {gate}"}).build(tmp_path / "w")
     run = begin(root)
     run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    said = run.stderr.readline() if run.stderr else ""
+    gate.touch()
+    out, _ = run.communicate(timeout=60)
     assert run.returncode == 130
-    assert "finishing what runs; press again to stop now" in err
+    assert "finishing what runs; press again to stop now" in said
     assert "01_a:1  attempt 1 landed" in out
     assert out.rstrip().endswith("next\n  agent-fox run")
     assert run_cli(root, "run").returncode == 0

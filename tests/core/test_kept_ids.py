@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from agent_fox.core.kept_ids import keep_ids, renamed
 from agent_fox.core.likeness import likenesses
-from agent_fox.core.recognition import Earlier
+from agent_fox.core.recognition import Earlier, recognised
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec, Subtask, Trace, text_version
 
 LOCK = "WHEN a lock command arrives, THE service SHALL validate the safety constraints before anything moves"
@@ -513,3 +513,118 @@ def test_a_text_that_is_as_near_to_two_is_told_with_both() -> None:
     near = "its text is as near to that of 1.1 and 1.2"
     what = f"taken for 1.1, rewritten, because of its place: {near}. It is to be proven again; see its tests"
     assert warning(2, what) in problems
+
+
+def read(*requirements: Requirement, written: Sequence[str] = ()) -> Spec:
+    """A spec of these requirements, whose ids are all counted but for those that are `written`."""
+    ids = {id for one in requirements for id in (one.id, *(part.id for part in one.criteria))}
+    return Spec("doors", "counting", "specs/doors", requirements=requirements, implied=frozenset(ids - {*written}))
+
+
+def required(id: str, *texts: str, title: str = "", text: str = "") -> Requirement:
+    return Requirement(id, title, text, tuple(Criterion(f"{id}.{at}", one) for at, one in enumerate(texts, 1)))
+
+
+def test_what_is_gone_is_what_no_part_has_any_more_and_whose_last_text_is_known() -> None:
+    used = {"1.1": "v1", "1.2": "v2", "1.3": "", "7.1": "v7"}
+    assert Earlier(read(required("1", LOCK)), used).gone == {"1.2": "v2", "7.1": "v7"}
+
+
+def test_written_ids_that_change_places_keep_what_is_below_them() -> None:
+    known = read(required("A", LOCK), required("B", LOCK), written="AB")
+    match = recognised(read(required("B", LOCK), required("A", LOCK), written="AB"), Earlier(known))
+    assert match.kept == {"B.1": "B.1", "A.1": "A.1"}
+    one, two = (Requirement(id, "", "", (Criterion(f"{at}.1", LOCK),)) for at, id in enumerate("AB", 1))
+    swapped = read(replace(one, id="B"), replace(two, id="A"), written="AB")
+    assert recognised(swapped, Earlier(read(one, two, written="AB"))).kept == {"1.1": "2.1", "2.1": "1.1"}
+
+
+def test_one_text_twice_is_known_by_its_order() -> None:
+    known = read(required("1", LOCK, LOCK, title="Locking"))
+    match = recognised(read(required("1", LOCK, LOCK, AJAR, title="Locking")), Earlier(known))
+    assert (match.kept, match.doubts) == ({"1": "1", "1.1": "1.1", "1.2": "1.2"}, {})
+
+
+def test_a_text_that_stands_elsewhere_too_is_first_looked_for_at_home() -> None:
+    one, two = required("1", LOCK, title="Locking"), required("2", LOCK, AJAR, title="Closing")
+    new = read(required("1", LOCK, TOKEN, title="Else"), replace(two, id="2"))
+    assert recognised(new, Earlier(read(two))).pairs["2.1"] == "2.1"
+    left = read(required("1", LOCK, title="Closing"))
+    assert recognised(left, Earlier(read(one, two))).pairs == {"1": "2", "1.1": "2.1"}
+
+
+def test_a_text_that_moves_to_another_requirement_and_changes_a_little_is_known() -> None:
+    known = read(required("1", LOCK, AJAR, title="Locking"), required("2", QUERY, STATE, title="Asking"))
+    moved = LOCK.replace("moves", "starts")
+    new = read(required("1", AJAR, title="Locking"), required("2", QUERY, STATE, moved, title="Asking"))
+    assert recognised(new, Earlier(known)).pairs["2.3"] == "1.1"
+
+
+@pytest.mark.parametrize(("used", "name"), [({}, "7.2"), ({"7.2": ""}, None)])
+def test_a_requirement_whose_criteria_come_back_has_the_number_before_their_last_dot(
+    used: dict[str, str], name: str | None
+) -> None:
+    gone = {"7.2.1": text_version(LOCK)}
+    known = read(required("1", QUERY, title="Asking"))
+    match = recognised(read(required("1", QUERY, title="Asking"), required("2", LOCK)), Earlier(known, gone | used))
+    assert (match.pairs["2.1"], match.pairs.get("2")) == ("7.2.1", name)
+
+
+def test_what_is_left_between_the_same_neighbours_was_rewritten() -> None:
+    """Its neighbours are those of its requirement: what came in at the top does not move it."""
+    known = read(required("1", LOCK, AJAR, TOKEN, title="Locking"))
+    match = recognised(read(required("1", OTHER, LOCK, "Quite new", TOKEN, title="Locking")), Earlier(known))
+    assert (match.pairs["1.3"], match.rewritten) == ("1.2", {"1.3"})
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        (
+            required("1", LOCK, title="Doors 1", text="Said of doors"),
+            required("1", OTHER, title="Doors 2", text="Said of doors"),
+        ),
+        (required("1", LOCK, title="Doors 1"), required("1", OTHER, title="Doors 2")),
+        (required("1", LOCK, title="Doors"), required("1", LOCK, title="Windows")),
+        (required("1", title="Alpha"), required("1", text="alpha")),
+    ],
+    ids=["its head", "its title without numbers", "its criteria", "its words, wherever they stand"],
+)
+def test_a_requirement_is_known_by_what_has_stayed_of_it(was: Requirement, now: Requirement) -> None:
+    match = recognised(read(now), Earlier(read(was)))
+    assert match.pairs["1"] == "1"
+    assert "1" not in match.rewritten
+
+
+def test_a_head_without_a_text_is_a_title_only() -> None:
+    """Two of a title are not told from each other by it, although one of them has a text."""
+    was = read(required("1", LOCK, title="Doors"), required("2", QUERY, title="Doors", text="Said of doors"))
+    now = read(required("1", SPEED, title="Doors", text="Something else"), required("2", OTHER, title="Doors"))
+    assert recognised(now, Earlier(was)).rewritten >= {"1", "2"}
+
+
+def test_requirements_of_one_title_are_told_from_each_other_by_their_texts() -> None:
+    was = read(required("1", LOCK, title="Doors", text="One"), required("2", QUERY, title="Doors", text="Two"))
+    now = read(required("1", SPEED, title="Doors", text="Two"), required("2", OTHER, title="Doors", text="One"))
+    match = recognised(now, Earlier(was))
+    assert (match.pairs["1"], match.pairs["2"]) == ("2", "1")
+
+
+def test_a_requirement_of_the_same_criteria_is_no_doubt_where_another_is_nearly_the_same() -> None:
+    was = read(required("1", LOCK, title="Doors"), required("2", f"{LOCK} again", title="Gates"))
+    match = recognised(read(required("1", LOCK, title="Windows")), Earlier(was))
+    assert (match.pairs["1"], match.doubts) == ("1", {})
+
+
+FRAME = "WHEN a command arrives, THE service SHALL check it"
+
+
+@pytest.mark.parametrize(
+    ("above", "others"), [(FRAME, ()), ("", ("first", "second"))], ids=["of its requirement", "of all the others"]
+)
+def test_a_criterion_is_not_known_by_words_that_only_repeat_those(above: str, others: Sequence[str]) -> None:
+    was, now = (
+        read(required("1", *(f"{FRAME} {word}" for word in (*others, last)), title="Commands", text=above))
+        for last in ("quickly", "slowly")
+    )
+    assert recognised(now, Earlier(was)).rewritten == {f"1.{len(others) + 1}"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from agent_fox.engine.courier import LONGEST_NAP, Courier, desk_of, nap
 from agent_fox.store import outbox, state
 from agent_fox.store.state import transaction
 from agent_fox.system import clock
+from agent_fox.testing.worlds import wait_until
 from agent_fox.trackers.desk import later
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Held, Retry
 from tests.engine.scripted_tracker import FarAway, Scripted, put, states
@@ -81,16 +82,6 @@ def here(tmp_path: Path) -> Iterator[Here]:
             courier.finish(LONG)
 
 
-def until(holds: Callable[[], bool]) -> None:
-    """Wait for another thread, as long as it takes."""
-    step = threading.Event()
-    for _ in range(int(LONG / 0.01)):
-        if holds():
-            return
-        step.wait(0.01)
-    raise AssertionError("waited in vain")
-
-
 def test_what_waits_is_delivered_and_told_when_it_is_asked_for(here: Here) -> None:
     put(here.db, "a")
     assert here.all_of(here.start(Scripted())) == ["file: about a (url)"]
@@ -128,8 +119,8 @@ def test_a_decision_is_delivered_while_the_run_goes_on(here: Here) -> None:
     courier = here.start(tracker := Scripted())
     put(here.db, "a")
     courier.wake()
-    until(lambda: bool(tracker.seen))
-    until(lambda: bool(states(here.db) == [("a", "done")]))
+    wait_until(lambda: bool(tracker.seen), "the tracker was asked")
+    wait_until(lambda: states(here.db) == [("a", "done")], "it was delivered")
 
 
 def test_a_defect_of_a_tracker_is_told_and_what_it_was_about_is_in_doubt(here: Here) -> None:
@@ -152,9 +143,9 @@ def test_what_keeps_everything_from_being_delivered_is_told_once_in_a_run(here: 
     for number, fingerprint in enumerate("abc", 1):
         put(here.db, fingerprint)
         courier.wake()
-        until(lambda number=number: len(tracker.seen) == number)  # type: ignore[misc]
+        wait_until(lambda number=number: len(tracker.seen) == number, f"{number} were delivered")  # type: ignore[misc]
         courier.wake()
-        until(lambda: not courier.bell.is_set())
+        wait_until(lambda: not courier.bell.is_set(), "the courier had heard the bell")
     assert here.all_of(courier) == ["issues wait: no token; set one"]
     assert states(here.db) == [("a", "held"), ("b", "held"), ("c", "held")]
 
@@ -197,9 +188,9 @@ def test_a_state_file_that_is_busy_is_told_once_and_does_not_end_the_courier(
     courier = here.courier(Scripted())
     with transaction(here.db):
         courier.start()
-        until(lambda: not courier.events.empty())
+        wait_until(lambda: not courier.events.empty(), "the courier had told something")
         courier.wake()
-        until(lambda: not courier.bell.is_set())
+        wait_until(lambda: not courier.bell.is_set(), "the courier had heard the bell")
     monkeypatch.undo()
     courier.wake()
     first, last = here.all_of(courier)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import NEVER, Req, World, git, issue_files, landed, log, rows
+from agent_fox.testing.worlds import NEVER, Req, World, git, issue_files, landed, log, rows, wait_until
 from tests.stories.scene import (
     CANNOT_GO_ON,
     NOT_PROVEN,
@@ -25,7 +25,6 @@ from tests.stories.scene import (
     coders,
     run,
     wait_for_sessions,
-    wait_until,
 )
 
 ROUNDS = int(os.environ.get("FAULT_ROUNDS", "4"))

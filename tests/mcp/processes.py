@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 
@@ -18,11 +16,3 @@ def _parent(stat: Path) -> int | None:
     except OSError:  # it has ended while we looked
         return None
     return None if state == "Z" else int(parent)
-
-
-def until(holds: Callable[[], bool], seconds: float = 15.0) -> None:
-    """Wait until it holds; fails if it does not come to."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it did not come to hold"
-        time.sleep(0.05)

@@ -15,8 +15,9 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from agent_fox.mcp.answers import ERROR_KEY
+from agent_fox.testing.worlds import wait_until
 from tests.cli.program import PROGRAM, SOURCE, said, start
-from tests.mcp.processes import children_of, until
+from tests.mcp.processes import children_of
 
 MODES = ("legacy", "2026-07-28")
 SUM = "def total(items):\n    return sum(items)\n"
@@ -127,7 +128,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_real_test_run_leaves_no_process
             calls.cancel_scope.cancel()
 
     served(project, ask)
-    until(lambda: not _grandchildren())
+    wait_until(lambda: not _grandchildren(), "what the call had started was gone")
 
 
 def test_without_the_extra_the_remedy_is_said(project: Path, tmp_path: Path) -> None:

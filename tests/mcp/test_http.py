@@ -19,7 +19,8 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from agent_fox.mcp.http import LARGEST_BODY
-from tests.mcp.processes import children_of, until
+from agent_fox.testing.worlds import wait_until
+from tests.mcp.processes import children_of
 
 TOKEN = "a-token-for-tests-alone"
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,8 +147,8 @@ def test_a_body_that_is_too_large_is_refused(place: Place) -> None:
 
 def test_a_client_that_hangs_up_in_the_middle_leaves_no_process(place: Place) -> None:
     with place.streaming_slow_call():
-        until(place.has_children)
-    until(lambda: not place.has_children())
+        wait_until(place.has_children, "the call ran")
+    wait_until(lambda: not place.has_children(), "what the call had started was gone")
     assert place.post("initialize", initialized("2025-11-25")).status_code == 200
 
 
@@ -157,18 +158,19 @@ def test_the_end_of_a_session_ends_what_runs_in_it(place: Place) -> None:
             transport = streamable_http_client(place.url, http_client=http)
             async with Client(transport, mode="legacy") as client, anyio.create_task_group() as calls:
                 calls.start_soon(lambda: client.call_tool("run_unit_tests", {"module": "slow"}))
-                while not place.has_children():
-                    await anyio.sleep(0.05)
+                with anyio.fail_after(30):
+                    while not place.has_children():
+                        await anyio.sleep(0.05)
                 calls.cancel_scope.cancel()
 
     anyio.run(main)
-    until(lambda: not place.has_children())
+    wait_until(lambda: not place.has_children(), "what the call had started was gone")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_ends_the_server_and_what_runs(own_place: Place, number: signal.Signals) -> None:
     with own_place.streaming_slow_call():
-        until(own_place.has_children)
+        wait_until(own_place.has_children, "the call ran")
         (child,) = children_of(own_place.process.pid)
         own_place.process.send_signal(number)
         own_place.process.wait(timeout=15)

@@ -28,8 +28,9 @@ from agent_fox.review.clearing import FILE, set_password
 from agent_fox.review.tasks import Word, standing
 from agent_fox.store.reviews import task_row
 from agent_fox.store.state import read_state
+from agent_fox.testing.worlds import wait_until
 from tests.cli.program import PROGRAM, SOURCE, said, start
-from tests.mcp.processes import children_of, until
+from tests.mcp.processes import children_of
 from tests.review.worlds import OK, TASK, git, program, repository, saying
 
 MODES = ("legacy", "2026-07-28")
@@ -277,7 +278,7 @@ def test_a_cancelled_review_ends_the_reviewer_and_is_no_ok(root: Path) -> None:
 
     body = f"open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(300)"
     served(root, ask, "--", str(program(root.parent / "bin", body)))
-    until(lambda: not Path(f"/proc/{note.read_text()}").exists())
+    wait_until(lambda: not Path(f"/proc/{note.read_text()}").exists(), "the reviewer was gone")
     assert word(root, tasks[0]) is not Word.VERIFIED
 
 
@@ -386,7 +387,7 @@ def test_the_server_ends_with_its_client_and_so_does_the_reviewer(root: Path) ->
 
     body = f"open({str(note)!r}, 'w').write(str(os.getpid())); time.sleep(300)"
     served(root, ask, "--", str(program(root.parent / "bin", body)))
-    until(lambda: not Path(f"/proc/{note.read_text()}").exists())
+    wait_until(lambda: not Path(f"/proc/{note.read_text()}").exists(), "the reviewer was gone")
 
 
 def test_the_tools_are_these_and_described() -> None:

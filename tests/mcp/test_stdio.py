@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.processes import children_of, until
+from agent_fox.testing.worlds import wait_until
+from tests.mcp.processes import children_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MODERN = {
@@ -55,7 +56,7 @@ class Line:
         return answered
 
     def child(self) -> int:
-        until(lambda: bool(children_of(self.process.pid)))
+        wait_until(lambda: bool(children_of(self.process.pid)), "the call ran")
         return children_of(self.process.pid)[0]
 
 
@@ -113,7 +114,7 @@ def test_a_cancelled_call_ends_what_runs_and_the_server_goes_on(line: Line) -> N
     line.ask(2, "tools/call", SLOW)
     line.child()
     line.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2, "reason": "enough"}})
-    until(lambda: not children_of(line.process.pid))
+    wait_until(lambda: not children_of(line.process.pid), "what the call had started was gone")
     line.ask(3, "tools/list", {})
     assert len(line.answer(3)["result"]["tools"]) == 11  # type: ignore[index]
 

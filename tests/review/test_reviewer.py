@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.review.reviewer import Printed, Reviewer, ReviewerTrouble, Silent, ask, resolved, safe_path
-from tests.mcp.processes import until
+from agent_fox.testing.worlds import wait_until
 from tests.review.worlds import program, reviewer, saying
 
 
@@ -70,7 +70,7 @@ def test_a_cancelled_review_ends_the_reviewer(tmp_path: Path) -> None:
     file, stop, said = program(tmp_path / "bin", body), threading.Event(), []
     waiting = threading.Thread(target=lambda: said.append(ask(reviewer(file), "p", tmp_path / "home", stop)))
     waiting.start()
-    until(lambda: note.exists() and bool(note.read_text()))
+    wait_until(lambda: note.exists() and bool(note.read_text()), "the reviewer ran")
     stop.set()
     waiting.join()
     assert said == [Silent("the review was cancelled", "call todoCompleteAndVerify again")]

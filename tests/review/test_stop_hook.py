@@ -126,6 +126,7 @@ def test_a_task_of_the_session_holds_it_although_the_transcript_has_no_word_of_i
 def test_an_answer_that_comes_late_is_waited_for(tmp_path: Path) -> None:
     made = chat(tmp_path, CLAUDE[:1])
     made.register(ONE)
+    # nothing tells that the hook waits for the transcript: here and below it gets time to
     late = "import sys, time; time.sleep(0.5); open(sys.argv[1], 'a').write(sys.argv[2])"
     rest = "".join(f"{line}\n" for line in CLAUDE[1:])
     with subprocess.Popen([sys.executable, "-c", late, str(made.transcript), rest]):

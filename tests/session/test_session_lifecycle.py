@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -22,6 +20,7 @@ from agent_fox.session.session_lifecycle import clean_up, harvest, run_session
 from agent_fox.session.workspace import launch_ref
 from agent_fox.system import git
 from agent_fox.system.processes import is_running, read_end, start_time
+from agent_fox.testing.worlds import wait_until
 from tests.session.world import LAUNCH, agent, make_order, never_told, python, sh, shell
 
 
@@ -276,7 +275,7 @@ def test_a_shim_killed_by_its_session_is_lost_and_nothing_of_it_goes_on(repo: Pa
     end = run(order)
     assert (end.kind, end.infrastructure) == (EndKind.INFRASTRUCTURE, Infrastructure.LOST)
     below = int((order.state / "below").read_text())
-    _until(lambda: start_time(below) is None)
+    wait_until(lambda: start_time(below) is None, "what the session had started was gone")
 
 
 def test_a_session_that_tampers_with_our_notes_gets_no_work_taken(repo: Path) -> None:
@@ -381,7 +380,7 @@ def test_a_session_that_ended_while_nobody_looked_is_harvested_twice_to_the_same
     parent = _orchestrate(order, tmp_path)
     _until_there(order.state / "own")
     parent.send_signal(signal.SIGSTOP)
-    _until(lambda: read_end(Paths(order.state).session) is not None)
+    wait_until(lambda: read_end(Paths(order.state).session) is not None, "the end was written down")
     parent.kill()
     parent.wait()
     first, second = harvest(order), harvest(order)
@@ -397,11 +396,4 @@ def test_a_launch_that_was_never_begun_has_no_end(repo: Path) -> None:
 
 
 def _until_there(path: Path) -> None:
-    _until(lambda: path.exists() and (path.name != "own" or path.read_text().strip() != ""))
-
-
-def _until(claim: Callable[[], bool], seconds: float = 10.0) -> None:
-    give_up = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < give_up, "waited in vain"
-        time.sleep(0.02)
+    wait_until(lambda: path.exists() and (path.name != "own" or path.read_text().strip() != ""), f"{path} was there")

@@ -336,7 +336,7 @@ def test_a_writer_that_is_soon_done_is_waited_for(tmp_path: Path) -> None:
 db = open_state(Path(sys.argv[1]))
 with transaction(db):
     print('ready', flush=True)
-    time.sleep(0.3)
+    time.sleep(0.3)  # nothing tells that a writer waits for the lock: it gets time to
     db.execute("INSERT INTO events (at, kind) VALUES ('now', 'theirs')")
 """
     with state(tmp_path) as db, program(code, tmp_path / "state.db") as other:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
-import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
+from agent_fox.cli.signals import FIRST
 from agent_fox.evidence.verify import verify
 from agent_fox.store.state import read_state
 from agent_fox.system import clock
 from agent_fox.testing import prefork
-from agent_fox.testing.worlds import environment, log, rows, run_cli
+from agent_fox.testing.worlds import environment, log, rows, run_cli, wait_until
 
 PROVEN, REFUSED, NOT_PROVEN, CEILING, CANNOT_GO_ON, INTERRUPTED = 0, 1, 2, 3, 4, 130
 LONGEST_RUN = 300.0  # seconds, on a machine that is busy with other things
@@ -68,18 +69,21 @@ def disagreement(part: object, gate: object, verifier: object, review: object, v
 
 
 def begin(root: Path, *options: str, **variables: str) -> prefork.Call | subprocess.Popen[bytes]:
-    """`agent-fox run OPTIONS` in the background, in a session of its own."""
-    with Path(os.devnull).open("r+b") as quiet:
+    """`agent-fox run OPTIONS` in the background, in a session of its own; `complaints` has its standard error."""
+    with Path(os.devnull).open("r+b") as quiet, complaints(root).open("wb") as err:
         return prefork.begin(
-            ["run", *options], cwd=root, env=environment(**variables), streams=(quiet, quiet, quiet), is_leader=True
+            ["run", *options], cwd=root, env=environment(**variables), streams=(quiet, quiet, err), is_leader=True
         )
 
 
-def wait_until(holds: Callable[[], bool], what: str, seconds: float = 30.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, f"waited {seconds} s in vain until {what}"
-        time.sleep(0.01)
+def complaints(root: Path) -> Path:
+    return root.parent / "tools" / "stderr"
+
+
+def press_once(root: Path, running: prefork.Call | subprocess.Popen[bytes]) -> None:
+    """Ctrl-C, and until the run has seen it: a second one that comes earlier is taken for the same."""
+    running.send_signal(signal.SIGINT)
+    wait_until(lambda: FIRST in complaints(root).read_text(), "the run had seen the first Ctrl-C")
 
 
 def wait_for_sessions(root: Path, count: int) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import signal
-import time
 from pathlib import Path
 
 from agent_fox.testing.worlds import Req, World, log, rows
-from tests.stories.scene import INTERRUPTED, PROVEN, begin, coders, run, wait_for_sessions
+from tests.stories.scene import INTERRUPTED, PROVEN, begin, coders, press_once, run, wait_for_sessions
 
 REQS = [Req("01-REQ-1.1", 1), Req("01-REQ-2.1", 2)]
 
@@ -17,8 +16,7 @@ def test_the_first_lets_what_runs_end_and_it_counts(tmp_path: Path) -> None:
     root = World({"01_calc": REQS}, coder_does={"01_calc:1/1": f"wait {gate}"}).build(tmp_path)
     running = begin(root)
     wait_for_sessions(root, 1)
-    running.send_signal(signal.SIGINT)
-    time.sleep(0.3)
+    press_once(root, running)
     gate.touch()
     assert running.wait(30) == INTERRUPTED
     assert rows(root, "SELECT node_id, status FROM sessions") == [("01_calc:1", "completed")]
@@ -31,8 +29,7 @@ def test_the_second_ends_what_runs_and_it_is_repeated_free(tmp_path: Path) -> No
     root = World({"01_calc": REQS}, coder_does={"01_calc:1/1": ["hang"]}).build(tmp_path)
     running = begin(root)
     wait_for_sessions(root, 1)
-    running.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    press_once(root, running)
     assert running.poll() is None
     running.send_signal(signal.SIGINT)
     assert running.wait(20) == INTERRUPTED

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import Req, World, git, landed, rows
-from tests.stories.scene import NOT_PROVEN, PROVEN, begin, coders, decisions, run, wait_until
+from agent_fox.testing.worlds import Req, World, git, landed, rows, wait_until
+from tests.stories.scene import NOT_PROVEN, PROVEN, begin, coders, decisions, run
 
 BRANCH = "refs/heads/agent-fox/integration"
 WORK = "mkdir -p proof; printf right > proof/01-REQ-1.1.txt; printf right > proof/01-REQ-2.1.txt\n"

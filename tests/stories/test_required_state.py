@@ -6,13 +6,24 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from agent_fox.testing.worlds import NEVER, Req, World, commit_all, git, issue_files, landed, log, rows, run_cli
+from agent_fox.testing.worlds import (
+    NEVER,
+    Req,
+    World,
+    commit_all,
+    git,
+    issue_files,
+    landed,
+    log,
+    rows,
+    run_cli,
+    wait_until,
+)
 from agent_fox.verifier.lanes.formal import why_missing as why_no_proof
 from tests.stories.scene import (
     INTERRUPTED,
@@ -26,8 +37,8 @@ from tests.stories.scene import (
     decisions,
     order,
     outcomes,
+    press_once,
     run,
-    wait_until,
 )
 
 TWO = [Req("01-REQ-1.1", 1), Req("01-REQ-1.2", 2)]
@@ -333,8 +344,7 @@ def test_a_proof_that_a_person_interrupts_is_made_by_the_next_run(tmp_path: Path
     wait_until(mark.exists, "the review ran", 120)
     wait_until(lambda: decisions(root, REVIEW) == ["Accept"], "the review had ended", 120)
     wait_until(lambda: any(state.rglob("setup-1")), "the provers' workspace is prepared", 120)
-    running.send_signal(signal.SIGINT)
-    time.sleep(0.5)
+    press_once(root, running)
     running.send_signal(signal.SIGINT)
     assert running.wait(LONGEST_RUN) == INTERRUPTED
     assert decisions(root, VERIFIER) == ["Accept"]

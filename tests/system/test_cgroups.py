@@ -38,7 +38,8 @@ def test_more_memory_than_the_bound_is_not_to_be_had() -> None:
 @needs_processes
 def test_more_processes_than_the_bound_are_not_to_be_had() -> None:
     with grouped(None, 5) as group:
-        run_in(group, "import os, time\nfor _ in range(9):\n    if os.fork() == 0: time.sleep(0.3); os._exit(0)")
+        staying = "os.close(told); os.read(ends, 1); os._exit(0)"  # until the parent has ended
+        run_in(group, f"import os\nends, told = os.pipe()\nfor _ in range(9):\n    if os.fork() == 0: {staying}")
         assert group.is_bounding("pids")
         assert group.is_process_limit_hit()
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from agent_fox.system.processes import (
     start_time,
     started,
 )
+from agent_fox.testing.worlds import wait_until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
@@ -44,21 +44,12 @@ def run(asked: Command) -> ProcessEnd:
     return end
 
 
-def until(claim: Callable[[], bool], seconds: float = 5.0) -> bool:
-    give_up = time.monotonic() + seconds
-    while time.monotonic() < give_up:
-        if claim():
-            return True
-        time.sleep(0.02)
-    return claim()
-
-
 def is_alive(pid: int) -> bool:
     return start_time(pid) is not None
 
 
 def pid_in(file: Path) -> int:
-    assert until(lambda: file.exists() and file.read_text().strip() != "")
+    wait_until(lambda: file.exists() and file.read_text().strip() != "", f"{file} was there")
     return int(file.read_text())
 
 
@@ -94,7 +85,7 @@ def test_what_is_to_run_is_not_left_on_the_disk(tmp_path: Path) -> None:
 
 def test_nothing_runs_before_go(tmp_path: Path) -> None:
     with started(python(tmp_path, "open('ran', 'w')")) as running:
-        time.sleep(0.3)
+        time.sleep(0.3)  # that nothing happens is seen only over some time
         assert is_running(running.pid, running.start_time)
     assert not (tmp_path / "ran").exists()
     assert read_end(tmp_path / "launch") is None
@@ -173,7 +164,7 @@ def test_many_orphans_do_not_hide_the_end(tmp_path: Path) -> None:
 
 
 def test_the_session_cannot_end_its_shim_with_a_polite_signal(tmp_path: Path) -> None:
-    code = "import os, time; os.kill(os.getppid(), 15); os.kill(os.getppid(), 2); time.sleep(0.2)"
+    code = "import os, time; os.kill(os.getppid(), 15); os.kill(os.getppid(), 2); time.sleep(0.2)"  # to end it in
     assert run(python(tmp_path, code)).exit_status == 0
 
 
@@ -191,7 +182,7 @@ def test_a_killed_shim_leaves_no_end_and_its_leftovers_are_found_by_their_mark(t
         assert running.wait() is None
     below = pid_in(tmp_path / "below")
     kill_marked("MARK", str(tmp_path))
-    assert until(lambda: not is_alive(below))
+    wait_until(lambda: not is_alive(below), "the process with the mark was gone")
 
 
 PARENT = """
@@ -222,7 +213,7 @@ def test_a_killed_orchestrator_takes_the_whole_tree_with_it_within_a_second(tmp_
     shim = int((tmp_path / "shim").read_text().split()[0])
     parent.kill()
     parent.wait()
-    assert until(lambda: not any(map(is_alive, (own, below, shim))), seconds=2.0)
+    wait_until(lambda: not any(map(is_alive, (own, below, shim))), "the whole tree was gone", seconds=2.0)
     assert read_end(tmp_path / "launch") is None
 
 
@@ -231,7 +222,7 @@ def test_a_session_that_ends_while_the_orchestrator_stands_still_is_written_down
     parent = orchestrator(tmp_path, "sh", "-c", "echo $$ > own; sleep 0.5; exit 4")
     pid_in(tmp_path / "own")
     parent.send_signal(signal.SIGSTOP)
-    assert until(lambda: read_end(tmp_path / "launch") is not None)
+    wait_until(lambda: read_end(tmp_path / "launch") is not None, "the end was written down")
     parent.kill()
     parent.wait()
     end = read_end(tmp_path / "launch")

@@ -100,6 +100,7 @@ def test_a_process_that_multiplies_beyond_its_bound_is_killed(tmp_path: Path, mu
 @needs_proc
 def test_a_process_within_its_bounds_is_left_alone(tmp_path: Path) -> None:
     end, printed = run(
+        # long enough to be measured more than once
         python(tmp_path, "import time; time.sleep(0.5); print('fine')", {"memory": 1 << 30, "processes": 9})
     )
     assert (end.exceeded, end.exit_status, printed) == ("", 0, b"fine\n")

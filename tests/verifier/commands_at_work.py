@@ -6,8 +6,7 @@ import io
 import os
 import sys
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -64,13 +63,6 @@ def workspace(tmp_path: Path) -> Workspace:
     for name in ("work", "beside"):
         (tmp_path / name).mkdir()
     return Workspace((tmp_path / "work").resolve(), (tmp_path / "beside").resolve())
-
-
-def until(claim: Callable[[], bool], seconds: float = 10.0) -> bool:
-    give_up = time.monotonic() + seconds
-    while not claim() and time.monotonic() < give_up:
-        time.sleep(0.02)
-    return claim()
 
 
 def alive_with(mark: str) -> list[int]:

@@ -19,6 +19,7 @@ import pytest
 
 from agent_fox.system.cgroups import places
 from agent_fox.system.sandbox import SandboxMode
+from agent_fox.testing.worlds import wait_until
 from agent_fox.verifier.running_limits import Limits
 from tests.verifier.commands_at_work import (
     PYTHON,
@@ -27,7 +28,6 @@ from tests.verifier.commands_at_work import (
     both_ways,
     needs_proc,
     needs_sandbox,
-    until,
     workspace,
 )
 
@@ -148,12 +148,12 @@ def test_our_own_sudden_death_leaves_nothing(workspace: Workspace, mode: Sandbox
     order = workspace.order(*PYTHON, DAEMON + "\nwhile True: time.sleep(1)", mark, "up")
     words = [sys.executable, "-c", US, str(order.root), str(order.private), mode, *order.argv]
     with subprocess.Popen(words, cwd=Path(__file__).resolve().parents[2]) as us:
-        assert until((workspace.root / "up").exists)
+        wait_until((workspace.root / "up").exists, "the daemon was up")
         groups = groups_of(us.pid)
         us.kill()
     assert bool(groups) == bool(places())
-    assert until(lambda: not alive_with(mark), seconds=3.0)
-    assert until(lambda: not any(folder.exists() for folder in groups), seconds=3.0)
+    wait_until(lambda: not alive_with(mark), "the daemon was gone")
+    wait_until(lambda: not any(folder.exists() for folder in groups), "the groups were gone")
 
 
 def groups_of(pid: int) -> set[Path]:

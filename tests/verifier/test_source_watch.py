@@ -321,7 +321,7 @@ def test_many_files_are_read_again_in_a_fraction_of_a_second(tmp_path: Path) -> 
             (tmp_path / f"{folder}/{number}.py").write_text("x" * number)
     before = read_tree(tmp_path, SCOPE)
     (tmp_path / "7/7.py").write_text("y" * 7)
-    time.sleep(0.05)
+    time.sleep(0.05)  # the stamp of what was just written tells nothing yet
     settled = read_tree(tmp_path, SCOPE, before)
     began = time.monotonic()
     again = read_tree(tmp_path, SCOPE, settled)

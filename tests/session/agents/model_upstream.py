@@ -6,7 +6,6 @@ import contextlib
 import json
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPResponse
@@ -177,13 +176,6 @@ def house(
         )
         with proxy:
             yield House(proxy, word, behind, provider, events, notes)
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + SOON
-    while not holds():
-        assert time.monotonic() < end, "did not happen in time"
-        time.sleep(0.01)
 
 
 ANTHROPIC_STREAM: tuple[object, ...] = (

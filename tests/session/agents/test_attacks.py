@@ -211,6 +211,8 @@ sys.exit(1)
 def test_nothing_outlives_the_session(scene: Scene, sandbox: str) -> None:
     """Daemons, twice forked, in sessions of their own, deaf, and more of them than anybody would count."""
     code = """
+heard, told = os.pipe()
+
 def daemon():
     if os.fork() == 0:
         os.setsid()
@@ -219,12 +221,14 @@ def daemon():
                 signal.signal(number, signal.SIG_IGN)
             for descriptor in range(3):
                 os.close(descriptor)
+            os.write(told, b'x')
             time.sleep(300)
         os._exit(0)
 
 for _ in range(150):
     daemon()
-time.sleep(0.5)
+for _ in range(150):
+    os.read(heard, 1)
 result()
 """
     began = time.monotonic()
@@ -350,7 +354,7 @@ for _ in range(20):
     request = urllib.request.Request(os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages", body, headers)
     found.setdefault("asked", []).append(attempt(lambda: urllib.request.urlopen(request).read()))
     result(total_cost_usd=0.0)
-    time.sleep(0.2)
+    time.sleep(0.2)  # nothing tells the program that its ceiling was looked at
 """
     with model_side() as url:
         monkeypatch.setenv("ANTHROPIC_BASE_URL", url)

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import os
 import queue
-import time
 from pathlib import Path
 
 import pytest
 
 from agent_fox.session.agents.child import Child, Heard, Stream, descendants, program_below
+from agent_fox.system.processes import start_time
+from agent_fox.testing.worlds import wait_until
 
 
 def started(tmp_path: Path, script: str, stdin: str = "") -> tuple[Child, queue.SimpleQueue[Heard]]:
@@ -54,13 +55,7 @@ def test_killing_takes_the_whole_family_along(tmp_path: Path) -> None:
     below = int(heard.get(timeout=20).text)
     child.kill()
     child.wait(10)
-    give_up = time.monotonic() + 10
-    while Path(f"/proc/{below}/stat").exists() and time.monotonic() < give_up:
-        if ") Z " in Path(f"/proc/{below}/stat").read_text():
-            break
-        time.sleep(0.05)
-    else:
-        assert not Path(f"/proc/{below}").exists()
+    wait_until(lambda: start_time(below) is None, "the whole family was gone")
 
 
 def test_a_program_that_is_not_there_says_so(tmp_path: Path) -> None:

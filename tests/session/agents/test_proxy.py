@@ -24,6 +24,7 @@ from agent_fox.session.agents.proxy import ModelProxy
 from agent_fox.session.agents.proxy_shared import ProxyLimits
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.testing.worlds import wait_until
 from tests.session.agents.model_upstream import (
     ANTHROPIC_STREAM,
     ANTHROPIC_USED,
@@ -32,7 +33,6 @@ from tests.session.agents.model_upstream import (
     Answer,
     Answering,
     house,
-    wait_until,
 )
 
 MESSAGES, RESPONSES = "/v1/messages", "/v1/responses"
@@ -123,11 +123,11 @@ def test_a_stream_is_passed_on_as_it_comes() -> None:
         first = response.read1(65536)
         assert b"message_start" in first
         assert not may_end.is_set()
-        wait_until(lambda: bool(here.used))
+        wait_until(lambda: bool(here.used), "the first use of tokens was heard")
         assert here.used == [(Tokens(100, 1, 3000, 20), "claude-opus-5-5")]
         may_end.set()
         assert response.read().endswith(b'{"type": "message_stop"}\n\n')
-        wait_until(lambda: here.used == [ANTHROPIC_USED])
+        wait_until(lambda: here.used == [ANTHROPIC_USED], "what was used had been heard")
     assert here.notes == []
     assert sum(isinstance(event, Beat) for event in here.events) in (1, 2)
 
@@ -190,7 +190,7 @@ def test_what_a_stream_used_is_heard_in_every_protocol(
 ) -> None:
     with house(lambda handler: handler.stream(*events), provider) as here:
         here.ask(path)
-        wait_until(lambda: here.used == [(tokens, model)])
+        wait_until(lambda: here.used == [(tokens, model)], "what was used had been heard")
     assert (here.notes, here.troubles) == ([], [])
 
 
@@ -219,7 +219,7 @@ def test_what_a_plain_answer_used_is_heard_in_every_protocol(
 ) -> None:
     with house(lambda handler: handler.plain(200, json.dumps(document).encode()), provider) as here:
         here.ask(path)
-        wait_until(lambda: here.used == [(tokens, model)])
+        wait_until(lambda: here.used == [(tokens, model)], "what was used had been heard")
     assert here.notes == []
 
 
@@ -328,7 +328,7 @@ def test_an_answer_that_breaks_off_breaks_off_for_the_program_and_its_input_coun
         raw = here.raw(
             f"POST {MESSAGES} HTTP/1.1\r\nHost: x\r\nx-api-key: {here.word}\r\nContent-Length: 2\r\n\r\n{{}}".encode()
         )
-        wait_until(lambda: bool(here.notes))
+        wait_until(lambda: bool(here.notes), "there was a note")
     assert b"message_start" in raw
     assert not raw.endswith(b"0\r\n\r\n")
     assert here.used == [(Tokens(100, 1, 3000, 20), "claude-opus-5-5")]
@@ -353,11 +353,11 @@ def test_a_program_that_is_killed_has_used_what_was_told_by_then_and_the_model_i
             [sys.executable, "-c", "import sys, urllib.request as u; u.urlopen(u.Request(sys.argv[1], b'{}', "
              "{'x-api-key': sys.argv[2]})).read()", here.proxy.url + MESSAGES, here.word]
         )  # fmt: skip
-        wait_until(lambda: bool(here.used))
+        wait_until(lambda: bool(here.used), "the first use of tokens was heard")
         program.kill()
         program.wait(SOON)
         assert left.wait(SOON)
-        wait_until(lambda: bool(here.notes))
+        wait_until(lambda: bool(here.notes), "there was a note")
     assert here.used == [(Tokens(100, 1, 3000, 20), "claude-opus-5-5")]
     assert here.troubles == []
 
@@ -372,7 +372,7 @@ def test_closing_ends_everything_at_once() -> None:
     here = stack.enter_context(house(waiting))
     connection = here.connect()
     connection.request("POST", MESSAGES, b"{}", here.credential())
-    wait_until(lambda: bool(here.upstream.asked))
+    wait_until(lambda: bool(here.upstream.asked), "the model's side was asked")
     idle = socket.create_connection(("127.0.0.1", here.port))
     began = time.monotonic()
     stack.close()
@@ -409,16 +409,18 @@ def test_a_ceiling_refuses_the_next_request_in_the_providers_own_form() -> None:
 
 
 def test_twenty_requests_at_once_are_all_metered_and_none_mixed() -> None:
+    together = threading.Barrier(20)
+
     def by_number(handler: Answering) -> None:
         number = json.loads(handler.body)["n"]
-        time.sleep(0.05)
+        together.wait(SOON)
         usage = {"input_tokens": number, "output_tokens": number * 2}
         handler.plain(200, json.dumps({"model": f"m{number}", "usage": usage, "n": number}).encode())
 
     with house(by_number) as here:
         with ThreadPoolExecutor(20) as pool:
             answers = list(pool.map(lambda n: here.ask(MESSAGES, json.dumps({"n": n}).encode()), range(20)))
-        wait_until(lambda: len(here.used) == 20)
+        wait_until(lambda: len(here.used) == 20, "what twenty requests used had been heard")
     assert [json.loads(body)["n"] for _, body in answers] == list(range(20))
     assert sorted(here.used, key=lambda used: used[0].input) == [(Tokens(n, 2 * n), f"m{n}") for n in range(20)]
 
@@ -431,7 +433,7 @@ def test_more_requests_than_places_wait_for_one() -> None:
         with lock:
             running[0] += 1
             at_once.append(running[0])
-        time.sleep(0.03)
+        time.sleep(0.03)  # time for one too many to come in
         with lock:
             running[0] -= 1
         handler.plain(200, b"{}")
@@ -575,14 +577,14 @@ def test_what_is_heard_names_each_request_by_itself_even_where_the_server_repeat
     with house(streaming) as here:
         here.ask(MESSAGES)
         here.ask(MESSAGES)
-        wait_until(lambda: here.used == [ANTHROPIC_USED] * 2)
+        wait_until(lambda: here.used == [ANTHROPIC_USED] * 2, "what both had used was heard")
     assert {event.message for event in here.events if isinstance(event, Used)} == {"request-1", "request-2"}
 
 
 def test_an_answer_that_does_not_tell_what_it_used_is_noted() -> None:
     with house(lambda handler: handler.plain(200, b'{"id": "resp", "status": "queued"}'), Provider.OPENAI) as here:
         here.ask(RESPONSES)
-        wait_until(lambda: bool(here.notes))
+        wait_until(lambda: bool(here.notes), "there was a note")
     assert (here.used, len(here.notes)) == ([], 1)
 
 

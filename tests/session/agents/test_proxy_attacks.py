@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from agent_fox.session.agents.proxy_mask import MASK, Mask
 from agent_fox.session.agents.proxy_shared import MOST_NOTES, ProxyLimits
 from agent_fox.session.agents.task import Provider
-from tests.session.agents.model_upstream import KEY, SOON, Answering, house, upstream, wait_until
+from agent_fox.testing.worlds import wait_until
+from tests.session.agents.model_upstream import KEY, SOON, Answering, house, upstream
 
 MESSAGES = "/v1/messages"
 
@@ -239,7 +240,7 @@ def test_the_key_is_masked_where_a_stream_cuts_it_in_two() -> None:
         handler.stream(end=False)
         for piece in (b"data: ", *(bytes([letter]) for letter in KEY.encode()), b" sk-re\n\n"):
             handler.chunk(piece)
-            time.sleep(0.002)
+            time.sleep(0.002)  # so that the pieces arrive one by one
         handler.chunk(b"")
 
     with house(cut) as here:
@@ -262,7 +263,7 @@ def test_nothing_is_printed_whatever_comes(capfd: pytest.CaptureFixture[str]) ->
         here.raw(b"\x00\xff\r\n\r\n")
         with socket.create_connection(("127.0.0.1", here.port)) as connection:
             connection.sendall(b"POST ")
-        wait_until(lambda: bool(here.troubles))
+        wait_until(lambda: bool(here.troubles), "trouble was told")
     assert "BadStatusLine" in here.troubles[0].text
     printed = capfd.readouterr()
     assert (printed.out, printed.err) == ("", "")
