@@ -185,7 +185,7 @@ class Stage:
     def _twins(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         if self._begun is None:
             return
-        seen, is_marked = self._begun.twins(), self._is_measurable(run)
+        seen, is_marked = self._measured(run, _together(mine), self._begun), self._is_measurable(run)
         said = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
         for test in self._begun.beside:
             if _passes(seen, test.id) and test.id in seen.executed:
@@ -208,10 +208,21 @@ class Stage:
                 one.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
             one.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in one.claim.tests)
 
+    def _measured(self, run: SuiteRun, tests: Sequence[Case], begun: Begun) -> Seen:
+        """The run of the twins; of tests that read there that they are false, what they execute where they are not."""
+        seen = begun.twins()
+        short = [test for test in tests if _reads_itself(seen, test) and not _came_to_its_end(seen, test, begun.mark)]
+        if not short:
+            return seen
+        whole = self._runner.see(self._lab, run, short, {}, is_recorded=True)
+        executed = {test.id: seen.executed_by([test]) | whole.executed_by([test]) for test in short}
+        opened = {test.id: seen.opened_by([test]) | whole.opened_by([test]) for test in short}
+        return replace(seen, executed={**seen.executed, **executed}, opened={**seen.opened, **opened})
+
     def _is_false(self, test: Case, seen: Seen) -> bool:
         """Whether this test was made false. One that reads its own text may end as it does because of that."""
         is_twinned = self._begun is not None and test in self._begun.twinned
-        return is_twinned and (test.file, test.file) not in seen.opened.get(test.id, frozenset())
+        return is_twinned and not _reads_itself(seen, test)
 
     def _twinned(self, tests: Iterable[Case], mark: str) -> tuple[dict[str, str | None], frozenset[Case]]:
         """Each file of tests with a false assertion at the end of each of these tests; and which have one."""
@@ -500,6 +511,10 @@ def _came_to_its_end(seen: Seen, test: Case, mark: str) -> bool:
     return test.id in seen.ends and mark in seen.ends[test.id].message.partition("\n")[0]
 
 
+def _reads_itself(seen: Seen, test: Case) -> bool:
+    return (test.file, test.file) in seen.opened.get(test.id, frozenset())
+
+
 def _passes(seen: Seen, id: str) -> bool:
     return id in seen.ends and seen.ends[id].outcome in (Outcome.PASSED, Outcome.FLAKY)
 
@@ -525,7 +540,7 @@ def _changeable(
     for test in tests:
         end = seen.ends[test.id]
         if test in untwinned:
-            is_as_it_was = end.outcome is not Outcome.FAILED or (test.file, test.file) in seen.opened.get(test.id, ())
+            is_as_it_was = end.outcome is not Outcome.FAILED or _reads_itself(seen, test)
         else:
             is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{said.get(test.id, '')}"
         if not is_as_it_was:

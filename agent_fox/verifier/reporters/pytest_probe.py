@@ -6,6 +6,7 @@ It lies beside the recorder, tells it which test runs, and writes `ends.json` th
 
 from __future__ import annotations
 
+import gc
 import json
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping, Sequence
 
 FOLDER = Path(__file__).resolve().parent
+WATCHED = ("pytest_collection", "pytest_runtest_setup", "pytest_runtest_call", "pytest_runtest_teardown")
+"""In them code of the project is called without a hook of its own: collectors, fixtures, tests."""
 MOST_FRAMES = 60
 LONGEST = 300
 RECORDER: Any = getattr(sys.modules.get("sitecustomize"), "RECORDER", None)
@@ -24,14 +27,16 @@ ends: dict[str, dict[str, Any]] = {}
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Between tests, the recorder rests where no code of the project is called: a hook of its own, or a collector."""
+    """The recorder rests where no code of the project is called: around the phases of tests, but for its own hooks."""
     if RECORDER is None:
         return
     RECORDER.rests = True
     watched: list[bool] = []
 
     def before(name: str, impls: Sequence[Any], _given: Mapping[str, Any]) -> None:
-        watched.append(not RECORDER.is_watching and (name == "pytest_collection" or any(map(is_of_project, impls))))
+        if name == "pytest_sessionstart":
+            RECORDER.rest()  # it watches since a conftest was read; here nothing of the project runs
+        watched.append(not RECORDER.is_watching and (name in WATCHED or any(map(is_of_project, impls))))
         if watched[-1]:
             RECORDER.watch()
 
@@ -73,8 +78,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Hypothesis' plugin loads all of it to sum up that nothing used it, which costs as much as the rest of a start."""
+    """What follows the last test is spared where it shows nothing of the tests: pytest collects all garbage five times,
+    and Hypothesis' plugin loads all of Hypothesis to sum up that nothing used it. Each costs as much as half a start.
+    """
     (FOLDER / "ends.json").write_text(json.dumps(ends), encoding="utf-8")
     plugins = session.config.pluginmanager
     if "hypothesis" not in sys.modules and plugins.has_plugin("hypothesispytest"):
         plugins.unregister(name="hypothesispytest")
+    if hasattr(gc, "freeze"):
+        gc.freeze()

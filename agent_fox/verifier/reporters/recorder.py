@@ -43,10 +43,8 @@ class Recorder:
         self._note(test)
         if MONITORING is not None:
             MONITORING.restart_events()
-        elif test or not self.rests:
+        elif not self.rests:
             self.watch()
-        else:
-            self.rest()
 
     def _note(self, test: str) -> None:
         self.test = test
@@ -73,8 +71,8 @@ class Recorder:
     def called(self, frame: FrameType, event: str, _arg: object) -> None:
         if event == "call":
             self.codes.add(frame.f_code)
-        elif event == "return" and frame.f_code is self.module:
-            self.rest()
+        elif event == "return" and self.module is not None and frame.f_code is self.module:
+            self.rest()  # to ask a frame for its code is heard as well, and costs more than all the rest
 
     def heard(self, event: str, given: tuple[Any, ...]) -> None:
         if event == "open" and isinstance(given[0], str) and self.place(given[0]):

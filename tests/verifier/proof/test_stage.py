@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
 import sys
@@ -14,8 +16,10 @@ from agent_fox.core.known import How
 from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
 from agent_fox.system.sandbox import SandboxMode, why_missing
 from agent_fox.testing.worlds import new_repository
+from agent_fox.verifier.calls import call_of
 from agent_fox.verifier.checks import run_checks
 from agent_fox.verifier.order import CheckOrder, Counterfactual
+from agent_fox.verifier.proof.lab import probed
 from tools.proofs import CASES, Case, read_cases
 
 needs_sandbox = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "has a sandbox")
@@ -325,3 +329,51 @@ def test_product_code_that_reaches_the_process_that_counts_is_not_proven(tmp_pat
 def test_where_nothing_is_measured_a_test_of_no_code_at_all_is_vacuous(tmp_path: Path) -> None:
     verdict = judged(tmp_path / "repo", KNOWN["go", "the new test checks the fake that it made"])
     assert (verdict.word, verdict.disposition) == (Word.FAIL, Unproven.VACUOUS_TEST), verdict.evidence
+
+
+HOOKS = """
+import pytest
+from app import configured, fixed, reported, torn
+
+def pytest_configure(config):
+    configured()
+
+def pytest_runtest_logreport(report):
+    reported()
+
+@pytest.fixture
+def thing():
+    yield fixed()
+    torn()
+"""
+PHASES = """
+import pytest
+from app import called, named
+
+@pytest.mark.parametrize("value", [1], ids=lambda value: named())
+def test_01_REQ_1_1(thing, value):
+    assert called() == "called"
+"""
+NAMES = ("configured", "reported", "fixed", "torn", "named", "called", "idle")
+
+
+def test_whatever_part_of_a_run_calls_code_of_the_product_it_is_seen(tmp_path: Path) -> None:
+    root, folder = tmp_path / "repo", tmp_path / "run" / "seen"
+    (tmp_path / "run").mkdir()
+    product = "\n".join(f"def {name}():\n    return {name!r}\n" for name in NAMES)
+    put(root, {"app.py": product, "conftest.py": HOOKS, "tests/test_app.py": PHASES})
+    call = call_of((sys.executable, "-m", "pytest", "-q", "tests"))
+    assert call is not None
+    asked = probed(call, folder, root)
+    environment = {**os.environ, **asked.variables}
+    environment.pop("PYTEST_CURRENT_TEST", None)
+    subprocess.run(asked.argv, cwd=root, check=True, capture_output=True, env=environment)
+    (seen,) = (json.loads(path.read_bytes()) for path in folder.glob("seen-*.json"))
+    lines = {line: name for line, name in zip(range(1, 100, 3), NAMES, strict=False)}
+    by_test = {
+        test: {lines[line] for file, line in one["executed"] if file == "app.py" and line} for test, one in seen.items()
+    }
+    (test,) = by_test.keys() - {""}
+    assert {"fixed", "called", "torn"} <= by_test[test]
+    assert {"configured", "named"} <= by_test[""]
+    assert by_test[test] | by_test[""] == {*NAMES} - {"idle"}
