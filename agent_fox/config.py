@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from agent_fox.core.close_out_scope import why_no_pattern
 from agent_fox.core.ids import Archetype, parse_node_name
+from agent_fox.core.ledger.close_out_scope import why_no_pattern
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import BareCriteria
 from agent_fox.system.toml_tables import Keys, TableError, Toml, explain, put_variables, read_table

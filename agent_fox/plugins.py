@@ -44,7 +44,7 @@ def agent_fox_trackers() -> Mapping[str, object]:  # type: ignore[empty-body]
 
 @hookspec
 def agent_fox_result_handlers() -> Sequence[object]:  # type: ignore[empty-body]
-    """Result handlers (`agent_fox.engine.results.ResultHandler`); one for an archetype takes the built-in's place."""
+    """Result handlers (`agent_fox.engine.running.results.ResultHandler`), by archetype, in the built-in's place."""
 
 
 @hookspec

@@ -12,15 +12,15 @@ from pathlib import Path
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Criterion
 from agent_fox.session.agents.backend import OFFERED
-from agent_fox.session.agents.claude_reader import ClaudeReader
-from agent_fox.session.agents.codex_reader import CodexReader
-from agent_fox.session.agents.codex_settings import home_of
-from agent_fox.session.agents.codex_trace import traced
+from agent_fox.session.agents.claude.reader import ClaudeReader
+from agent_fox.session.agents.codex.reader import CodexReader
+from agent_fox.session.agents.codex.settings import home_of
+from agent_fox.session.agents.codex.trace import traced
 from agent_fox.session.agents.task import AgentTask
-from agent_fox.session.briefs import BriefFacts, Failure, brief_json, brief_markdown, without_secrets
+from agent_fox.session.briefs.prompts import render_prompt
+from agent_fox.session.briefs.text import BriefFacts, Failure, brief_json, brief_markdown, without_secrets
 from agent_fox.session.order import Agent, LaunchOrder
-from agent_fox.session.prompts import render_prompt
-from agent_fox.system.sandbox import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
 from bench.agents import RECORDED, Stage
 from bench.figures import Aim, Figure, medians
 from bench.redaction import ORDINARY, log

@@ -19,7 +19,7 @@ from agent_fox.session.agents.report import AgentReport, Ending, read_report
 from agent_fox.session.agents.task import TASK, AgentTask, Limits, Provider, Role
 from agent_fox.session.backends import module_argv
 from agent_fox.system.processes import Command, ProcessEnd, started
-from agent_fox.system.sandbox import SandboxMode, is_used, why_missing
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, is_used, why_missing
 from bench.figures import Aim, Figure, medians
 from bench.worlds import temporary_folder
 
@@ -140,7 +140,7 @@ def session(stage: Stage, task: AgentTask) -> Callable[[], AgentReport]:
     def run() -> AgentReport:
         document = stage.folder / "task.json"
         document.write_bytes(TASK.dump_json(task))
-        stage.run(tuple(module_argv("agent_fox.session.agents.runner", [str(document)])))
+        stage.run(tuple(module_argv("agent_fox.session.agents.runner.main", [str(document)])))
         report = read_report(task.report)
         if report is None or report.ending is not Ending.ENDED:
             raise ValueError(f"the runner reports {report}")

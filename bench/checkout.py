@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agent_fox.core.ids import Archetype
 from agent_fox.session.order import Agent, LaunchOrder, StopSignal
-from agent_fox.session.workspace import prepare, remove
+from agent_fox.session.workspaces.workspace import prepare, remove
 from agent_fox.system import git
 from bench.figures import Aim, Figure, best
 from bench.worlds import temporary_folder

@@ -12,8 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, cast
 
-from agent_fox.core.answer import read_report
 from agent_fox.core.graph import Plan
+from agent_fox.core.verdicts.answer import read_report
 from bench.figures import Aim, Figure, best, seconds
 from bench.stub import Stub, report
 from bench.worlds import REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder

@@ -12,12 +12,12 @@ from pathlib import Path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Artifact, Evidence, Kind, Outcome, RunContext, SpecRef
-from agent_fox.evidence.export import lines, signing
-from agent_fox.evidence.keys import LEDGER, Signer, public_of
+from agent_fox.core.ledger.evidence import Artifact, Evidence, Kind, Outcome, RunContext, SpecRef
+from agent_fox.evidence.exports.export import lines, signing
+from agent_fox.evidence.exports.verify_export import verify_export
+from agent_fox.evidence.signing.keys import LEDGER, Signer, public_of
 from agent_fox.evidence.verify import verify
-from agent_fox.evidence.verify_export import verify_export
-from agent_fox.store import ledger
+from agent_fox.store.ledger import ledger
 from agent_fox.store.state import open_state, transaction
 from bench.figures import Aim, Figure, best
 from bench.worlds import temporary_folder

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from agent_fox.session.agents.proxy import ModelProxy
+from agent_fox.session.agents.proxy.server import ModelProxy
 from agent_fox.session.agents.task import Provider
 from bench.figures import Aim, Figure, medians
 from bench.memory import peak_kilobytes

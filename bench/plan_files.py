@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 from agent_fox.config import Settings
-from agent_fox.engine.plan_reading import read_plan
+from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.specs.reader import BUILT_IN
 from agent_fox.store.state import checkpoint
 from agent_fox.testing.worlds import Req

@@ -12,13 +12,13 @@ from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, Field
 
+from agent_fox.verifier.ground.results import Status, VerificationResult
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending
-from agent_fox.verifier.projection import as_document, as_xml
-from agent_fox.verifier.results import Status, VerificationResult
-from agent_fox.verifier.summing_up import Hidden, of_log
+from agent_fox.verifier.reporting.projection import as_document, as_xml
+from agent_fox.verifier.running.summing_up import Hidden, of_log
 from bench.figures import Aim, Figure
 from bench.made_logs import KINDS, write
 from bench.worlds import temporary_folder

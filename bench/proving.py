@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.system.sandbox import SandboxMode
-from agent_fox.verifier.checks import run_checks
-from agent_fox.verifier.order import CheckOrder, Counterfactual
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.ground.order import CheckOrder, Counterfactual
+from agent_fox.verifier.judging.checks import run_checks
 from bench.figures import Aim, Figure
 
 WHO = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from agent_fox.system.redact import BytesRedactor
+from agent_fox.system.redaction.masking import BytesRedactor
 from bench.figures import Aim, Figure, best
 
 MEGABYTE = 1_000_000

@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from agent_fox.verifier.source_files import CLOCK_GRAIN
-from agent_fox.verifier.source_scope import SourceScope
-from agent_fox.verifier.source_watch import changed, digest, read_tree
+from agent_fox.verifier.source.files import CLOCK_GRAIN
+from agent_fox.verifier.source.scope import SourceScope
+from agent_fox.verifier.source.watch import changed, digest, read_tree
 from bench.checkout import make_repository
 from bench.figures import Aim, Figure, best
 from bench.worlds import temporary_folder

@@ -14,7 +14,7 @@ from shutil import copytree
 
 from agent_fox.config import Settings
 from agent_fox.core.graph import Plan
-from agent_fox.engine.plan_reading import read_plan
+from agent_fox.engine.planning.plan_reading import read_plan
 from agent_fox.specs.reader import BUILT_IN, read_specs
 from bench.figures import Aim, Figure, best, seconds
 from bench.memory import peak_kilobytes

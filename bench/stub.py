@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine import launching
-from agent_fox.engine.docket import Handled
-from agent_fox.engine.launching import Workshop
-from agent_fox.engine.results import Ended, Registry, record_result, with_report
-from agent_fox.engine.review_persistence import Judge
-from agent_fox.session.landing import Landing
+from agent_fox.engine.launching import launching
+from agent_fox.engine.launching.launching import Workshop
+from agent_fox.engine.record.docket import Handled
+from agent_fox.engine.record.review_persistence import Judge
+from agent_fox.engine.running.results import Ended, Registry, record_result, with_report
 from agent_fox.session.order import EndKind, SessionEnd
+from agent_fox.session.workspaces.landing import Landing
 from agent_fox.store import outbox, sessions
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.sessions import LaunchRow, SessionRow

@@ -10,14 +10,14 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from agent_fox.system.sandbox import SandboxMode, is_used, why_missing
-from agent_fox.verifier.context import RunContext
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, is_used, why_missing
+from agent_fox.verifier.ground.request import Prepared, Request
+from agent_fox.verifier.ground.results import Status, Tool, VerificationResult
+from agent_fox.verifier.plans.toolbox import Verifier
+from agent_fox.verifier.profiles.context import RunContext
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.prepare import prepare
-from agent_fox.verifier.profiles.request import Prepared, Request
-from agent_fox.verifier.results import Status, Tool, VerificationResult
-from agent_fox.verifier.running import environment_of
-from agent_fox.verifier.toolbox import Verifier
+from agent_fox.verifier.running.guarded import environment_of
 from bench.checkout import make_repository
 from bench.figures import Aim, Figure, best
 from bench.source_watch import listed

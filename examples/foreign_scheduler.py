@@ -18,7 +18,7 @@ from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Criterion, Group, Requirement, Spec
 from agent_fox.engine import hosting
-from agent_fox.engine.docket import Handled
+from agent_fox.engine.record.docket import Handled
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.trackers.local import LocalTracker
 

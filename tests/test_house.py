@@ -7,21 +7,33 @@ import re
 import statistics
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from agent_fox.engine.record import docket
+
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "agent_fox"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
+HOUSE = tomllib.loads((ROOT / "tests" / "house.toml").read_text(encoding="utf-8"))
 
 LONGEST_MEDIAN = 9
 LONGEST_FUNCTION = 60
+LARGEST_ROOM = 20
 
 # Plugins raise what they like, and the command line is the last one to catch anything.
-MAY_CATCH_ALL = ("cli/", "plugins.py", "engine/extensions.py", "engine/courier.py", "engine/scheduler.py")
+MAY_CATCH_ALL = (
+    "cli/",
+    "plugins.py",
+    "engine/planning/extensions.py",
+    "engine/issues/courier.py",
+    "engine/running/scheduler.py",
+)
 
 WORDS = (
     *("spec", "requirement", "task group", "node", "session", "ticket", "launch", "attempt", "reading", "verdict"),
@@ -90,7 +102,7 @@ def test_a_late_module_is_the_one_that_its_types_are_read_from() -> None:
 
 
 def late_modules(body: list[ast.stmt]) -> dict[str, str]:
-    """Name -> module, of lines such as `keys = late_module("agent_fox.evidence.keys")`."""
+    """Name -> module, of lines such as `keys = late_module("agent_fox.evidence.signing.keys")`."""
     found = (ast.unparse(line).partition(" = late_module(") for line in body)
     return {name: ast.literal_eval(f"({module}") for name, _, module in found if module}
 
@@ -231,3 +243,40 @@ def test_every_pattern_and_every_schema_of_ours_can_be_made() -> None:
     program = "from agent_fox.testing.prefork import prepare; prepare()"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def rooms() -> Counter[str]:
+    """How many modules each folder of the package holds; a package's own `__init__.py` is none."""
+    return Counter(name_of(path.parent) for path in SOURCES if path.name != "__init__.py")
+
+
+def test_a_room_holds_no_more_modules_than_one_head_can() -> None:
+    assert {room: count for room, count in rooms().items() if count > HOUSE["rooms"].get(room, LARGEST_ROOM)} == {}
+
+
+def test_no_package_has_more_lines_than_its_budget() -> None:
+    lines = Counter({package: 0 for package in HOUSE["lines"]})
+    for path in SOURCES:
+        lines[name_of(path).partition("/")[0]] += len(path.read_text(encoding="utf-8").splitlines())
+    assert {package: count for package, count in lines.items() if count > HOUSE["lines"].get(package, 0)} == {}
+
+
+def test_no_more_private_functions_have_one_caller() -> None:
+    once = 0
+    for path in SOURCES:
+        tree = tree_of(path)
+        used = Counter(
+            node.id if isinstance(node, ast.Name) else node.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name | ast.Attribute)
+        )
+        private = (each.name for each in functions(tree) if each.name.startswith("_") and not each.name.endswith("__"))
+        once += sum(used[name] == 1 for name in private)
+    assert once <= HOUSE["private_functions_used_once"]
+
+
+def test_an_old_name_of_a_module_that_others_import_warns_and_gives_the_new_one() -> None:
+    with pytest.warns(DeprecationWarning, match="agent_fox.engine.docket is agent_fox.engine.record.docket now"):
+        from agent_fox.engine.docket import Docket as old  # noqa: PLC0415 - the warning is what is looked at
+
+    assert old is docket.Docket

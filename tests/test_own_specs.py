@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.blame import ownership
 from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Archetype
+from agent_fox.core.plan.blame import ownership
 from agent_fox.core.spec import Group, Spec, Trace
 from agent_fox.specs.planner import plan_of
 from agent_fox.specs.reader import read_specs

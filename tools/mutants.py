@@ -103,11 +103,20 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def path_of(module: str) -> str:
-    return f"{PACKAGE.replace('.', '/')}/{module}.py"
+    """Where the core has the module of this name, in whichever of its rooms; at the top, where it has none."""
+    core = PACKAGE.replace(".", "/")
+    found = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / core).rglob(f"{module}.py"))
+    return found[0] if found else f"{core}/{module}.py"
+
+
+def module_of(function: str) -> str:
+    """The module's name in a function's: `waivers` in `agent_fox.core.ledger.waivers.ending`."""
+    names = function.removeprefix(f"{PACKAGE}.").split(".")
+    return next((name for name in names if (ROOT / path_of(name)).is_file()), names[0])
 
 
 def is_among(mutant: Mutant, modules: Sequence[str]) -> bool:
-    return not modules or mutant.function.removeprefix(f"{PACKAGE}.").partition(".")[0] in modules
+    return not modules or module_of(mutant.function) in modules
 
 
 def copy_project(work: Path, modules: Sequence[str]) -> None:
@@ -127,7 +136,7 @@ def copy_project(work: Path, modules: Sequence[str]) -> None:
         path = work / "pyproject.toml"
         only = f"only_mutate = {json.dumps([path_of(name) for name in modules])}"
         path.write_text(_ONLY.sub(only, path.read_text(encoding="utf-8")), encoding="utf-8")
-    for path in (work / "agent_fox" / "core").glob("*.py"):
+    for path in (work / "agent_fox" / "core").rglob("*.py"):
         path.write_text(_PROPERTY.sub(as_method, path.read_text(encoding="utf-8")), encoding="utf-8")
 
 
@@ -173,8 +182,8 @@ def lives_alone(name: str, tests: Tests) -> bool:
     What runs before the tests do is part of their making, so that the tests which cover it cannot be named one by one.
     """
     function = name.rpartition("__mutmut_")[0]
-    mirror = f"tests/core/test_{function.removeprefix(f'{PACKAGE}.').partition('.')[0]}.py"
-    nearest = [mirror] if (WORK / mirror).is_file() else []
+    mirror = f"test_{module_of(function)}.py"
+    nearest = [path.relative_to(WORK).as_posix() for path in (WORK / "tests" / "core").rglob(mirror)]
     if function in tests.early:
         return passes(name, nearest) and passes(name, settings("pytest_add_cli_args_test_selection"))
     return passes(name, [*nearest, *tests.cover.get(function, ())])
@@ -214,7 +223,7 @@ def shown(name: str) -> Mutant:
 
 
 def function_of(name: str) -> str:
-    """`agent_fox.core.blame.x__in_order__mutmut_2` is a mutant of `agent_fox.core.blame._in_order`."""
+    """`agent_fox.core.plan.blame.x__in_order__mutmut_2` is a mutant of `agent_fox.core.plan.blame._in_order`."""
     module, _, mangled = name.rpartition("__mutmut_")[0].rpartition(".")
     parts = mangled.split("ǁ")
     return f"{module}.{'.'.join(parts[1:])}" if len(parts) > 1 else f"{module}.{mangled.removeprefix('x_')}"

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.cli.issues_lines import counts_document, overview_line
+from agent_fox.cli.issues.lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
-from agent_fox.core.known import counts_in_words, told_apart
+from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
-    from agent_fox.engine.account import Cost, RunAccount, SpecAccount
+    from agent_fox.engine.account.account import Cost, RunAccount, SpecAccount
     from agent_fox.store.waivers import Asked
 
 SHORT_HEAD = 12

@@ -32,7 +32,7 @@ def main() -> None:
 def stop_hook(words: Sequence[str]) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of `agent-fox hook stop`; any error at all is a block."""
     try:
-        from agent_fox.review import stop_hook as hook  # noqa: PLC0415 - what fails at its import is a block too
+        from agent_fox.review.hooks import stop_hook as hook  # noqa: PLC0415 - what fails at its import is a block too
 
         return hook.answer(words, given, os.environ)
     except BaseException as error:  # noqa: BLE001 - fails closed: what the hook did not foresee does not let a chat stop

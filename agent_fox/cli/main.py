@@ -29,34 +29,42 @@ COLLECTED_AT = 50_000
 
 HELP_OPTIONS = ["-h", "--help"]
 COMMANDS = {
-    "init": Entry("agent_fox.cli.init", "Set up a repository: settings with comments, and what git ignores."),
-    "plan": Entry("agent_fox.cli.plan", "Read the specs and show what would be done, and what is wrong with them."),
-    "lint": Entry("agent_fox.cli.lint", "Find what could be better in the specs, and repair what is certain."),
-    "run": Entry("agent_fox.cli.run", "Run the plan until everything is proven, or nothing more can be done."),
-    "status": Entry("agent_fox.cli.status", "Show what is proven, what runs, what is blocked, what it cost."),
-    "explain": Entry("agent_fox.cli.explain", "Tell why a node or requirement is where it is, and what would help."),
-    "logs": Entry("agent_fox.cli.logs", "Show the log of a node's session."),
-    "issues": Entry("agent_fox.cli.issues", "List, show, deliver, export, adopt and move issues."),
-    "reset": Entry("agent_fox.cli.reset", "Give a node a new budget, and set free what it held back."),
-    "waive": Entry("agent_fox.cli.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."),
+    "init": Entry("agent_fox.cli.setup.init", "Set up a repository: settings with comments, and what git ignores."),
+    "plan": Entry(
+        "agent_fox.cli.specs.plan", "Read the specs and show what would be done, and what is wrong with them."
+    ),
+    "lint": Entry("agent_fox.cli.specs.lint", "Find what could be better in the specs, and repair what is certain."),
+    "run": Entry("agent_fox.cli.run.command", "Run the plan until everything is proven, or nothing more can be done."),
+    "status": Entry("agent_fox.cli.run.status", "Show what is proven, what runs, what is blocked, what it cost."),
+    "explain": Entry(
+        "agent_fox.cli.run.explain", "Tell why a node or requirement is where it is, and what would help."
+    ),
+    "logs": Entry("agent_fox.cli.run.logs", "Show the log of a node's session."),
+    "issues": Entry("agent_fox.cli.issues.commands", "List, show, deliver, export, adopt and move issues."),
+    "reset": Entry("agent_fox.cli.run.reset", "Give a node a new budget, and set free what it held back."),
+    "waive": Entry(
+        "agent_fox.cli.evidence.waive", "Accept what is not proven, signed, for a time; --list, --revoke, --ask."
+    ),
     "agree": Entry(
-        "agent_fox.cli.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
+        "agent_fox.cli.evidence.agree", "Agree to a changed expectation of a committed test, signed; --list, --revoke."
     ),
-    "hidden": Entry("agent_fox.cli.hidden", "List, write and accept checks that no coder sees."),
-    "ledger": Entry("agent_fox.cli.ledger", "Show the recorded evidence, check that it is whole, export it."),
-    "keys": Entry("agent_fox.cli.keys", "Make keys that sign, and say whose signatures count."),
-    "library": Entry("agent_fox.cli.library", "Show, propose, adopt and check specifications."),
-    "replay": Entry("agent_fox.cli.replay", "Decide about recorded verifier outputs, without running anything."),
-    "verify": Entry("agent_fox.cli.verify", "Build, test and check this checkout by a plan; say what failed, and why."),
+    "hidden": Entry("agent_fox.cli.evidence.hidden", "List, write and accept checks that no coder sees."),
+    "ledger": Entry("agent_fox.cli.evidence.ledger", "Show the recorded evidence, check that it is whole, export it."),
+    "keys": Entry("agent_fox.cli.evidence.keys", "Make keys that sign, and say whose signatures count."),
+    "library": Entry("agent_fox.cli.evidence.library", "Show, propose, adopt and check specifications."),
+    "replay": Entry("agent_fox.cli.run.replay", "Decide about recorded verifier outputs, without running anything."),
+    "verify": Entry(
+        "agent_fox.cli.verifier.verify", "Build, test and check this checkout by a plan; say what failed, and why."
+    ),
     "gate": Entry(
-        "agent_fox.cli.gate", "Judge whether a task may be closed: what ran, what it wrote, which rules fired."
+        "agent_fox.cli.evidence.gate", "Judge whether a task may be closed: what ran, what it wrote, which rules fired."
     ),
-    "parse-log": Entry("agent_fox.cli.parse_log", "Read a build or test log: what failed, where, and why."),
-    "mcp": Entry("agent_fox.cli.mcp", "Serve tools to coding agents over the Model Context Protocol."),
-    "hook": Entry("agent_fox.cli.hook", "Hold a chat with an agent until its work is reviewed."),
-    "review": Entry("agent_fox.cli.review", "Show review tasks; set the password that clears them."),
-    "doctor": Entry("agent_fox.cli.doctor", "Check that everything this configuration needs is here."),
-    "completion": Entry("agent_fox.cli.completion", "Print the completion script for a shell."),
+    "parse-log": Entry("agent_fox.cli.verifier.parse_log", "Read a build or test log: what failed, where, and why."),
+    "mcp": Entry("agent_fox.cli.verifier.mcp", "Serve tools to coding agents over the Model Context Protocol."),
+    "hook": Entry("agent_fox.cli.chat.hook", "Hold a chat with an agent until its work is reviewed."),
+    "review": Entry("agent_fox.cli.chat.review", "Show review tasks; set the password that clears them."),
+    "doctor": Entry("agent_fox.cli.setup.doctor", "Check that everything this configuration needs is here."),
+    "completion": Entry("agent_fox.cli.setup.completion", "Print the completion script for a shell."),
 }
 
 

@@ -15,7 +15,7 @@ from agent_fox.store.waivers import has_waivers
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.engine.account import WaiverNote
+    from agent_fox.engine.account.account import WaiverNote
 
 
 def state_file(root: Path) -> Path:
@@ -43,7 +43,7 @@ def waivers_of(root: Path, db: Database) -> Callable[[], tuple[WaiverNote, ...]]
 
     def in_force() -> tuple[WaiverNote, ...]:
         from agent_fox.config import load  # noqa: PLC0415 - heavy, and rarely needed
-        from agent_fox.engine.waiving import notes_in_force  # noqa: PLC0415 - heavy: checks signatures
+        from agent_fox.engine.handlers.waiving import notes_in_force  # noqa: PLC0415 - heavy: checks signatures
         from agent_fox.evidence.waivers import grounds_of  # noqa: PLC0415 - the same
         from agent_fox.system.clock import now  # noqa: PLC0415 - with them
 

@@ -12,7 +12,7 @@ import click
 
 from agent_fox.cli.exits import Exit
 from agent_fox.cli.main import COMMANDS, HELP_OPTIONS, NAME, cli
-from agent_fox.cli.settings_tables import Row, SettingsTable, tables
+from agent_fox.cli.setup.settings_tables import Row, SettingsTable, tables
 
 CONFIG_INTRO = """# Settings
 

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import near
 from agent_fox.core.ids import Archetype
-from agent_fox.core.standing import Step
+from agent_fox.core.retry.standing import Step
 from agent_fox.core.words import listed
-from agent_fox.engine.history import Ruling, ruling
+from agent_fox.engine.record.history import Ruling, ruling
 from agent_fox.store.state import read_state
 from agent_fox.system.state_folders import STATE
 
 if TYPE_CHECKING:
-    from agent_fox.engine.docket import Handled, Transition
-    from agent_fox.engine.watch import RunEvent
+    from agent_fox.engine.record.docket import Handled, Transition
+    from agent_fox.engine.record.watch import RunEvent
     from agent_fox.store.plan import PlannedNode
 
 WIDEST_NAME = 28

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
 from importlib import import_module
 from typing import Generic, TypeVar
 
@@ -39,6 +41,19 @@ def late_module(name: str) -> LateModule:
     if TYPE_CHECKING:
         from agent_fox.evidence import keys
     else:
-        keys = late_module("agent_fox.evidence.keys")
+        keys = late_module("agent_fox.evidence.signing.keys")
     """
     return LateModule(name)
+
+
+def moved(old: str, new: str) -> Callable[[str], object]:
+    """The `__getattr__` of a module that has moved: what is asked of it comes from the new one, with a warning."""
+
+    def attribute(name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        warnings.warn(f"{old} is {new} now", DeprecationWarning, stacklevel=2)
+        found: object = getattr(import_module(new), name)
+        return found
+
+    return attribute

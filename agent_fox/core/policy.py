@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
-from agent_fox.core.gates import Gate
+from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.values import dataclass
 
 EVERY_SPEC = ""

@@ -14,46 +14,48 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from agent_fox.core.decision import Facts, why_ignored
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.policy import Policy
+from agent_fox.core.retry.decision import Facts, why_ignored
+from agent_fox.core.retry.standing import Status
 from agent_fox.core.spec import Severity
-from agent_fox.core.standing import Status
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Report
-from agent_fox.engine import effects as outgoing
-from agent_fox.engine import final_check as final_checks
-from agent_fox.engine import readiness, waiving
-from agent_fox.engine import reset as resetting
-from agent_fox.engine.briefing import brief_facts
-from agent_fox.engine.coder_handler import CoderHandler, CoderResult
-from agent_fox.engine.docket import Docket, Handled, SpecShelf
-from agent_fox.engine.hosted_account import Account, read_hosted
-from agent_fox.engine.lateness import awaited_of, ignore
-from agent_fox.engine.launching import running
-from agent_fox.engine.planning import sync_plan
-from agent_fox.engine.reset import NothingToReset
-from agent_fox.engine.result_handler import VerifierHandler
-from agent_fox.engine.review_persistence import Judge, VerifierResult, known_by
-from agent_fox.engine.reviewer_handler import ReviewerHandler, ReviewerResult
-from agent_fox.engine.scope import Scope, told
-from agent_fox.engine.watch import unwatched
+from agent_fox.core.verdicts.verdict import Report
+from agent_fox.engine.doors.hosted_account import Account, read_hosted
+from agent_fox.engine.handlers import reset as resetting
+from agent_fox.engine.handlers import waiving
+from agent_fox.engine.handlers.coder_handler import CoderHandler, CoderResult
+from agent_fox.engine.handlers.reset import NothingToReset
+from agent_fox.engine.handlers.result_handler import VerifierHandler
+from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
+from agent_fox.engine.issues import effects as outgoing
+from agent_fox.engine.launching.briefing import brief_facts
+from agent_fox.engine.launching.launching import running
+from agent_fox.engine.planning.planning import sync_plan
+from agent_fox.engine.planning.scope import Scope, told
+from agent_fox.engine.record.awaited import awaited_of, ignore
+from agent_fox.engine.record.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.record.review_persistence import Judge, VerifierResult, known_by
+from agent_fox.engine.record.watch import unwatched
+from agent_fox.engine.running import final_check as final_checks
+from agent_fox.engine.running import readiness
 from agent_fox.evidence.granting import WaiverRefused
-from agent_fox.evidence.keys import KeyTrouble
-from agent_fox.session.briefs import brief_json, brief_markdown
+from agent_fox.evidence.signing.keys import KeyTrouble
+from agent_fox.session.briefs.text import brief_json, brief_markdown
 from agent_fox.session.order import EndKind
-from agent_fox.store import evidence, journal, outbox, sessions
+from agent_fox.store import outbox, sessions
 from agent_fox.store import plan as stored
 from agent_fox.store.hosted import format_of, guest, settle_in
+from agent_fox.store.ledger import evidence, journal
 from agent_fox.store.values import insert
-from agent_fox.system.redact import secret_values
+from agent_fox.system.redaction.masking import secret_values
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.graph import Node, Plan
-    from agent_fox.core.waivers import Statement
-    from agent_fox.evidence.keys import PublicKey
+    from agent_fox.core.ledger.waivers import Statement
+    from agent_fox.evidence.signing.keys import PublicKey
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.plan import PlannedNode, StoredEdge
     from agent_fox.store.sessions import SessionRow

@@ -6,20 +6,20 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from agent_fox.core.gates import Gate
+from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.library import Trust
-from agent_fox.store import ledger
-from agent_fox.store.evidence import address
+from agent_fox.store.ledger import ledger
+from agent_fox.store.ledger.evidence import address
 from agent_fox.store.plan import StoredPart, load_parts
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.evidence import Evidence, Kind
-    from agent_fox.core.specification import Specification
-    from agent_fox.store.ledger import Kept
+    from agent_fox.core.formal.specification import Specification
+    from agent_fox.core.ledger.evidence import Evidence, Kind
+    from agent_fox.store.ledger.ledger import Kept
 
 TRUSTING_SPECS = Trust("", tuple)
 """Where no signature is checked: what a spec says counts, and what a person adopted is doubted."""

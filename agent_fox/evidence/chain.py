@@ -9,16 +9,16 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import Freshness, Json, Kind, record_id, why_stale
+from agent_fox.core.ledger.evidence import Freshness, Json, Kind, record_id, why_stale
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about, required_by
 from agent_fox.evidence.library import Trust
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
 from agent_fox.evidence.waivers import Grounds, held, waived_now
-from agent_fox.store import ledger
-from agent_fox.store.evidence import address
 from agent_fox.store.known import in_which, parts_of, words_known
-from agent_fox.store.ledger import Tip, tip_of
+from agent_fox.store.ledger import ledger
+from agent_fox.store.ledger.evidence import address
+from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import WaiverRow, over, waivers_of
 
 if TYPE_CHECKING:

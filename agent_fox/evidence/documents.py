@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from agent_fox.core.evidence import (
+from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
     Feedback,

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Strict, ValidationError
 
-from agent_fox.core.evidence import Evidence, Kind, SpecRef
-from agent_fox.core.gates import Forbidden, Gate, Role, step
-from agent_fox.core.standing import TRANSITIONS as MOVES
-from agent_fox.core.standing import Outcome, Status, Step
+from agent_fox.core.ledger.evidence import Evidence, Kind, SpecRef
+from agent_fox.core.ledger.gates import Forbidden, Gate, Role, step
+from agent_fox.core.ledger.waivers import AboutFinding, reference
+from agent_fox.core.retry.standing import TRANSITIONS as MOVES
+from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.core.values import dataclass
-from agent_fox.core.waivers import AboutFinding, reference
 from agent_fox.evidence.close_outs import Covers, Damaged, judged_again, status_of
 from agent_fox.evidence.faults import Fault
 
 if TYPE_CHECKING:
-    from agent_fox.core.close_out import Finding
+    from agent_fox.core.ledger.close_out import Finding
 
 SHOWN_BY: dict[Role, dict[Gate, tuple[str, ...]]] = {
     Role.BUILDER: {Gate.PROPOSED: ("Land",)},

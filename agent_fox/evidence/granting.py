@@ -10,9 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
-from agent_fox.core.regex import regex
-from agent_fox.core.waivers import (
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, RunContext, SpecRef
+from agent_fox.core.ledger.waivers import (
     LONGEST_REASON,
     NAMESPACE,
     PAYLOAD_TYPE,
@@ -27,8 +26,9 @@ from agent_fox.core.waivers import (
     told,
     why_not,
 )
-from agent_fox.evidence import dsse, keys, ssh
-from agent_fox.evidence.keys import KeyTrouble, PublicKey
+from agent_fox.core.regex import regex
+from agent_fox.evidence.signing import dsse, keys, ssh
+from agent_fox.evidence.signing.keys import KeyTrouble, PublicKey
 from agent_fox.evidence.waivers import (
     ABSENT,
     FILE,
@@ -41,8 +41,8 @@ from agent_fox.evidence.waivers import (
     present,
     statement_of,
 )
-from agent_fox.store import ledger
 from agent_fox.store import waivers as stored
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import load_spec
 from agent_fox.store.waivers import WaiverRow
 

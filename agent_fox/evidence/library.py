@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.core.evidence import canonical
-from agent_fox.core.specification import (
+from agent_fox.core.formal.specification import (
     Author,
     Change,
     Entry,
@@ -26,9 +25,10 @@ from agent_fox.core.specification import (
     present,
     synced,
 )
+from agent_fox.core.ledger.evidence import canonical
 from agent_fox.core.values import dataclass
-from agent_fox.evidence import dsse, keys
-from agent_fox.evidence.keys import KeyTrouble, Signer
+from agent_fox.evidence.signing import dsse, keys
+from agent_fox.evidence.signing.keys import KeyTrouble, Signer
 from agent_fox.store import library as stored
 
 if TYPE_CHECKING:

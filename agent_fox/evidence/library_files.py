@@ -13,10 +13,8 @@ from typing import Annotated, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from agent_fox.core import contract_text, smt_text, temporal
-from agent_fox.core.regex import regex
-from agent_fox.core.spec import Problem, Severity, Spec
-from agent_fox.core.specification import (
+from agent_fox.core.formal import contract_text, smt_text, temporal
+from agent_fox.core.formal.specification import (
     ALL,
     EXAMPLES,
     LIBRARY,
@@ -31,6 +29,8 @@ from agent_fox.core.specification import (
     TheoremStatement,
     TraceFormula,
 )
+from agent_fox.core.regex import regex
+from agent_fox.core.spec import Problem, Severity, Spec
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.spec_library import FILE, has_library
 from agent_fox.specs.files import TextFile, error, place_of, read_text_file

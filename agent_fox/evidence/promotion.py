@@ -9,21 +9,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, assert_never
 
-from agent_fox.core.evidence import Kind
-from agent_fox.core.gates import Blocked, Gate, is_enough, ways
+from agent_fox.core.ledger.evidence import Kind
+from agent_fox.core.ledger.gates import Blocked, Gate, is_enough, ways
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, Found, bound_to, read, records_about
 from agent_fox.evidence.library import Trust, binding
-from agent_fox.store import ledger
-from agent_fox.store.evidence import address
 from agent_fox.store.gates import GateRow, gates_of
+from agent_fox.store.ledger import ledger
+from agent_fox.store.ledger.evidence import address
 from agent_fox.store.records import current_verdicts
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.specification import Specification
+    from agent_fox.core.formal.specification import Specification
     from agent_fox.store.plan import StoredPart
 
 MOST_REFS = 20

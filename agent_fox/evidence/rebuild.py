@@ -14,16 +14,16 @@ from agent_fox.core.values import dataclass
 from agent_fox.evidence.fold import FORGED, FORGED_CLOSE_OUT, FORGED_STEP, FORGED_VERDICT
 from agent_fox.evidence.rows import empty_state
 from agent_fox.evidence.verify import read_chain
-from agent_fox.store import journal, ledger
+from agent_fox.store.ledger import journal, ledger
 from agent_fox.store.light import light_database
-from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.schema.migrations import MIGRATIONS
 from agent_fox.store.state import read_state
 from agent_fox.system import clock
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.evidence import Cell
+    from agent_fox.core.ledger.evidence import Cell
     from agent_fox.evidence.rows import Rows
 
 BESIDE = "state.db.rebuilt"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.core.evidence import Cell, Change, Evidence, Kind, NotSums, Row, Sums
+from agent_fox.core.ledger.evidence import Cell, Change, Evidence, Kind, NotSums, Row, Sums
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.faults import Fault
-from agent_fox.store import journal
+from agent_fox.store.ledger import journal
 from agent_fox.store.light import light_database
-from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.schema.migrations import MIGRATIONS
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

@@ -11,18 +11,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import GENESIS, Evidence, Json, Kind, Repository
+from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Kind, Repository
+from agent_fox.core.ledger.waivers import reference
+from agent_fox.core.retry.standing import TRANSITIONS, Step
 from agent_fox.core.spec import text_version
-from agent_fox.core.standing import TRANSITIONS, Step
-from agent_fox.core.waivers import reference
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.faults import Fault, Findings
 from agent_fox.evidence.fold import Fold, Granted
 from agent_fox.evidence.rows import NOT_RECORDED, ROW_CHANGED, ROW_GONE, Rows, differences
 from agent_fox.evidence.waivers import signed
 from agent_fox.evidence.walk import Entry, Walk, step
-from agent_fox.store import ledger_audit as audit
-from agent_fox.store.ledger import repository_of
+from agent_fox.store.ledger import audit
+from agent_fox.store.ledger.ledger import repository_of
 from agent_fox.store.plan import load_parts
 from agent_fox.store.values import storable
 from agent_fox.system import git
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
     from sqlite_utils import Database
 
-    from agent_fox.evidence.keys import Signer
+    from agent_fox.evidence.signing.keys import Signer
     from agent_fox.evidence.witness import Witness
-    from agent_fox.store.ledger import Kept
-    from agent_fox.store.ledger_audit import Pair
+    from agent_fox.store.ledger.audit import Pair
+    from agent_fox.store.ledger.ledger import Kept
 
 NAME_BYTES = 16
 STEPS = frozenset(step.value for step in TRANSITIONS)

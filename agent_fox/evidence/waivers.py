@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Annotated, Literal, assert_never
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.core import close_out
-from agent_fox.core.evidence import canonical
 from agent_fox.core.late import late_module
-from agent_fox.core.values import dataclass
-from agent_fox.core.waivers import (
+from agent_fox.core.ledger import close_out
+from agent_fox.core.ledger.evidence import canonical
+from agent_fox.core.ledger.waivers import (
     FORMAT,
     ID,
     LONGEST_REASON,
@@ -39,11 +38,13 @@ from agent_fox.core.waivers import (
     ending,
     why_not,
 )
-from agent_fox.evidence import dsse, keys, trust, witness
-from agent_fox.evidence.keys import KeyTrouble, Signer
+from agent_fox.core.values import dataclass
+from agent_fox.evidence import witness
+from agent_fox.evidence.signing import dsse, keys, trust
+from agent_fox.evidence.signing.keys import KeyTrouble, Signer
 from agent_fox.evidence.witness import WitnessBroken
-from agent_fox.store import ledger
 from agent_fox.store import waivers as stored
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import load_parts
 from agent_fox.system import git
 from agent_fox.system.state_folders import default_state
@@ -52,10 +53,10 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.config import Settings
-    from agent_fox.core import expectations
+    from agent_fox.core.verdicts import expectations
     from agent_fox.store.waivers import WaiverRow
 else:
-    expectations = late_module("agent_fox.core.expectations")
+    expectations = late_module("agent_fox.core.verdicts.expectations")
 
 ABSENT = "absent"
 SPEC, FILE = "spec:", "file:"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agent_fox.core.evidence import GENESIS, Evidence, Link, head_after, record_id
+from agent_fox.core.ledger.evidence import GENESIS, Evidence, Link, head_after, record_id
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.faults import Fault

@@ -15,10 +15,10 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import GENESIS
 from agent_fox.core.late import late_module
+from agent_fox.core.ledger.evidence import GENESIS
 from agent_fox.core.values import dataclass
-from agent_fox.store.ledger import repository_of, tip_of
+from agent_fox.store.ledger.ledger import repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     import pydantic
     from sqlite_utils import Database
 
-    from agent_fox.store import journal
+    from agent_fox.store.ledger import journal
 else:
     pydantic = late_module("pydantic")
-    journal = late_module("agent_fox.store.journal")
+    journal = late_module("agent_fox.store.ledger.journal")
 
 FILE = "ledger-head.json"
 LOST = (

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult, TextContent
 
 from agent_fox.core.markdown import printable, without_our_tags
 from agent_fox.mcp.errors import CallRefused
-from agent_fox.verifier.documents import Document
+from agent_fox.verifier.reporting.documents import Document
 
 ERROR_KEY = "agent-fox/error"
 """Where a refused call's code stands, for programs: `_meta` is the one place that no client checks against a schema."""

@@ -16,7 +16,7 @@ from agent_fox.mcp.inputs import (
     ReportArguments,
     SelectedArguments,
 )
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.ground.results import Tool
 
 VERSION = 1
 """Of the descriptors: raised with every change of a name, schema, description or hint that clients can see."""

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from xml.sax.saxutils import quoteattr
 
 from agent_fox.core.markdown import one_line, without_our_tags
-from agent_fox.verifier.documents import BlockingDocument, Document, FailureDocument
-from agent_fox.verifier.profiles.systems import BuildSystem, Detection, NoteKind, SystemKind
-from agent_fox.verifier.report import Blocking, ReportStatus, StepOutcome, VerificationReport, place_of
-from agent_fox.verifier.results import Failure, Status
+from agent_fox.verifier.ground.results import Failure, Status
+from agent_fox.verifier.projects.systems import BuildSystem, Detection, NoteKind, SystemKind
+from agent_fox.verifier.reporting.documents import BlockingDocument, Document, FailureDocument
+from agent_fox.verifier.reporting.report import Blocking, ReportStatus, StepOutcome, VerificationReport, place_of
 
 MOST_MODULES = 40
 MOST_SYSTEMS = 20

@@ -22,7 +22,7 @@ from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, 
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
-from agent_fox.store import journal, ledger
+from agent_fox.store.ledger import journal, ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.state import StateError, read_state
 from agent_fox.system import clock

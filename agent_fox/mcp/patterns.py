@@ -9,8 +9,8 @@ from importlib.resources import files
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.registry import canonical
-from agent_fox.verifier.results import FailureKind
 
 FOLDER = "known_failures"
 

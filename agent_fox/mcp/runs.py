@@ -18,7 +18,7 @@ import anyio.to_thread
 from agent_fox.mcp.errors import CallRefused
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.context import Progress, Report
+    from agent_fox.verifier.profiles.context import Progress, Report
 
 BEAT = 1.0
 """Seconds between two looks at a running call: progress is told, and whether the client is still there."""

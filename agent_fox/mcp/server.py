@@ -19,7 +19,7 @@ from agent_fox.mcp.resources import add_resources
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.toolbox import Toolbox
 from agent_fox.mcp.tools import server_tool
-from agent_fox.verifier.profiles.systems import Detection
+from agent_fox.verifier.projects.systems import Detection
 
 NAME = "agent-fox-verifier"
 INSTRUCTIONS = """\

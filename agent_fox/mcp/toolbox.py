@@ -5,14 +5,14 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Protocol
 
+from agent_fox.verifier.ground.request import Request
+from agent_fox.verifier.ground.results import VerificationResult
 from agent_fox.verifier.profiles.model import Profile
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.profiles.systems import Detection
-from agent_fox.verifier.report import VerificationReport
-from agent_fox.verifier.results import VerificationResult
+from agent_fox.verifier.projects.systems import Detection
+from agent_fox.verifier.reporting.report import VerificationReport
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.context import Report
+    from agent_fox.verifier.profiles.context import Report
 
 
 class Toolbox(Protocol):

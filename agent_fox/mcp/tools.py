@@ -38,15 +38,15 @@ from agent_fox.mcp.inputs import (
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.schemas import output_schema_of, schema_of
 from agent_fox.mcp.toolbox import Toolbox
-from agent_fox.verifier.artifact_index import ArtifactError
-from agent_fox.verifier.documents import Document, ResultDocument
+from agent_fox.verifier.artifacts.index import ArtifactError
+from agent_fox.verifier.ground.request import Refused, Request
+from agent_fox.verifier.ground.results import Tool, VerificationResult
 from agent_fox.verifier.logs.registry import UnknownTool
-from agent_fox.verifier.profiles.request import Refused, Request
-from agent_fox.verifier.projection import as_document, as_xml
-from agent_fox.verifier.results import Tool, VerificationResult
+from agent_fox.verifier.reporting.documents import Document, ResultDocument
+from agent_fox.verifier.reporting.projection import as_document, as_xml
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.context import Report
+    from agent_fox.verifier.profiles.context import Report
 
 _GONE = (errno.ENOENT, errno.ENOTDIR, errno.ESTALE)
 

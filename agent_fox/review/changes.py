@@ -15,7 +15,7 @@ from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
 from agent_fox.review.unshown import Unshown, Why, names_a_secret
 from agent_fox.system import git
 from agent_fox.system.git_objects import ABSENT
-from agent_fox.system.redact import redact
+from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:
     from agent_fox.review.repositories import Registered

@@ -19,7 +19,7 @@ from agent_fox.system import git
 from agent_fox.system.git_objects import GITLINK
 
 if TYPE_CHECKING:
-    from agent_fox.core.evidence import Json
+    from agent_fox.core.ledger.evidence import Json
 
 MOST = 20
 """Repositories of one task."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.system.processes import Command, ProcessEnd, started
-from agent_fox.system.redact import redact
+from agent_fox.system.redaction.masking import redact
 
 OUTPUT_LIMIT = 256 * 1024
 """Bytes of its output; an answer that is longer is none."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.close_out import Check, Finding, Severity
+from agent_fox.core.ledger.close_out import Check, Finding, Severity
 from agent_fox.core.regex import regex
 from agent_fox.review.changes import Limits
 from agent_fox.review.recheck import changed_since

@@ -13,19 +13,19 @@ from typing import IO
 
 from agent_fox.session.agent_end import AgentEnd, agent_end
 from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.session.agents.signatures import says_too_long
-from agent_fox.session.agents.trace import trace_beside
-from agent_fox.session.close_out import Judging, close_out
-from agent_fox.session.cut_off import with_kept
-from agent_fox.session.format_gate import formatted
+from agent_fox.session.gates.close_out import Judging, close_out
+from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
 from agent_fox.session.order import EndKind, Kept, LaunchOrder, Paths, SessionEnd, StopSignal
 from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
-from agent_fox.session.snapshot import Refused, changed_source, take_work
-from agent_fox.session.workspace import read_preparation
+from agent_fox.session.workspaces.cut_off import with_kept
+from agent_fox.session.workspaces.snapshot import Refused, changed_source, take_work
+from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system.processes import OUTPUT_LIMIT, ProcessEnd
-from agent_fox.system.redact import Redactor, redact, secret_values
+from agent_fox.system.redaction.masking import Redactor, redact, secret_values
 
 LOG_ROOM = 4096
 """Bytes that a captured stream may be longer than its limit: the line that tells what was left out."""

@@ -13,8 +13,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_fox.core.close_out import CloseOut, Contract, FindingWaiver, Verification
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.ledger.close_out import CloseOut, Contract, FindingWaiver, Verification
 from agent_fox.core.values import dataclass
 from agent_fox.session.agent import EVERY_BACKEND as EVERY_BACKEND  # backends of plugins import these from here
 from agent_fox.session.agent import Agent as Agent

@@ -16,12 +16,12 @@ from pathlib import Path
 from agent_fox.session.agents.backend import without_keys
 from agent_fox.session.agents.report import read_report
 from agent_fox.session.backends import Backend, base_environment
-from agent_fox.session.built_in import BACKENDS
+from agent_fox.session.built_in.registry import BACKENDS
+from agent_fox.session.built_in.script import ScriptError
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import LaunchOrder, Paths, SessionEnd, StopSignal
-from agent_fox.session.script import ScriptError
-from agent_fox.session.workspace import Stopped, WorkspaceError, launch_ref, prepare, remove, write_briefs
+from agent_fox.session.workspaces.workspace import Stopped, WorkspaceError, launch_ref, prepare, remove, write_briefs
 from agent_fox.system import git
 from agent_fox.system.processes import (
     Command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from agent_fox.core.blame import ownership
+from agent_fox.core.plan.blame import ownership
 from agent_fox.core.spec import Group, Requirement, Spec, Subtask, text_version
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from agent_fox.core.cut_off import CutOff
 from agent_fox.core.late import late_module
+from agent_fox.core.retry.cut_off import CutOff
 from agent_fox.store.records import record_event
 from agent_fox.system.adapters import adapter
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent_fox.core.gates import Gate, Role
+from agent_fox.core.ledger.gates import Gate, Role
 from agent_fox.core.values import dataclass
-from agent_fox.store import evidence
+from agent_fox.store.ledger import evidence
 from agent_fox.store.values import insert_many
 
 if TYPE_CHECKING:

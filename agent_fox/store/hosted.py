@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from sqlite_utils import Database
 
-from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.schema.migrations import MIGRATIONS
 from agent_fox.store.state import StateError
 
 FORMAT = "agent_fox_format"

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.known import Facts, how_known
-from agent_fox.store.known_tables import IS_BY_TESTS, IS_PROVED, signer
+from agent_fox.core.verdicts.known import Facts, how_known
+from agent_fox.store.schema.known_tables import IS_BY_TESTS, IS_PROVED, signer
 from agent_fox.store.values import insert, to_json
 
 if TYPE_CHECKING:

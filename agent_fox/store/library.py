@@ -7,10 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from agent_fox.core.evidence import Evidence, Json, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.formal.specification import (
+    LIBRARY,
+    Change,
+    Check,
+    Entry,
+    Specification,
+    SpecKind,
+    State,
+    Who,
+    read_author,
+)
 from agent_fox.core.late import late_module
-from agent_fox.core.specification import LIBRARY, Change, Check, Entry, Specification, SpecKind, State, Who, read_author
-from agent_fox.store import ledger
+from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.store.ledger import ledger
 from agent_fox.store.values import insert_many, to_json
 from agent_fox.system.adapters import adapter
 

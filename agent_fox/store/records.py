@@ -7,20 +7,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from agent_fox.core.expectations import Expectation
 from agent_fox.core.ids import Ticket
-from agent_fox.core.judgement import Counted, PastReading
-from agent_fox.core.known import How
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Unproven, Word
-from agent_fox.store import evidence
+from agent_fox.core.verdicts.expectations import Expectation
+from agent_fox.core.verdicts.judgement import Counted, PastReading
+from agent_fox.core.verdicts.known import How
+from agent_fox.core.verdicts.verdict import Unproven, Word
+from agent_fox.store.ledger import evidence
 from agent_fox.store.values import insert as insert
 from agent_fox.store.values import insert_many, to_json
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.evidence import Json
+    from agent_fox.core.ledger.evidence import Json
 
 
 class StepRow(TypedDict):

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
-from agent_fox.store import evidence
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.store.ledger import evidence
 from agent_fox.store.records import VERDICT_COLUMNS, current_verdicts, next_verdict_id, supersede
 
 if TYPE_CHECKING:

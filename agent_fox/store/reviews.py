@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.store.ledger import Kept, records
+from agent_fox.store.ledger.ledger import Kept, records
 from agent_fox.store.values import insert, to_json
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.evidence import Json
+    from agent_fox.core.ledger.evidence import Json
 
 
 @dataclass(frozen=True, slots=True)

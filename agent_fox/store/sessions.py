@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 from agent_fox.core.ids import Archetype, Mode, Ticket
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.store import evidence, ledger
+from agent_fox.store.ledger import evidence, ledger
 from agent_fox.store.state import within_transaction
 from agent_fox.store.values import change, insert
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.evidence import Json
-    from agent_fox.store import journal
+    from agent_fox.core.ledger.evidence import Json
+    from agent_fox.store.ledger import journal
 else:
-    journal = late_module("agent_fox.store.journal")
+    journal = late_module("agent_fox.store.ledger.journal")
 
 
 @dataclass(frozen=True, slots=True)

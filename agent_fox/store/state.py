@@ -20,10 +20,11 @@ from agent_fox.system.state_folders import IGNORED_BY_ITSELF, STATE
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.store import journal, schema
+    from agent_fox.store.ledger import journal
+    from agent_fox.store.schema import migrations as schema
 else:
-    journal = late_module("agent_fox.store.journal")
-    schema = late_module("agent_fox.store.schema")
+    journal = late_module("agent_fox.store.ledger.journal")
+    schema = late_module("agent_fox.store.schema.migrations")
 
 BUSY_SECONDS = 10.0
 CHECKPOINT_PAGES = 1000

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ledger.waivers import Columns, asks_for_waiver
 from agent_fox.core.values import dataclass
-from agent_fox.core.waivers import Columns, asks_for_waiver
 from agent_fox.store.values import insert
 
 if TYPE_CHECKING:

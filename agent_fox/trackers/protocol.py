@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from agent_fox.core.filing import Says
+from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:

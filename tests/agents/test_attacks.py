@@ -10,7 +10,7 @@ import json
 import pytest
 
 from agent_fox.session.agents.report import CostSource, Ending
-from agent_fox.system.sandbox import why_missing
+from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.claude_world import MARKS, world
 from tests.agents.test_claude_runner import SANDBOXES, hold, left_over

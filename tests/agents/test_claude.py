@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.claude import CLAUDE
+from agent_fox.session.agents.claude.adapter import CLAUDE
 from agent_fox.session.agents.events import (
     Answered,
     Began,

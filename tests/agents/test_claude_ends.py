@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.claude import CLAUDE
+from agent_fox.session.agents.claude.adapter import CLAUDE
 from agent_fox.session.agents.events import (
     Called,
     Finished,

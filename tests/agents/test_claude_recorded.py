@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.claude import CLAUDE
+from agent_fox.session.agents.claude.adapter import CLAUDE
 from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Said, Trouble, Unreadable
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer

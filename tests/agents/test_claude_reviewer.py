@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.engine.reviewing import Failed, NotReviewed, Passed, Reviewed
+from agent_fox.engine.doors.reviewing import Failed, NotReviewed, Passed, Reviewed
 from agent_fox.review.reviewer import resolved
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE, program

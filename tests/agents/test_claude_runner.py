@@ -21,7 +21,7 @@ import pytest
 from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
 from agent_fox.session.agents.task import TASK, AgentTask, Role
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system.sandbox import why_missing
+from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.claude_world import LIMITS, MARKS, SECONDS, world
 from tests.agents.world import World, error, script, text_of, work
@@ -53,7 +53,7 @@ class Held:
 def runner(task: AgentTask, key: str = KEY) -> Iterator[subprocess.Popen[str]]:
     document = task.report.with_name("task.json")
     document.write_bytes(TASK.dump_json(task))
-    command = (sys.executable, "-m", "agent_fox.session.agents.runner", str(document))
+    command = (sys.executable, "-m", "agent_fox.session.agents.runner.main", str(document))
     environment = {**os.environ, "ANTHROPIC_API_KEY": key, "AGENT_FOX_LAUNCH": task.environment["AGENT_FOX_LAUNCH"]}
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.codex import CODEX
+from agent_fox.session.agents.codex.adapter import CODEX
 from agent_fox.session.agents.events import (
     Answered,
     Began,
@@ -32,7 +32,7 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.task import Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system import sandbox
+from agent_fox.system.sandbox import bubblewrap
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
@@ -49,7 +49,7 @@ pytestmark = [
 LIMITS = Limits(wall=600, idle=30, answer=60)
 SECONDS = 90.0
 IN_SANDBOX = pytest.param(
-    "require", marks=pytest.mark.skipif(bool(sandbox.why_missing()), reason="there is no sandbox on this machine")
+    "require", marks=pytest.mark.skipif(bool(bubblewrap.why_missing()), reason="there is no sandbox on this machine")
 )
 
 

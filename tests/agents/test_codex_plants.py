@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.codex import CODEX
+from agent_fox.session.agents.codex.adapter import CODEX
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.plants import Planted, planted_in

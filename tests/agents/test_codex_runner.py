@@ -60,7 +60,7 @@ def hold(task: AgentTask, server: ModelServer, then: Callable[[int], None] | Non
     document = task.report.parent / "task.json"
     document.write_bytes(TASK.dump_json(replace(task, upstream=f"{server.url}/v1")))
     environment = {**task.environment, "HOME": os.environ["HOME"], "OPENAI_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)]
+    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
     with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
         if then is not None:
             then(runner.pid)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.session.agents.events import Answered, Began, Called, Finished, Said, Tokens, Turn, Unreadable, Used
-from agent_fox.session.agents.gemini import GEMINI
+from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.gemini import GEMINI
+from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.gemini_world import World, asked, made

@@ -68,7 +68,7 @@ def hold(task: AgentTask, server: ModelServer, then: Callable[[subprocess.Popen[
     whole = replace(task, upstream=server.url, environment={**task.environment, **own})
     document.write_bytes(TASK.dump_json(whole))
     environment = {**whole.environment, "HOME": os.environ["HOME"], "GEMINI_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)]
+    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
     with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
         if then is not None:
             then(runner)

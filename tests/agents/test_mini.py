@@ -26,7 +26,7 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.mini import MINI
+from agent_fox.session.agents.mini.adapter import MINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure

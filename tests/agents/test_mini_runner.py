@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.mini import MINI
+from agent_fox.session.agents.mini.adapter import MINI
 from agent_fox.session.agents.report import Ending, read_report
 from agent_fox.session.agents.task import TASK
 from agent_fox.session.agents.versions import problem_of
@@ -41,7 +41,7 @@ def test_a_coder_s_work_is_held_and_told(model: str, sandbox: str, tmp_path: Pat
         document.write_bytes(TASK.dump_json(replace(task, upstream=server.url, sandbox=sandbox, environment=own)))
         key = MINI.facts.keys[task.provider][0]
         ended = subprocess.run(
-            [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)],
+            [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)],
             env={**own, "HOME": os.environ["HOME"], key: REAL_KEY},
             capture_output=True,
             text=True,
@@ -71,7 +71,7 @@ def test_a_program_that_dies_before_its_first_request_is_told_as_broken_with_wha
         document = tmp_path / "own" / "task.json"
         document.write_bytes(TASK.dump_json(broken))
         subprocess.run(
-            [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)],
+            [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)],
             env={**own, "HOME": os.environ["HOME"], MINI.facts.keys[task.provider][0]: REAL_KEY},
             capture_output=True,
             text=True,

@@ -26,7 +26,7 @@ from agent_fox.session.agents.events import (
     Turn,
     Unreadable,
 )
-from agent_fox.session.agents.opencode import OPENCODE
+from agent_fox.session.agents.opencode.adapter import OPENCODE
 from agent_fox.session.agents.task import Door, Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer

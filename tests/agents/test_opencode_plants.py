@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from agent_fox.session.agents.events import Answered, Trouble
-from agent_fox.session.agents.opencode import OPENCODE
-from agent_fox.session.agents.opencode_reader import UNGUARDED
-from agent_fox.session.agents.opencode_settings import WRITING
+from agent_fox.session.agents.opencode.adapter import OPENCODE
+from agent_fox.session.agents.opencode.reader import UNGUARDED
+from agent_fox.session.agents.opencode.settings import WRITING
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE

@@ -61,7 +61,7 @@ def hold(task: AgentTask, server: ModelServer) -> Held:
     whole = replace(task, upstream=server.url, environment={**task.environment, "HOME": str(task.home)})
     document.write_bytes(TASK.dump_json(whole))
     environment = {**whole.environment, "HOME": os.environ["HOME"], "ANTHROPIC_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner", str(document)]
+    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
     with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
         try:
             output, log = runner.communicate(timeout=SECONDS * 2)

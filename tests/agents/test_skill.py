@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.cli.skills import packaged
+from agent_fox.cli.setup.skills import packaged
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import program
 

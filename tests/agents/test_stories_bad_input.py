@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system.sandbox import why_missing
+from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.worlds import git
 from tests.agents.programs import program
 from tests.agents.story_world import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.cli.signals import FIRST
+from agent_fox.cli.run.signals import FIRST
 from agent_fox.session.agents.report import read_report
 from agent_fox.testing.worlds import wait_until
 from tests.agents.programs import program

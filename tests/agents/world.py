@@ -20,11 +20,11 @@ from typing import IO, Any, TypeVar
 from pydantic import TypeAdapter
 
 from agent_fox.session.agents.command_line import Start
-from agent_fox.session.agents.enclosure import enclosed
 from agent_fox.session.agents.events import Called, Event, Finished, Tokens, Used
-from agent_fox.session.agents.outcome import Outcome, outcome_of
 from agent_fox.session.agents.registry import command_line
-from agent_fox.session.agents.tally import Tally
+from agent_fox.session.agents.runner.enclosure import enclosed
+from agent_fox.session.agents.runner.outcome import Outcome, outcome_of
+from agent_fox.session.agents.runner.tally import Tally
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 from agent_fox.testing.model_server import ModelServer
 from agent_fox.testing.model_server.records import Exchange

@@ -11,7 +11,7 @@ import pytest
 
 from agent_fox.cli.errors import LOWER, UserError, known, report
 from agent_fox.cli.exits import Exit
-from agent_fox.engine.from_settings import RunRefused
+from agent_fox.engine.planning.from_settings import RunRefused
 
 
 @pytest.mark.parametrize(("name", "code"), LOWER.items())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agent_fox.cli.settings_tables import tables as settings_tables
+from agent_fox.cli.setup.settings_tables import tables as settings_tables
 from agent_fox.testing.worlds import run_cli
 from tests.cli.conftest import Finished, story
 from tests.contracts import promised

@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.cli.main import COMMANDS, cli
 from agent_fox.cli.reference import PAGES
-from agent_fox.cli.settings_tables import tables
+from agent_fox.cli.setup.settings_tables import tables
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 FILES = {"config": "configuration.md", "commands": "commands.md"}

@@ -26,9 +26,9 @@ IMPORTED = (
     ),
     *("agent_fox.core.policy:Policy", "agent_fox.core.spec:Criterion", "agent_fox.core.spec:Group"),
     *("agent_fox.core.spec:Problem", "agent_fox.core.spec:Requirement", "agent_fox.core.spec:Severity"),
-    *("agent_fox.core.spec:Spec", "agent_fox.engine.docket:Docket", "agent_fox.engine.docket:Handled"),
-    *("agent_fox.engine.results:EndedSession", "agent_fox.engine.results:ResultHandler"),
-    *("agent_fox.engine.results:Reviewers", "agent_fox.evidence.granting:sign_with_key"),
+    *("agent_fox.core.spec:Spec", "agent_fox.engine.record.docket:Docket", "agent_fox.engine.record.docket:Handled"),
+    *("agent_fox.engine.running.results:EndedSession", "agent_fox.engine.running.results:ResultHandler"),
+    *("agent_fox.engine.running.results:Reviewers", "agent_fox.evidence.granting:sign_with_key"),
     *("agent_fox.evidence.waivers:Grounds", "agent_fox.plugins:hookimpl", "agent_fox.session.backends:Backend"),
     *("agent_fox.session.order:Agent", "agent_fox.session.order:LaunchOrder", "agent_fox.session.order:Paths"),
     *("agent_fox.specs.dialects:Dialect", "agent_fox.specs.planner:PlanShape", "agent_fox.specs.planner:plan_of"),
@@ -43,7 +43,7 @@ PROTOCOLS = (
     "agent_fox.session.backends:Backend",
     "agent_fox.specs.dialects:Dialect",
     "agent_fox.trackers.protocol:Tracker",
-    "agent_fox.engine.results:ResultHandler",
+    "agent_fox.engine.running.results:ResultHandler",
     "agent_fox.verifier.logs.protocol:LogParser",
 )
 

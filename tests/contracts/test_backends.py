@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.guarded import GuardedBackend
+from agent_fox.engine.planning.guarded import GuardedBackend
 from agent_fox.session.backends import Backend
-from agent_fox.session.checks_backend import ChecksBackend
-from agent_fox.session.command_backend import CommandBackend
-from agent_fox.session.library_backend import LibraryBackend
+from agent_fox.session.built_in.checks import ChecksBackend
+from agent_fox.session.built_in.command import CommandBackend
+from agent_fox.session.built_in.library import LibraryBackend
+from agent_fox.session.built_in.scripted import ScriptedBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
-from agent_fox.session.scripted_backend import ScriptedBackend
 from agent_fox.session.session_lifecycle import run_session
 from tests.contracts.plugin_package.notebook_plugin.player_backend import PlayerBackend
 from tests.session.world import make_order, make_repo, never_told, sh

@@ -10,7 +10,7 @@ import pytest
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Problem, Spec
-from agent_fox.engine.plugged_dialects import GuardedCollection, GuardedDialect
+from agent_fox.engine.planning.plugged_dialects import GuardedCollection, GuardedDialect
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.specs.dialects import Dialect
 from agent_fox.specs.kiro.dialect import KiroDialect

@@ -212,7 +212,7 @@ def test_a_tracker_that_fails_loses_neither_the_run_nor_the_effect(tmp_path: Pat
 
 HANDLER = """
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.results import Verifiers
+from agent_fox.engine.running.results import Verifiers
 class Odd:
     archetype = Archetype.VERIFIER
     def handle_session(self, docket, ended):

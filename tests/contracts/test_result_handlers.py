@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.decision import Ignore
 from agent_fox.core.ids import Archetype, Ticket
-from agent_fox.engine.docket import Handled
-from agent_fox.engine.guarded import GuardedHandler
-from agent_fox.engine.results import EndedSession, Registry
-from agent_fox.engine.review_persistence import Judge
+from agent_fox.core.retry.decision import Ignore
+from agent_fox.engine.planning.guarded import GuardedHandler
+from agent_fox.engine.record.docket import Handled
+from agent_fox.engine.record.review_persistence import Judge
+from agent_fox.engine.running.results import EndedSession, Registry
 from agent_fox.specs.planner import PlanShape
 from agent_fox.store.plan import node_by_uid
 from agent_fox.store.state import transaction

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.standing import Outcome, Standing, Status
-from agent_fox.core.verdict import Word
+from agent_fox.core.retry.standing import Outcome, Standing, Status
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.store import plan
-from agent_fox.store.guards import APPEND_ONLY
 from agent_fox.store.hosted import guest, settle_in
+from agent_fox.store.schema.guards import APPEND_ONLY
 from agent_fox.store.state import transaction
 from tests.store.world import AT, CODER, SPEC, fill, fill_in, report, state
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.filing import Says
-from agent_fox.engine.guarded import GuardedTracker
+from agent_fox.core.retry.filing import Says
+from agent_fox.engine.planning.guarded import GuardedTracker
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Moot, StateReason, Tracker
 from tests.contracts.plugin_package.notebook_plugin.journal import Journal

@@ -13,12 +13,12 @@ from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec
-from agent_fox.engine.board import Board
-from agent_fox.engine.docket import Docket, Handled, SpecShelf
-from agent_fox.engine.planning import sync_plan
-from agent_fox.engine.results import EndedSession, Registry
-from agent_fox.engine.review_persistence import Judge
-from agent_fox.engine.scope import Scope
+from agent_fox.engine.planning.planning import sync_plan
+from agent_fox.engine.planning.scope import Scope
+from agent_fox.engine.record.board import Board
+from agent_fox.engine.record.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.record.review_persistence import Judge
+from agent_fox.engine.running.results import EndedSession, Registry
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.store import plan as stored
 from agent_fox.store import sessions

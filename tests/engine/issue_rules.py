@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from agent_fox.core.clusters import fingerprint_of
-from agent_fox.core.filing import Says
-from agent_fox.core.verdict import Signal
+from agent_fox.core.retry.clusters import fingerprint_of
+from agent_fox.core.retry.filing import Says
+from agent_fox.core.verdicts.verdict import Signal
 from agent_fox.store import outbox
 from agent_fox.testing.github import Request
 from agent_fox.testing.github.state import Comment, Issue, Repository

@@ -22,15 +22,15 @@ from urllib.parse import unquote
 from sqlite_utils import Database
 
 from agent_fox.config import TrackerSettings
-from agent_fox.core.decision import Cause
-from agent_fox.core.judgement import Counted, Judged, Judgement
 from agent_fox.core.policy import Policy
-from agent_fox.core.verdict import Signal, Verdict, Word
-from agent_fox.engine import escalation, settling
-from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.effects import Delivering, Passed
-from agent_fox.engine.issue_upkeep import look_and_sweep
-from agent_fox.engine.watch import RunEvent
+from agent_fox.core.retry.decision import Cause
+from agent_fox.core.verdicts.judgement import Counted, Judged, Judgement
+from agent_fox.core.verdicts.verdict import Signal, Verdict, Word
+from agent_fox.engine.issues import escalation, settling
+from agent_fox.engine.issues.effects import Delivering, Passed
+from agent_fox.engine.issues.upkeep import look_and_sweep
+from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.record.watch import RunEvent
 from agent_fox.store import outbox, sessions
 from agent_fox.store.desk import Rates
 from agent_fox.store.plan import PlannedNode, load_nodes
@@ -40,8 +40,8 @@ from agent_fox.testing.github.state import Issue, Repository
 from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github import marker
 from agent_fox.trackers.github.door import opened
-from agent_fox.trackers.github.pages import Style, written
 from agent_fox.trackers.github.repository import Address
+from agent_fox.trackers.github.text.pages import Style, written
 from agent_fox.trackers.github.tracker import GitHubTracker
 from tests.engine import desk as planned
 

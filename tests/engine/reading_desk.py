@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import SourceIssue, Spec
-from agent_fox.engine.docket import Docket, Handled
+from agent_fox.engine.record.docket import Docket, Handled
 from agent_fox.store.state import transaction
 from tests.engine.desk import Desk, small_spec
 

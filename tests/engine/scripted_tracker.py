@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlite_utils import Database
 
-from agent_fox.core.filing import Says
+from agent_fox.core.retry.filing import Says
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
 from agent_fox.trackers.desk import Desk

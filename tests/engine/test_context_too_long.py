@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from agent_fox.core.decision import Block, Cause, Retry
 from agent_fox.core.ids import Archetype
 from agent_fox.core.policy import Policy
-from agent_fox.engine.briefing import brief_facts
-from agent_fox.engine.coder_handler import TOO_LONG
-from agent_fox.engine.docket import Handled
-from agent_fox.engine.handling import EndedSession
+from agent_fox.core.retry.decision import Block, Cause, Retry
+from agent_fox.engine.handlers.coder_handler import TOO_LONG
+from agent_fox.engine.handlers.handling import EndedSession
+from agent_fox.engine.launching.briefing import brief_facts
+from agent_fox.engine.record.docket import Handled
 from agent_fox.session.order import EndKind
 from agent_fox.store import sessions
 from agent_fox.store.state import transaction

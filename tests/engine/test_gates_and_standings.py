@@ -8,17 +8,17 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_fox.core.gates import Gate
 from agent_fox.core.ids import Archetype
+from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.policy import Policy
-from agent_fox.core.standing import Status
-from agent_fox.engine.docket import Docket
-from agent_fox.engine.final_review import review_again, review_of, verifier_of
-from agent_fox.engine.reset import NothingToReset, reset
+from agent_fox.core.retry.standing import Status
+from agent_fox.engine.handlers.final_review import review_again, review_of, verifier_of
+from agent_fox.engine.handlers.reset import NothingToReset, reset
+from agent_fox.engine.record.docket import Docket
 from agent_fox.store.plan import PlannedNode
 from agent_fox.store.state import transaction
 from tests.engine.desk import Desk
-from tests.engine.test_reviewer_handler import ONE, REVIEW, SHAPE, VERIFIER, A, B, C, said
+from tests.engine.handlers.test_reviewer_handler import ONE, REVIEW, SHAPE, VERIFIER, A, B, C, said
 from tests.stories.scene import STANDS, disagreement
 
 NODES = ("01_a:1", "01_a:2", VERIFIER, REVIEW)

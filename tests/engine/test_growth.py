@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from agent_fox.core.gates import Gate
-from agent_fox.engine import finish
-from agent_fox.engine.account import read_account
-from agent_fox.store.journal import why_others
+from agent_fox.core.ledger.gates import Gate
+from agent_fox.engine.account.account import read_account
+from agent_fox.engine.running import finish
+from agent_fox.store.ledger.journal import why_others
 from bench.stub import TREE, Stub
 from bench.worlds import plan_with, planned
 

@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from sqlite_utils.db import TransactionError
 
-from agent_fox.core.decision import Accept, Block, Ignore, Recode, Retry
 from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Ticket
+from agent_fox.core.retry.decision import Accept, Block, Ignore, Recode, Retry
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec
-from agent_fox.core.verdict import Report, Verdict, Word
+from agent_fox.core.verdicts.verdict import Report, Verdict, Word
 from agent_fox.engine import hosting
-from agent_fox.engine.docket import Docket, Handled, SpecShelf
 from agent_fox.engine.hosting import HostError
-from agent_fox.engine.library import read_files, sync_library
+from agent_fox.engine.record.docket import Docket, Handled, SpecShelf
+from agent_fox.engine.record.library import read_files, sync_library
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.store.hosted import guest
 from agent_fox.store.state import StateError

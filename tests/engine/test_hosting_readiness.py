@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.decision import Accept, Block, Ignore, Recode
 from agent_fox.core.graph import Plan
 from agent_fox.core.ids import Ticket
 from agent_fox.core.policy import Policy
+from agent_fox.core.retry.decision import Accept, Block, Ignore, Recode
 from agent_fox.engine import hosting
-from agent_fox.engine.docket import Handled
 from agent_fox.engine.hosting import HostError
-from agent_fox.evidence import granting, keys
+from agent_fox.engine.record.docket import Handled
+from agent_fox.evidence import granting
+from agent_fox.evidence.signing import keys
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.testing.worlds import git

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.decision import Cause
-from agent_fox.engine import escalation
+from agent_fox.core.retry.decision import Cause
+from agent_fox.engine.issues import escalation
 from agent_fox.store import outbox
 from agent_fox.testing.github import Fault, faults
 from agent_fox.testing.github.state import Issue

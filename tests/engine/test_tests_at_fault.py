@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.decision import Accept, Block, Cause, Recode
-from agent_fox.core.gates import Gate
+from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.policy import Policy
-from agent_fox.core.standing import Outcome, Status
-from agent_fox.engine.docket import Docket
-from agent_fox.engine.final_review import asked_in
+from agent_fox.core.retry.decision import Accept, Block, Cause, Recode
+from agent_fox.core.retry.standing import Outcome, Status
+from agent_fox.engine.handlers.final_review import asked_in
+from agent_fox.engine.record.docket import Docket
 from agent_fox.specs.planner import PlanShape
 from tests.engine.desk import Desk, small_spec
 

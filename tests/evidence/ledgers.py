@@ -8,21 +8,22 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.core.close_out import CloseOut, FeedbackRecord, judge
-from agent_fox.core.evidence import RunContext
-from agent_fox.core.gates import Gate, Role
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Ticket
+from agent_fox.core.ledger.close_out import CloseOut, FeedbackRecord, judge
+from agent_fox.core.ledger.evidence import RunContext
+from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.retry.standing import Step, evolve
 from agent_fox.core.spec import Requirement, Spec, text_version
-from agent_fox.core.standing import Step, evolve
-from agent_fox.core.verdict import Word
-from agent_fox.evidence.keys import Signer
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.evidence.signing.keys import Signer
 from agent_fox.evidence.verify import Checked, verify
 from agent_fox.evidence.witness import Witness
-from agent_fox.review import close_out_record
-from agent_fox.review.close_out_report import Judged
-from agent_fox.store import evidence, plan, records, sessions
+from agent_fox.review.close_out import record as close_out_record
+from agent_fox.review.close_out.report import Judged
+from agent_fox.store import plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import evidence
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.records import NewDecision, StepRow, VerdictOrigin
 from agent_fox.store.state import read_state, transaction

@@ -6,14 +6,15 @@ from dataclasses import replace
 
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import Artifact, Evidence, Kind, Outcome, RunContext, SpecRef
-from agent_fox.core.gates import Gate, Role
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
+from agent_fox.core.ledger.evidence import Artifact, Evidence, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.ledger.gates import Gate, Role
 from agent_fox.core.spec import Spec
-from agent_fox.core.verdict import Verdict, Word
-from agent_fox.store import evidence, ledger, plan, records, sessions
+from agent_fox.core.verdicts.verdict import Verdict, Word
+from agent_fox.store import plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import evidence, ledger
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.records import VerdictOrigin
 from tests.store.world import AT, CODER, SPEC, VERIFIER, add_nodes, add_session, counted, decide

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.gates import Gate, Role
-from agent_fox.core.standing import Outcome, Standing, Status
-from agent_fox.core.verdict import Word
+from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.retry.standing import Outcome, Standing, Status
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.about import UnknownRequirement, parts_named
 from agent_fox.evidence.chain import CHANGED, MOST_RECORDS, NOT_CHECKED, Chain, Now, chain_of
 from agent_fox.store import plan
-from agent_fox.store.ledger import tip_of
+from agent_fox.store.ledger.ledger import tip_of
 from agent_fox.store.plan import StoredPart
 from tests.evidence.readings import BOTH, COMMIT, STANDPOINT, TREE, accept, begin, read, texts
 from tests.store.world import AT, SPEC, VERIFIER, add_row, writing

@@ -10,18 +10,21 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
-from agent_fox.core.close_out import CloseOut, FeedbackRecord, judge
-from agent_fox.core.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef
-from agent_fox.core.gates import TRANSITIONS, Gate, Role
-from agent_fox.core.waivers import NAMESPACE, AboutRequirement, Statement, columns_of
-from agent_fox.evidence import export, granting, keys
+from agent_fox.core.ledger.close_out import CloseOut, FeedbackRecord, judge
+from agent_fox.core.ledger.evidence import Artifact, Evidence, Json, Kind, Outcome, RunContext, SpecRef
+from agent_fox.core.ledger.gates import TRANSITIONS, Gate, Role
+from agent_fox.core.ledger.waivers import NAMESPACE, AboutRequirement, Statement, columns_of
+from agent_fox.evidence import granting
+from agent_fox.evidence.exports import export
+from agent_fox.evidence.exports.verify_export import verify_export
 from agent_fox.evidence.fold import SHOWN_BY, Fold
-from agent_fox.evidence.keys import Signer
-from agent_fox.evidence.verify_export import verify_export
-from agent_fox.review.close_out_report import Judged, document_of
-from agent_fox.store import ledger, waivers
-from agent_fox.store.evidence_tables import SHOWN
+from agent_fox.evidence.signing import keys
+from agent_fox.evidence.signing.keys import Signer
+from agent_fox.review.close_out.report import Judged, document_of
+from agent_fox.store import waivers
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import ledger
+from agent_fox.store.schema.evidence_tables import SHOWN
 from agent_fox.store.state import transaction
 from agent_fox.store.waivers import WaiverRow
 from tests.evidence.ledgers import NOW, VERSION, check, grown, opened

@@ -11,8 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
-from agent_fox.core.spec import Criterion, Requirement, Spec
-from agent_fox.core.specification import (
+from agent_fox.core.formal.specification import (
     Author,
     Change,
     ChosenTests,
@@ -24,10 +23,11 @@ from agent_fox.core.specification import (
     State,
     Who,
 )
+from agent_fox.core.spec import Criterion, Requirement, Spec
 from agent_fox.evidence import library
-from agent_fox.evidence.keys import LEDGER, WAIVERS, KeyTrouble, Signer, public_of
 from agent_fox.evidence.library import Statement, Trust
 from agent_fox.evidence.library_files import MOST_BYTES, Owner, owner_of, read_spec_library, read_text
+from agent_fox.evidence.signing.keys import LEDGER, WAIVERS, KeyTrouble, Signer, public_of
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.specs.files import TextFile
 from agent_fox.store import library as stored

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.gates import Gate, Role, ways
-from agent_fox.core.specification import FunctionContract, Specification, SpecKind
-from agent_fox.core.verdict import Word
+from agent_fox.core.formal.specification import FunctionContract, Specification, SpecKind
+from agent_fox.core.ledger.gates import Gate, Role, ways
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.library import sync
 from agent_fox.evidence.promotion import MOST_REFS, Ground, PromotionState, Proofs, Reviews, promotion_state
 from agent_fox.store.plan import load_parts

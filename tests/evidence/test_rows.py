@@ -13,8 +13,9 @@ import pytest
 from agent_fox.evidence.rebuild import rebuild
 from agent_fox.evidence.rows import differences, shapes
 from agent_fox.evidence.verify import verify
-from agent_fox.store import journal, plan
-from agent_fox.store.journal import EVIDENCE, NOT_EVIDENCE, why_others
+from agent_fox.store import plan
+from agent_fox.store.ledger import journal
+from agent_fox.store.ledger.journal import EVIDENCE, NOT_EVIDENCE, why_others
 from agent_fox.store.light import light_database
 from agent_fox.store.state import read_state, transaction
 from tests.evidence.ledgers import NOW, check, grown, opened

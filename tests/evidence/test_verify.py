@@ -12,11 +12,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agent_fox.core.evidence import Evidence, Json, Kind, Link, Outcome, canonical, content_of, head_after, record_id
-from agent_fox.core.gates import Gate, Role
+from agent_fox.core.formal.specification import Author, Change, ChosenTests, Specification, SpecKind, State, Who
 from agent_fox.core.ids import Ticket
-from agent_fox.core.specification import Author, Change, ChosenTests, Specification, SpecKind, State, Who
-from agent_fox.core.verdict import Word
+from agent_fox.core.ledger.evidence import (
+    Evidence,
+    Json,
+    Kind,
+    Link,
+    Outcome,
+    canonical,
+    content_of,
+    head_after,
+    record_id,
+)
+from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.faults import MOST_FAULTS, Fault, Findings
 from agent_fox.evidence.granting import petition
@@ -24,8 +34,9 @@ from agent_fox.evidence.verify import verify
 from agent_fox.evidence.walk import Entry, Walk, step
 from agent_fox.evidence.witness import Witness
 from agent_fox.review.tasks import register
-from agent_fox.store import ledger, library
+from agent_fox.store import library
 from agent_fox.store.gates import gates_of
+from agent_fox.store.ledger import ledger
 from agent_fox.store.records import NewDecision, StepRow, record_block, record_decision
 from agent_fox.store.reviews import TaskRow
 from agent_fox.store.state import transaction

@@ -21,18 +21,20 @@ import pytest
 
 import agent_fox
 from agent_fox.config import load
-from agent_fox.core.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement, columns_of
-from agent_fox.engine import waiving
-from agent_fox.engine.docket import Docket, SpecShelf
-from agent_fox.engine.from_settings import policy_of
-from agent_fox.evidence import dsse, granting, keys, waivers
+from agent_fox.core.ledger.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement, columns_of
+from agent_fox.engine.handlers import waiving
+from agent_fox.engine.planning.from_settings import policy_of
+from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.evidence import granting, waivers
+from agent_fox.evidence.signing import dsse, keys
 from agent_fox.evidence.waivers import Grounds
-from agent_fox.session.agents.enclosure import view_of
-from agent_fox.store import ledger
+from agent_fox.session.agents.runner.enclosure import view_of
 from agent_fox.store import waivers as stored
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import load_parts
 from agent_fox.store.state import open_state, transaction
-from agent_fox.system import git, sandbox
+from agent_fox.system import git
+from agent_fox.system.sandbox import bubblewrap
 from agent_fox.testing.worlds import NEVER, Req, World
 from tests.evidence.attack_scripts import EXPECTED, NOT_SEEN, SCRIPTS
 from tests.evidence.waiver_world import HOPELESS, ONE_TRY, PASSPHRASE, Person, person
@@ -121,7 +123,7 @@ class Cell:
             task, sandbox="require", program="/bin/sh", readable=shown, environment=self.environment(task.home)
         )
         view = view_of(task, "/bin/sh", task.environment)
-        with sandbox.enclosed(("/bin/sh", "-c", script), view) as wrapped:
+        with bubblewrap.enclosed(("/bin/sh", "-c", script), view) as wrapped:
             done = subprocess.run(
                 wrapped.argv, pass_fds=wrapped.descriptors, cwd=task.workspace, env=task.environment, timeout=120,
                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
@@ -152,7 +154,9 @@ def everything(place: Place) -> dict[str, object]:
     return {**read, "refs": git.call(place.root, "for-each-ref").text}
 
 
-@pytest.mark.skipif(bool(sandbox.why_missing()), reason="no sandbox here: bubblewrap is what these attacks are against")
+@pytest.mark.skipif(
+    bool(bubblewrap.why_missing()), reason="no sandbox here: bubblewrap is what these attacks are against"
+)
 @pytest.mark.parametrize("name", sorted(SCRIPTS))
 def test_a_shell_in_the_sandbox_cannot(cell: Cell, name: str) -> None:
     before = everything(cell.place)
@@ -170,7 +174,7 @@ def test_at_least_twenty_five_scripts_are_tried() -> None:
     assert len(SCRIPTS) >= 25
 
 
-@pytest.mark.skipif(bool(sandbox.why_missing()), reason="no sandbox here")
+@pytest.mark.skipif(bool(bubblewrap.why_missing()), reason="no sandbox here")
 def test_what_an_agent_commits_adds_no_trust_when_it_lands(place: Place) -> None:
     """Signers, keys and settings in the repository itself, as a coder's landed work would leave them there."""
     mallory = person(place.root / ".agent-fox" / "inside", "alice")

@@ -13,11 +13,12 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlite_utils import Database
 
+from agent_fox.core.ledger.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement
 from agent_fox.core.spec import Dependency, Spec
-from agent_fox.core.waivers import PAYLOAD_TYPE, AboutFinding, AboutRequirement, Statement
-from agent_fox.evidence import dsse, granting, keys, ssh, trust, waivers
+from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
-from agent_fox.evidence.keys import KeyTrouble
+from agent_fox.evidence.signing import dsse, keys, ssh, trust
+from agent_fox.evidence.signing.keys import KeyTrouble
 from agent_fox.evidence.waivers import Grounds
 from agent_fox.store import plan
 from agent_fox.store.plan import StoredPart

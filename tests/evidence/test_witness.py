@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.evidence import Evidence, Kind, Outcome
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken
-from agent_fox.store import ledger
+from agent_fox.store.ledger import ledger
 from agent_fox.store.state import open_state, transaction
 from tests.evidence.ledgers import check, opened
 
@@ -21,7 +21,7 @@ APPEND = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from agent_fox.core.evidence import Evidence, Kind, Outcome
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome
 from agent_fox.evidence import witness
 from agent_fox.store import ledger
 from agent_fox.store.state import open_state, transaction

@@ -6,7 +6,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_fox.evidence import keys
+from agent_fox.evidence.signing import keys
 from agent_fox.testing.worlds import NEVER, Req, World, program, run_cli
 from agent_fox.testing.worlds import environment as environment_of
 

@@ -14,15 +14,15 @@ from mcp.server.mcpserver import MCPServer
 
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.server import build_server
-from agent_fox.verifier.artifact_index import ArtifactError
-from agent_fox.verifier.context import Progress
+from agent_fox.verifier.artifacts.index import ArtifactError
+from agent_fox.verifier.ground.request import Refused, Request
+from agent_fox.verifier.ground.results import Failure, FailureKind, Status, Tool, VerificationResult
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool
+from agent_fox.verifier.profiles.context import Progress
 from agent_fox.verifier.profiles.loading import built_in
 from agent_fox.verifier.profiles.model import Profile
-from agent_fox.verifier.profiles.request import Refused, Request
-from agent_fox.verifier.profiles.systems import BuildSystem, Detection, SystemKind
-from agent_fox.verifier.report import Step, StepOutcome, VerificationReport
-from agent_fox.verifier.results import Failure, FailureKind, Status, Tool, VerificationResult
+from agent_fox.verifier.projects.systems import BuildSystem, Detection, SystemKind
+from agent_fox.verifier.reporting.report import Step, StepOutcome, VerificationReport
 
 SLOW = "slow"
 CRASHES = "crashes"

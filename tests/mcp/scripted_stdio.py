@@ -9,7 +9,7 @@ import os
 import sys
 
 from agent_fox.mcp.serving import serve_stdio
-from agent_fox.verifier.profiles.systems import Detection
+from agent_fox.verifier.projects.systems import Detection
 from tests.mcp.scripted import ScriptedToolbox
 
 

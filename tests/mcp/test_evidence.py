@@ -19,12 +19,12 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextResourceContents
 
-from agent_fox.core.evidence import Evidence, Kind, Outcome, canonical
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, canonical
 from agent_fox.mcp.evidence import LONGEST_RECORD, LONGEST_TEXT, MOST
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.server import build_server
 from agent_fox.store import plan
-from agent_fox.store.ledger import append
+from agent_fox.store.ledger.ledger import append
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.state import open_state, transaction
 from agent_fox.testing.worlds import NEVER, Req, World, run_cli

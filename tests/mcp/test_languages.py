@@ -17,8 +17,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.program import PROGRAM, SOURCE
 from tests.verifier.language_projects import CMAKE, GO, MAVEN, NODE, PYTHON, RUST, Language
+from tests.verifier.made_projects import OWN_PATH, committed, write
 from tests.verifier.profiles.projects import needs
-from tests.verifier.projects import OWN_PATH, committed, write
 
 TOKEN = "a-token-for-tests-alone"
 Asking = Callable[[Client], Awaitable[None]]

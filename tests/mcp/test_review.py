@@ -19,11 +19,11 @@ from mcp_types import CallToolResult, ListRootsResult, RequestParamsMeta, Root, 
 from pydantic import FileUrl
 
 import agent_fox.mcp
-from agent_fox.cli.review_desk import undecided_desk
+from agent_fox.cli.chat.review_desk import undecided_desk
 from agent_fox.mcp.answers import ERROR_KEY
 from agent_fox.mcp.descriptors import FOLDER, as_text
-from agent_fox.mcp.review_catalogue import ENTRIES, VERSION
-from agent_fox.mcp.review_server import describe_review
+from agent_fox.mcp.review.catalogue import ENTRIES, VERSION
+from agent_fox.mcp.review.server import describe_review
 from agent_fox.review.clearing import FILE, set_password
 from agent_fox.review.tasks import Word, standing
 from agent_fox.store.reviews import task_row

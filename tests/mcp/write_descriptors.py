@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import agent_fox.mcp
-from agent_fox.cli.review_desk import undecided_desk
+from agent_fox.cli.chat.review_desk import undecided_desk
 from agent_fox.mcp.catalogue import VERSION
 from agent_fox.mcp.descriptors import FOLDER, as_text, describe
-from agent_fox.mcp.review_catalogue import VERSION as REVIEW_VERSION
-from agent_fox.mcp.review_server import describe_review
+from agent_fox.mcp.review.catalogue import VERSION as REVIEW_VERSION
+from agent_fox.mcp.review.server import describe_review
 from tests.mcp.scripted import ScriptedToolbox, scripted_server
 
 

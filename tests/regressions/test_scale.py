@@ -10,8 +10,8 @@ from types import FrameType
 
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype
-from agent_fox.core.standing import Outcome, Standing, Status
-from agent_fox.engine.board import Board
+from agent_fox.core.retry.standing import Outcome, Standing, Status
+from agent_fox.engine.record.board import Board
 from agent_fox.store.plan import PlannedNode, StoredEdge, insert_nodes, load_edges, load_nodes, replace_edges
 from agent_fox.store.state import open_state, transaction
 

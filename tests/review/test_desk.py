@@ -11,11 +11,11 @@ import pytest
 from sqlite_utils import Database
 
 from agent_fox.config import ReviewSettings
-from agent_fox.engine.reviewing import Desk, Failed, NotReviewed, Passed, Reviewed, ReviewRefused
+from agent_fox.engine.doors.reviewing import Desk, Failed, NotReviewed, Passed, Reviewed, ReviewRefused
 from agent_fox.review.clearing import ClearingOff, set_password
 from agent_fox.review.recheck import changed_since
 from agent_fox.review.tasks import Standing, Word, standing
-from agent_fox.store.ledger import records
+from agent_fox.store.ledger.ledger import records
 from agent_fox.store.state import read_state
 from tests.review.worlds import OK, TASK, desk, git, program, repository, saying
 

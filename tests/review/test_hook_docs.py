@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_fox.review.hook_install import SERVER
-from agent_fox.review.hook_state import WHY
-from agent_fox.review.stop_hook import CATCH_UP_SECONDS
+from agent_fox.review.hooks.install import SERVER
+from agent_fox.review.hooks.state import WHY
+from agent_fox.review.hooks.stop_hook import CATCH_UP_SECONDS
 from agent_fox.review.tasks import Word
 
 PAGE = (Path(__file__).parents[2] / "docs" / "hook.md").read_text(encoding="utf-8")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.evidence import ReviewerDecision
+from agent_fox.core.ledger.evidence import ReviewerDecision
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register, standing
-from agent_fox.store.ledger import records
+from agent_fox.store.ledger.ledger import records
 from agent_fox.store.reviews import TaskRow, events_of
 from agent_fox.store.state import transaction
 from tests.review.worlds import TASK

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from agent_fox.config import ReviewSettings
-from agent_fox.engine.reviewing import Desk
+from agent_fox.engine.doors.reviewing import Desk
 from agent_fox.review.reviewer import Reviewer
 from agent_fox.testing.worlds import first_commit
 

@@ -9,7 +9,7 @@ import pytest
 from agent_fox.core.ids import Archetype
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
-from agent_fox.session.workspace import launch_ref
+from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.system import git
 from agent_fox.system.git_refs import Picture, picture
 from tests.session.world import make_order, never_told, sh, shell

@@ -17,7 +17,7 @@ from agent_fox.core.ids import Archetype, Mode
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, Paths, Provisions, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, harvest, run_session
-from agent_fox.session.workspace import launch_ref
+from agent_fox.session.workspaces.workspace import launch_ref
 from agent_fox.system import git
 from agent_fox.system.processes import is_running, read_end, start_time
 from agent_fox.testing.worlds import wait_until

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from agent_fox.core.ids import Archetype, Mode
 from agent_fox.core.spec import Criterion
-from agent_fox.session.briefs import (
+from agent_fox.session.briefs.prompts import render_prompt
+from agent_fox.session.briefs.text import (
     Bound,
     BriefFacts,
     Change,
@@ -23,7 +24,6 @@ from agent_fox.session.briefs import (
     brief_markdown,
 )
 from agent_fox.session.order import Agent, LaunchOrder, Unmerged
-from agent_fox.session.prompts import render_prompt
 
 GOLDEN = Path(__file__).parent / "golden"
 SPEC = "04_gate"

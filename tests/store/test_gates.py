@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.gates import TRANSITIONS, Gate, Role
 from agent_fox.core.graph import Node
 from agent_fox.core.ids import Archetype, Mode
-from agent_fox.core.verdict import Word
+from agent_fox.core.ledger.gates import TRANSITIONS, Gate, Role
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.store import plan, records
 from agent_fox.store.gates import GateMove, beginning_again, gates_of, record_moves
 from agent_fox.store.plan import StoredPart

@@ -9,10 +9,10 @@ from itertools import product
 
 import pytest
 
-from agent_fox.core.known import TOLD_BY_TESTS, How
+from agent_fox.core.verdicts.known import TOLD_BY_TESTS, How
 from agent_fox.store.known import none_waived, words_known
 from agent_fox.store.light import light_database
-from agent_fox.store.schema import KNOWN, MIGRATIONS
+from agent_fox.store.schema.migrations import KNOWN, MIGRATIONS
 
 BEFORE_WORDS = MIGRATIONS.index(KNOWN)
 SPEC, AT = "01_x", "2026-01-01T00:00:00Z"

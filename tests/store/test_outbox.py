@@ -11,7 +11,7 @@ from sqlite_utils import Database
 
 from agent_fox.store import outbox
 from agent_fox.store.outbox import OutboxRow
-from agent_fox.store.schema import DELIVERY, MIGRATIONS
+from agent_fox.store.schema.migrations import DELIVERY, MIGRATIONS
 from tests.store.world import VERIFIER, add_nodes, decide, state
 
 EARLY, LATE = "2026-03-01T12:00:00.000Z", "2026-03-01T13:00:00.000Z"

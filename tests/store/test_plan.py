@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.retry.standing import Outcome, Standing, Status, first_standing
 from agent_fox.core.spec import (
     Criterion,
     Dependency,
@@ -23,7 +24,6 @@ from agent_fox.core.spec import (
     TaskState,
     Trace,
 )
-from agent_fox.core.standing import Outcome, Standing, Status, first_standing
 from agent_fox.store import plan
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart
 from agent_fox.store.state import transaction

@@ -17,7 +17,7 @@ from sqlite_utils import Database
 from agent_fox.store import sessions
 from agent_fox.store.light import FORMATS
 from agent_fox.store.records import record_event
-from agent_fox.store.schema import MIGRATIONS
+from agent_fox.store.schema.migrations import MIGRATIONS
 from agent_fox.store.state import (
     LockHeld,
     NoState,

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.evidence import Evidence, Kind, Outcome, SpecRef
-from agent_fox.core.gates import Gate, Role
-from agent_fox.core.waivers import Columns
-from agent_fox.store import ledger, plan, waivers
+from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, SpecRef
+from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.ledger.waivers import Columns
+from agent_fox.store import plan, waivers
 from agent_fox.store.gates import GateMove, record_moves
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.sessions import set_session, start_run
 from agent_fox.store.waivers import Asked, WaiverRow

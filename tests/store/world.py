@@ -9,13 +9,13 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.core.gates import Gate, Role
 from agent_fox.core.graph import EdgeKind, Node
 from agent_fox.core.ids import Archetype, Mode, Ticket
-from agent_fox.core.judgement import Counted
+from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.retry.standing import Outcome, Standing, Status, first_standing
 from agent_fox.core.spec import Spec
-from agent_fox.core.standing import Outcome, Standing, Status, first_standing
-from agent_fox.core.verdict import Verdict, Word
+from agent_fox.core.verdicts.judgement import Counted
+from agent_fox.core.verdicts.verdict import Verdict, Word
 from agent_fox.store import outbox, plan, records, sessions
 from agent_fox.store.gates import GateMove, record_moves
 from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 
-from agent_fox.cli.signals import FIRST
+from agent_fox.cli.run.signals import FIRST
 from agent_fox.evidence.verify import verify
 from agent_fox.store.state import read_state
 from agent_fox.system import clock

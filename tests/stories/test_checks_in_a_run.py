@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system.sandbox import why_missing
+from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.worlds import issue_files, rows, run_cli
 from tests.stories.scene import NOT_PROVEN, PROVEN, decisions, run, verdicts
 

@@ -19,7 +19,7 @@ from agent_fox.core.ids import Ticket
 from agent_fox.core.policy import Policy
 from agent_fox.core.spec import Criterion, Dependency, Group, Requirement, Spec
 from agent_fox.engine import hosting
-from agent_fox.engine.docket import Handled
+from agent_fox.engine.record.docket import Handled
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.testing.worlds import SOURCE, environment
 from examples.foreign_scheduler import Scheduler, now

@@ -11,8 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from agent_fox.core.known import How
-from agent_fox.engine.final_check import REPROVE
+from agent_fox.core.verdicts.known import How
+from agent_fox.engine.running.final_check import REPROVE
 from agent_fox.testing.worlds import issue_files, rows
 from tests.evidence.waiver_world import Person, person
 from tests.stories.scene import NOT_PROVEN, PROVEN, REFUSED, decisions, ledger_is_whole

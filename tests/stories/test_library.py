@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.trace import trace_beside
+from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.testing.worlds import rows
 from tests.stories.scene import NOT_PROVEN, PROVEN, REFUSED, configure, decisions, run, verdicts
 from tests.stories.test_checks_in_a_run import RIGHT, evidence, world

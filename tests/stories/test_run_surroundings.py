@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import load
-from agent_fox.engine.run import Engine
-from agent_fox.engine.scheduler import Orders
-from agent_fox.engine.watch import RunEvent
-from agent_fox.engine.workplace import RunOptions
+from agent_fox.engine.planning.workplace import RunOptions
+from agent_fox.engine.record.watch import RunEvent
+from agent_fox.engine.running.run import Engine
+from agent_fox.engine.running.scheduler import Orders
 from agent_fox.plugins import load_plugins
 from agent_fox.store.state import NoState, StateError, StateGone, read_state
 from agent_fox.testing import prefork

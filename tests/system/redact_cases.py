@@ -130,7 +130,7 @@ HARMLESS: tuple[str, ...] = (
     "\tat org.springframework.security.authentication.AuthenticationManager.authenticate(Manager.java:42)",
     'File "/app/tests/test_secrets.py", line 12, in test_password_is_masked',
     "tests/test_secret.py::test_token_masked PASSED",
-    "agent_fox/system/redact.py      81      2    98%   41-42",
+    "agent_fox/system/redaction/masking.py      81      2    98%   41-42",
     "src/token.ts    |   98.21 |    91.66 |     100 |   98.21 | 41-42",
     '    "js-tokens": "^4.0.0",',
     "js-tokens@^3.0.0 || ^4.0.0:",

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Severity, Spec
-from agent_fox.session import scripted
-from agent_fox.session.script import read_script, step_for
+from agent_fox.session.built_in import scripted_agent
+from agent_fox.session.built_in.script import read_script, step_for
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.testing.demo import main, make_demo
-from agent_fox.verifier.checks import run_checks
-from agent_fox.verifier.order import order_of, read_order
+from agent_fox.verifier.ground.order import order_of, read_order
+from agent_fox.verifier.judging.checks import run_checks
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "demo"
 NAMES = ("01_money", "02_cart", "03_split", "04_receipt", "05_settle")
@@ -133,7 +133,7 @@ def _play(demo: Path, node: str, attempt: int = 1, reading: int = 1) -> str:
     assert step is not None, f"no step for {node}, attempt {attempt}"
     document = demo.parent / "document.json"
     document.write_text(json.dumps({"step": step.document(), "node": node}))
-    argv = [sys.executable, scripted.__file__, str(document)]
+    argv = [sys.executable, scripted_agent.__file__, str(document)]
     return subprocess.run(argv, cwd=demo, env=_environment(), check=True, capture_output=True, text=True).stdout
 
 

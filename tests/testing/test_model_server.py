@@ -23,10 +23,10 @@ from pydantic import JsonValue, TypeAdapter
 
 from agent_fox.core.ids import Archetype
 from agent_fox.core.spec import Criterion
-from agent_fox.session.brief_facts import BriefFacts
-from agent_fox.session.briefs import brief_markdown
-from agent_fox.session.prompts import VERDICT_SCHEMA
-from agent_fox.session.script import ScriptError
+from agent_fox.session.briefs.facts import BriefFacts
+from agent_fox.session.briefs.prompts import VERDICT_SCHEMA
+from agent_fox.session.briefs.text import brief_markdown
+from agent_fox.session.built_in.script import ScriptError
 from agent_fox.testing.model_server import ModelServer, read_model_script
 from agent_fox.testing.model_server.script import Script
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tools.mutants import PACKAGE, REASONS, ROOT, function_of, is_among, main, path_of, read_reasons
+from tools.mutants import REASONS, ROOT, function_of, is_among, main, module_of, path_of, read_reasons
 
 
 @pytest.mark.parametrize(
     ("name", "function"),
     [
-        ("agent_fox.core.blame.x__in_order__mutmut_2", "agent_fox.core.blame._in_order"),
-        ("agent_fox.core.temporal.xǁReaderǁtake__mutmut_10", "agent_fox.core.temporal.Reader.take"),
+        ("agent_fox.core.plan.blame.x__in_order__mutmut_2", "agent_fox.core.plan.blame._in_order"),
+        ("agent_fox.core.formal.temporal.xǁReaderǁtake__mutmut_10", "agent_fox.core.formal.temporal.Reader.take"),
     ],
 )
 def test_a_mutant_is_called_after_its_function(name: str, function: str) -> None:
@@ -20,7 +20,7 @@ def test_a_mutant_is_called_after_its_function(name: str, function: str) -> None
 
 def test_each_reason_is_about_a_line_that_is_there() -> None:
     for mutant, reason in read_reasons(REASONS).items():
-        module = mutant.function.removeprefix(f"{PACKAGE}.").partition(".")[0]
+        module = module_of(mutant.function)
         lines = [line.strip() for line in (ROOT / path_of(module)).read_text(encoding="utf-8").splitlines()]
         assert mutant.was in lines, f"{mutant.function} has no line {mutant.was!r} any more"
         assert mutant.was != mutant.becomes

@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.processes import start_time
-from agent_fox.system.sandbox import SandboxMode, why_missing
-from agent_fox.verifier.running import CommandEnd, CommandOrder, Progress, run_command
-from agent_fox.verifier.running_limits import Limits
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
+from agent_fox.verifier.running.guarded import CommandEnd, CommandOrder, Progress, run_command
+from agent_fox.verifier.running.limits import Limits
 
 PYTHON = (sys.executable, "-I", "-S", "-c")
 PLAIN = Limits(seconds=30.0, output_bytes=1 << 20)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verifier.projects import OWN_PATH, PYTHON, committed
+from tests.verifier.made_projects import OWN_PATH, PYTHON, committed
 
 
 @pytest.fixture

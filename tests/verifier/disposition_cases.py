@@ -10,8 +10,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.disposition_facts import (
+from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.verifier.ground.disposition_facts import (
     FailureFacts,
     PolicyDoubt,
     Rerun,
@@ -20,11 +20,11 @@ from agent_fox.verifier.disposition_facts import (
     SpecSource,
     ToolEnd,
 )
+from agent_fox.verifier.ground.results import Failure, FailureKind, Scope, Status, Tool
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending, Outcome
-from agent_fox.verifier.results import Failure, FailureKind, Scope, Status, Tool
 
 FOLDER = Path(__file__).parents[2] / "fixtures" / "dispositions"
 TAIL = 16_384

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.ground.results import Tool
 from tests.verifier.profiles import projects
 
 

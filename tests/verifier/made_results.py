@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.report import Step, StepOutcome
-from agent_fox.verifier.results import (
+from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.verifier.ground.results import (
     Artifact,
     ArtifactKind,
     Disposed,
@@ -18,6 +17,7 @@ from agent_fox.verifier.results import (
     Tool,
     VerificationResult,
 )
+from agent_fox.verifier.reporting.report import Step, StepOutcome
 
 LOG = Artifact(ArtifactKind.LOG, "001-run_unit_tests.log", "artifact://run-1/1/001-run_unit_tests.log", 120, "ab" * 32)
 

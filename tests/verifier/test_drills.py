@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.baseline import compared
-from agent_fox.verifier.plan_run import PlanRun
-from agent_fox.verifier.plans import Plan
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.projection import WARNING, as_xml
-from agent_fox.verifier.pull_request import verification_section
-from agent_fox.verifier.report import ReportStatus, Step
-from agent_fox.verifier.results import ArtifactKind, FailureKind, Status, Tool
-from agent_fox.verifier.toolbox import Verifier
+from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.verifier.ground.request import Request
+from agent_fox.verifier.ground.results import ArtifactKind, FailureKind, Status, Tool
+from agent_fox.verifier.plans.baseline import compared
+from agent_fox.verifier.plans.carried_out import PlanRun
+from agent_fox.verifier.plans.steps import Plan
+from agent_fox.verifier.plans.toolbox import Verifier
+from agent_fox.verifier.reporting.projection import WARNING, as_xml
+from agent_fox.verifier.reporting.pull_request import verification_section
+from agent_fox.verifier.reporting.report import ReportStatus, Step
 from tests.verifier.commands_at_work import alive_with
+from tests.verifier.made_projects import CART, PYPROJECT, TEST_CART, committed, git, verifier, write
 from tests.verifier.profiles.projects import POM, needs
-from tests.verifier.projects import CART, PYPROJECT, TEST_CART, committed, git, verifier, write
 
 UNIT_TESTS = Request(Tool.UNIT_TESTS)
 COMPILE = Request(Tool.COMPILE)

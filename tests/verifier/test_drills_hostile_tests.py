@@ -15,15 +15,15 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.cgroups import places
-from agent_fox.system.sandbox import SandboxMode
-from agent_fox.verifier.context import RunContext
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.ground.request import Request
+from agent_fox.verifier.ground.results import Status, Tool, VerificationResult
+from agent_fox.verifier.plans.toolbox import Verifier
+from agent_fox.verifier.profiles.context import RunContext
 from agent_fox.verifier.profiles.loading import load_profile
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.results import Status, Tool, VerificationResult
-from agent_fox.verifier.summing_up import NO_REPORT
-from agent_fox.verifier.toolbox import Verifier
+from agent_fox.verifier.running.summing_up import NO_REPORT
 from tests.verifier.commands_at_work import alive_with, needs_sandbox
-from tests.verifier.projects import git, verifier, write
+from tests.verifier.made_projects import git, verifier, write
 
 pytestmark = needs_sandbox
 HONEST = 2

@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.verdict import Disposition
-from agent_fox.verifier.plan_run import PlanRun
-from agent_fox.verifier.plans import Plan
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.projection import as_xml
-from agent_fox.verifier.report import ReportStatus, Step, VerificationReport
-from agent_fox.verifier.results import FailureKind, Status, Tool
-from agent_fox.verifier.toolbox import Verifier
+from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.verifier.ground.request import Request
+from agent_fox.verifier.ground.results import FailureKind, Status, Tool
+from agent_fox.verifier.plans.carried_out import PlanRun
+from agent_fox.verifier.plans.steps import Plan
+from agent_fox.verifier.plans.toolbox import Verifier
+from agent_fox.verifier.reporting.projection import as_xml
+from agent_fox.verifier.reporting.report import ReportStatus, Step, VerificationReport
+from tests.verifier.made_projects import committed, verifier, write
 from tests.verifier.profiles.projects import POM, needs
-from tests.verifier.projects import committed, verifier, write
 
 PLAN = Plan("greeting", (Step(Tool.UNIT_TESTS),), "asked for")
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from agent_fox.system.cgroups import places
-from agent_fox.system.sandbox import SandboxMode
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
 from agent_fox.testing.worlds import wait_until
-from agent_fox.verifier.running_limits import Limits
+from agent_fox.verifier.running.limits import Limits
 from tests.verifier.commands_at_work import (
     PYTHON,
     Workspace,
@@ -133,9 +133,9 @@ def test_cancelling_in_the_middle_leaves_nothing(workspace: Workspace, mode: San
 US = """
 import sys, threading
 from pathlib import Path
-from agent_fox.system.sandbox import SandboxMode
-from agent_fox.verifier.running import CommandOrder, run_command
-from agent_fox.verifier.running_limits import Limits
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.running.guarded import CommandOrder, run_command
+from agent_fox.verifier.running.limits import Limits
 root, private, mode, *argv = sys.argv[1:]
 order = CommandOrder(tuple(argv), Path(root), Path(root), Path(private), {}, Limits(60.0, 1000, 1 << 30, 100))
 run_command(order, sys.stdout.buffer, SandboxMode(mode), threading.Event())

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.specification import (
+from agent_fox.core.formal.specification import (
     Check,
     Checklist,
     ChosenTests,
@@ -22,12 +22,12 @@ from agent_fox.core.specification import (
     TheoremStatement,
     TraceFormula,
 )
-from agent_fox.core.verdict import Word
-from agent_fox.system.sandbox import SandboxMode
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.lanes import formal
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile
 from agent_fox.verifier.lanes.running import run_lanes
-from agent_fox.verifier.order import CheckOrder
 
 KINDS: dict[type[Check], SpecKind] = {
     ChosenTests: SpecKind.ASSERTION,

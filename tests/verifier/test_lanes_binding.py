@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from agent_fox.core.specification import (
+from agent_fox.core.formal.specification import (
     Checklist,
     ChosenTests,
     FunctionContract,
@@ -13,7 +13,7 @@ from agent_fox.core.specification import (
     SpecKind,
     TheoremStatement,
 )
-from agent_fox.core.verdict import Word
+from agent_fox.core.verdicts.verdict import Word
 from agent_fox.verifier.lanes.binding import proofs, provable, verdicts
 from agent_fox.verifier.lanes.order import RESULTS, lanes_in
 from agent_fox.verifier.lanes.results import LaneResult, failed, passed, unknown

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.profiles.request import Request
-from agent_fox.verifier.results import FailureKind, Scope, Status, Tool, VerificationResult
-from agent_fox.verifier.summing_up import NO_TEST_SEEN
-from agent_fox.verifier.toolbox import Verifier
+from agent_fox.verifier.ground.request import Request
+from agent_fox.verifier.ground.results import FailureKind, Scope, Status, Tool, VerificationResult
+from agent_fox.verifier.plans.toolbox import Verifier
+from agent_fox.verifier.running.summing_up import NO_TEST_SEEN
 from tests.verifier.language_projects import GRADLE, LANGUAGES, MAVEN, Language
+from tests.verifier.made_projects import committed, verifier, write
 from tests.verifier.profiles.projects import needs
-from tests.verifier.projects import committed, verifier, write
 
 
 def those(*languages: Language) -> pytest.MarkDecorator:

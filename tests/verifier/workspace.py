@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from agent_fox.verifier.checks import CheckReport, run_checks
-from agent_fox.verifier.order import CheckOrder
+from agent_fox.verifier.ground.order import CheckOrder
+from agent_fox.verifier.judging.checks import CheckReport, run_checks
 
 PYTEST = "python -m pytest -q"
 

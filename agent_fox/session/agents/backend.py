@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.session import prompts
 from agent_fox.session.agents import credentials
 from agent_fox.session.agents.credentials import Credentials, secret_names
 from agent_fox.session.agents.prices import prices_of
@@ -20,10 +19,11 @@ from agent_fox.session.agents.report import AgentReport, write_report
 from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
 from agent_fox.session.agents.versions import problem_of
 from agent_fox.session.backends import base_environment, module_argv
-from agent_fox.session.project_words import read_overrides, read_steering
-from agent_fox.session.workspace import read_preparation
+from agent_fox.session.briefs import prompts
+from agent_fox.session.briefs.project_words import read_overrides, read_steering
+from agent_fox.session.workspaces.workspace import read_preparation
 from agent_fox.system import git
-from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
 
 if TYPE_CHECKING:
     from agent_fox.session.agents.command_line import CommandLine
@@ -96,7 +96,7 @@ class AgentBackend:
         write_report(paths.report, AgentReport(self.name))  # a runner that never comes to speak is no coder's failure
         paths.document.write_bytes(TASK.dump_json(self.task(order, paths)))
         paths.document.chmod(0o600)
-        return module_argv("agent_fox.session.agents.runner", [str(paths.document)])
+        return module_argv("agent_fox.session.agents.runner.main", [str(paths.document)])
 
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.blame import ownership
+from agent_fox.core.plan.blame import ownership
 from agent_fox.specs.lint.english import is_english
 from agent_fox.specs.lint.pages import Page, read_pages
 from agent_fox.specs.lint.test_entries import TestEntries, entries_of

@@ -8,7 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
-from agent_fox.session.script import ScriptError
+from agent_fox.session.built_in.script import ScriptError
 from agent_fox.testing.model_server.server import ModelServer
 
 LONGEST_SECONDS = 3600.0

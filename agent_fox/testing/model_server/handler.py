@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.script import Sleep
+from agent_fox.session.built_in.script import Sleep
 from agent_fox.testing.model_server.conversation import Conversation, Ticket
 from agent_fox.testing.model_server.playing import NoStep, Part, part_for
 from agent_fox.testing.model_server.protocols.chat import Chat

@@ -7,7 +7,7 @@ import json
 import shlex
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.script import Verdicts
+from agent_fox.session.built_in.script import Verdicts
 from agent_fox.testing.model_server.conversation import Call, Conversation, Reply, Speaker, Ticket
 from agent_fox.testing.model_server.reports import report
 from agent_fox.testing.model_server.script import Action, Answer, Deed, Say, Script, Step

@@ -25,8 +25,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, TypeAdapter, ValidationError
 
-from agent_fox.session import script as scripted
-from agent_fox.session.script import Append, Complain, Delete, Print, Replace, Run, ScriptError, Sleep, Verdicts, Write
+from agent_fox.session.built_in import script as scripted
+from agent_fox.session.built_in.script import (
+    Append,
+    Complain,
+    Delete,
+    Print,
+    Replace,
+    Run,
+    ScriptError,
+    Sleep,
+    Verdicts,
+    Write,
+)
 
 Times = Annotated[int, Field(ge=1)] | Literal["always"]
 

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from pydantic import JsonValue
 
-from agent_fox.session.script import Append, Delete, Replace, Run, Write
+from agent_fox.session.built_in.script import Append, Delete, Replace, Run, Write
 from agent_fox.testing.model_server.conversation import Call, Conversation, Offered, Speaker, Ticket
 from agent_fox.testing.model_server.script import Deed, Mcp, Tool
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.script import Complain, Print, Sleep
+from agent_fox.session.built_in.script import Complain, Print, Sleep
 from agent_fox.testing.model_server.script import (
     Action,
     Drop,

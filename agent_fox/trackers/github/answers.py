@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
-from agent_fox.system.redact import redact
+from agent_fox.system.redaction.masking import redact
 
 MOST_ISSUES = 10**9
 """A number beyond it would be believed to be the newest for ever, and real ones not be looked for."""

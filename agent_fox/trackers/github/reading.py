@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.filing import Says, Seen
+from agent_fox.core.retry.filing import Says, Seen
 from agent_fox.core.values import dataclass
 from agent_fox.trackers.desk import seconds_of
 from agent_fox.trackers.github import marker

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, assert_never
 
-from agent_fox.core.filing import Act, Says, Seen, act
 from agent_fox.core.regex import regex
+from agent_fox.core.retry.filing import Act, Says, Seen, act
 from agent_fox.core.values import dataclass
 from agent_fox.system import clock
 from agent_fox.trackers.desk import Desk, LeaseLost, TooSoon
@@ -35,7 +35,7 @@ from agent_fox.trackers.protocol import (
 
 if TYPE_CHECKING:
     from agent_fox.config import TrackerSettings
-    from agent_fox.trackers.github.pages import Written
+    from agent_fox.trackers.github.text.pages import Written
     from agent_fox.trackers.upkeep import Known, Seeing, Trouble
 
 MINUTE = 60.0

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
+from agent_fox.core.verdicts.verdict import Word
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import Specification
+    from agent_fox.core.formal.specification import Specification
     from agent_fox.verifier.lanes.results import LaneResult
 
 LONGEST_EVIDENCE = 1500

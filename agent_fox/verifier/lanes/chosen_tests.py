@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
-from agent_fox.verifier.asking import with_tests
-from agent_fox.verifier.calls import Call, call_of
-from agent_fox.verifier.cases import SHOWN, Case, Outcome
-from agent_fox.verifier.command_line import Command, CommandRefused, split_command, suites
-from agent_fox.verifier.evidence_text import evidence_of, evidence_of_broken
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.verifier.ground.cases import SHOWN, Case, Outcome
+from agent_fox.verifier.ground.command_line import Command, CommandRefused, split_command, suites
 from agent_fox.verifier.lanes.formal import version_of
 from agent_fox.verifier.lanes.results import LaneResult, failed, passed, unknown
-from agent_fox.verifier.running_suites import run_suite
+from agent_fox.verifier.suites.asking import with_tests
+from agent_fox.verifier.suites.calls import Call, call_of
+from agent_fox.verifier.suites.evidence_text import evidence_of, evidence_of_broken
+from agent_fox.verifier.suites.running_suites import run_suite
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import ChosenTests, PropertyTests, Specification
+    from agent_fox.core.formal.specification import ChosenTests, PropertyTests, Specification
     from agent_fox.verifier.lanes.ground import Bench
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 PYTEST = "python -m pytest"
 REPORTERS = Path(__file__).resolve().parents[1] / "reporters"
@@ -35,7 +35,7 @@ PLUGIN = "hypothesis_profile"
 SAMPLED = "only the examples that were tried"
 TESTED = "only the inputs that the tests use"
 FLAKY = "it failed, and then did not on the same tree: flaky"
-_PLAN = "agent_fox.verifier.planned_commands"  # loaded where nobody names a command: it costs the start
+_PLAN = "agent_fox.verifier.running.planned_commands"  # loaded where nobody names a command: it costs the start
 _STATISTICS = regex(r"(?m)^\s+- (\d+) passing\b")
 _FALSIFYING = regex(r"^(?:E\s+)?((?:Falsifying|Failing) (?:example|test case).*?\n(?:E\s+)?\))", re.M | re.DOTALL)
 """What hypothesis prints has other words in other versions."""

@@ -11,15 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.contract_text import HARNESS, harness, trouble
+from agent_fox.core.formal.contract_text import HARNESS, harness, trouble
 from agent_fox.core.regex import regex
 from agent_fox.verifier.lanes import formal
 from agent_fox.verifier.lanes.ground import Bench, Tool, run_tool, why_not_ended
 from agent_fox.verifier.lanes.results import LaneResult, again, failed, passed, unknown
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import FunctionContract, Specification
-    from agent_fox.verifier.commands import Ended
+    from agent_fox.core.formal.specification import FunctionContract, Specification
+    from agent_fox.verifier.running.commands import Ended
 
 CONFIRMED = "Confirmed over all paths."
 PROVES = (

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.commands import Bounds, Ended, Place, run_logged
+from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
 
 if TYPE_CHECKING:
     from agent_fox.verifier.lanes.results import LaneContext
-    from agent_fox.verifier.running_suites import Ground
+    from agent_fox.verifier.suites.running_suites import Ground
 
-_KEEPING = "agent_fox.verifier.kept_logs"  # loaded where a log is kept: it costs the start
+_KEEPING = "agent_fox.verifier.artifacts.kept_logs"  # loaded where a log is kept: it costs the start
 START_SECONDS = 30.0
 """What a tool may take beside the time that it is given to think."""
 

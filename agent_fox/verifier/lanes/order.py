@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agent_fox.core.formal.specification import Specification  # noqa: TC001 - pydantic reads it
 from agent_fox.core.late import late_module
-from agent_fox.core.specification import Specification  # noqa: TC001 - pydantic reads it
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
+from agent_fox.verifier.ground.order import CheckOrder  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.lanes.results import LaneResult, TraceFile
-from agent_fox.verifier.order import CheckOrder  # noqa: TC001 - pydantic reads it
 
 if TYPE_CHECKING:
     import pydantic

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.specification import SpecKind  # noqa: TC001 - pydantic reads it
+from agent_fox.core.formal.specification import SpecKind  # noqa: TC001 - pydantic reads it
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdict import Word
+from agent_fox.core.verdicts.verdict import Word
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import Specification
-    from agent_fox.verifier.order import CheckOrder
+    from agent_fox.core.formal.specification import Specification
+    from agent_fox.verifier.ground.order import CheckOrder
 
 MOST_TOLD = 1500
 """Characters of a counterexample, or of a reason."""

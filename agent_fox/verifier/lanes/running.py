@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_never
 
-from agent_fox.core.specification import (
+from agent_fox.core.formal.specification import (
     Checklist,
     ChosenTests,
     FunctionContract,
@@ -22,7 +22,7 @@ from agent_fox.verifier.lanes.ground import Bench
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, unknown
 from agent_fox.verifier.lanes.theorems import prove_theorem
 from agent_fox.verifier.lanes.traces import check_traces
-from agent_fox.verifier.running_suites import Ground
+from agent_fox.verifier.suites.running_suites import Ground
 
 
 def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[LaneResult, ...]:

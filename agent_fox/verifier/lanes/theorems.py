@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core import smt_text
+from agent_fox.core.formal import smt_text
 from agent_fox.core.regex import regex
 from agent_fox.verifier.lanes import formal
 from agent_fox.verifier.lanes.ground import Bench, Tool, run_tool, why_not_ended
 from agent_fox.verifier.lanes.results import LaneResult, again, failed, passed, unknown
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import Specification, TheoremStatement
-    from agent_fox.verifier.commands import Ended
+    from agent_fox.core.formal.specification import Specification, TheoremStatement
+    from agent_fox.verifier.running.commands import Ended
 
 FILE = "theorem.smt2"
 PROVES = "the statement itself, from its axioms; not that the code does what the axioms say"

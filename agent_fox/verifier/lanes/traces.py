@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
-from agent_fox.core.temporal import EventKind, Formula, FormulaError, Trace, TraceEvent, Truth, check, parse, witness
+from agent_fox.core.formal.temporal import (
+    EventKind,
+    Formula,
+    FormulaError,
+    Trace,
+    TraceEvent,
+    Truth,
+    check,
+    parse,
+    witness,
+)
 from agent_fox.system.adapters import adapter
-from agent_fox.system.redact import MASK
+from agent_fox.system.redaction.masking import MASK
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, TraceFile, failed, passed, unknown
 
 if TYPE_CHECKING:
-    from agent_fox.core.specification import Specification, TraceFormula
+    from agent_fox.core.formal.specification import Specification, TraceFormula
 
 LARGEST_TRACE = 16 * 1024 * 1024
 AROUND = 2

@@ -16,8 +16,8 @@ from agent_fox.verifier.logs.make import MakeReader
 from agent_fox.verifier.logs.sanitizers import SanitizerReader
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import Parsed
     from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.results import Parsed
 
 _COMMAND = regex(
     r"(?:\[\s*\d+(?:%|/\d+)\] |(?:[\w./-]*/)?(?:[\w-]*gcc|[\w-]*g\+\+|cc|c\+\+|clang|clang\+\+)(?:-\d+)? )"

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import rust_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.records import Record, number, record, record_of, records, text
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

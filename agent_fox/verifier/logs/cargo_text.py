@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.nextest import NextestReader
 from agent_fox.verifier.logs.rust_tests import RustTarget
 from agent_fox.verifier.logs.rustc import RustcReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

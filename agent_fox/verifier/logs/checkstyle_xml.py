@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.diagnostics import is_mild, position
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.xml_stream import XmlCut, read_xml
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

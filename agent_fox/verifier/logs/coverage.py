@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.results import Failure, FailureKind
+from agent_fox.verifier.ground.results import Failure, FailureKind
 
 _MARKS = ("coverage", "Coverage", "threshold")
 _TOO_LITTLE = regex(

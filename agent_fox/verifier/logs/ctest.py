@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
 from agent_fox.verifier.logs.frames import c_place
 from agent_fox.verifier.logs.gathering import Counts
-from agent_fox.verifier.results import FailureKind, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from agent_fox.verifier.logs.drafts import Draft, Findings
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import FailureKind, Parsed
     from agent_fox.verifier.logs.gathering import Gathering
     from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.results import FailureKind, Parsed
 
 
 def diagnostic(found: re.Match[str], kind: FailureKind, workspace: Workspace) -> Draft:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import Failure, TestSummary
     from agent_fox.verifier.logs.status import Outcome
-    from agent_fox.verifier.results import Failure, TestSummary
 
 Field = str | int | None
 

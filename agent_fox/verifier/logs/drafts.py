@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Gathering
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_LINES = 40  # of evidence
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

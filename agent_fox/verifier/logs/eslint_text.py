@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic, first_match
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

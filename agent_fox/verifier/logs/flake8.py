@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs.diagnostics import Diagnostics, diagnostic, first_match
-from agent_fox.verifier.results import FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 
 MOST_KEPT = 1_000
 LONGEST_EVIDENCE = 1_500  # characters

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go_packages import Packages

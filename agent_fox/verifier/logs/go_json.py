@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
@@ -18,7 +19,6 @@ from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.records import Record, record_of, text
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
-from agent_fox.verifier.results import FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go_packages import Packages

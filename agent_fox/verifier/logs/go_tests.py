@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_panic import Panic
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
-from agent_fox.verifier.results import FailureKind, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.go_packages import Packages

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.go_build import GoBuildReader
 from agent_fox.verifier.logs.go_packages import Packages
 from agent_fox.verifier.logs.go_tests import GoTestReader
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.go_places import in_folder, logged_failure
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.gradle_problems import Problems
@@ -17,7 +18,6 @@ from agent_fox.verifier.logs.gradle_tests import TestDraft, test_draft
 from agent_fox.verifier.logs.javac import JavacReader
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft
-from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

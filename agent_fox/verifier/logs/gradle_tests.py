@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass, field
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file, java_place
-from agent_fox.verifier.results import FailureKind
 
 MOST_LINES = 200  # kept of one failure
 _EXCEPTION = regex(r"    (?P<type>[\w.$]+)(?: at (?P<file>[\w$-]+\.\w+):(?P<line>\d+)|: ?(?P<message>.*))?$")

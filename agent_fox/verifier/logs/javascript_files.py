@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import Place, first_line
 from agent_fox.verifier.logs.node import node_failure
-from agent_fox.verifier.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import pieces, without_colours
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Counts, Gathering
@@ -13,7 +14,6 @@ from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.records import Record, number, record, records, text, texts
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import without_colours
 from agent_fox.verifier.logs.frames import Place, any_place, first_line, java_place, python_place
 from agent_fox.verifier.logs.gathering import Counts, Gathering
@@ -15,7 +16,6 @@ from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader,
 from agent_fox.verifier.logs.junit_lint import lint_failure
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.xml_stream import XmlCut
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.results import Failure, FailureKind
+from agent_fox.verifier.ground.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.junit_cases import JunitCase

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Protocol
 from agent_fox.verifier.logs.decode import Lines
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.ground.results import Parsed
     from agent_fox.verifier.logs.protocol import Workspace
-    from agent_fox.verifier.results import Parsed
 
 _LINES_OF_BLOCK = 1_000
 

@@ -10,6 +10,7 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Draft, Findings
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
@@ -17,7 +18,6 @@ from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.maven_checks import check_draft, format_draft
 from agent_fox.verifier.logs.maven_problems import kind_of, pom_problem, without_help
 from agent_fox.verifier.logs.surefire import SurefireReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

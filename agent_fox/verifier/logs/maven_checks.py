@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file
-from agent_fox.verifier.results import FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

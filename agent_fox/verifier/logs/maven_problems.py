@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.javac import invalid_environment
-from agent_fox.verifier.results import FailureKind
 
 _DEPENDENCY = regex(
     r"Could not resolve dependencies|Could not find artifact|Failed to collect dependencies"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.decode import pieces
 from agent_fox.verifier.logs.frames import first_line
 from agent_fox.verifier.logs.gathering import Gathering
@@ -12,7 +13,6 @@ from agent_fox.verifier.logs.javascript import exception_of, thrown_at
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.records import Record, number, record, text
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.diagnostics import DiagnosticReader, diagnostic
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.records import Record, number, record_of, text
-from agent_fox.verifier.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

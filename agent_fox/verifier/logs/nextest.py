@@ -7,9 +7,9 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.rust_tests import MOST_LINES, draft_of
-from agent_fox.verifier.results import FailureKind, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.drafts import Draft

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line
 from agent_fox.verifier.logs.javascript import LOADING, exception_of, thrown_at
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.frames import Place, first_line, javascript_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import broken_file, is_file, test_path
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -13,7 +13,7 @@ from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.results import Parsed
+    from agent_fox.verifier.ground.results import Parsed
 
 _DRIVE = regex(r"/?[A-Za-z]:/")
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import Place, first_line, python_place
-from agent_fox.verifier.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.gathering import MOST_KEPT
-from agent_fox.verifier.results import TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.pytest_blocks import Block

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import FailureKind, Parsed
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.combine import completed, merged
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
-from agent_fox.verifier.results import FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.registry import Chosen, Parsers

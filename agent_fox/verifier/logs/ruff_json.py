@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, BinaryIO
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines, pieces
 from agent_fox.verifier.logs.gathering import Gathering
 from agent_fox.verifier.logs.json_stream import EACH, JsonCut, parts, start_of
 from agent_fox.verifier.logs.records import Record, number, record, record_of, text
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

@@ -6,8 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft, DraftReader, Findings
-from agent_fox.verifier.results import FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.folders import Folders

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Status
 from agent_fox.verifier.logs.combine import completed
 from agent_fox.verifier.logs.gathering import STILL_RUNNING, bounded
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status
 
 CANNOT_EXECUTE, NOT_FOUND, KILLED = 126, 127, 137
 SIGNAL_BASE = 128

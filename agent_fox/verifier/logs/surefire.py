@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file
 from agent_fox.verifier.logs.gathering import MOST_KEPT
 from agent_fox.verifier.logs.surefire_tests import LONGEST_TRACE, Entry, Owner, Trace, by_owner, from_trace
-from agent_fox.verifier.results import FailureKind, TestSummary
 
 _Four = tuple[int, int, int, int]  # tests, failures, errors, skipped
 _COUNTS = r"Tests run: *(\d+), *Failures: *(\d+), *Errors: *(\d+), *Skipped: *(\d+)"

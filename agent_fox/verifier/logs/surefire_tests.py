@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.drafts import Draft
 from agent_fox.verifier.logs.frames import java_file, java_place
-from agent_fox.verifier.results import FailureKind
 
 LONGEST_TRACE = 200  # lines kept of one stack trace
 _EXCEPTION = regex(r"(?P<type>(?:[\w$-]+\.)+[\w$]+)(?:: ?(?P<message>.*))?$")

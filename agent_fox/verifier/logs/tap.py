@@ -7,12 +7,12 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, Counts, Gathering
 from agent_fox.verifier.logs.javascript_files import is_file, test_path
 from agent_fox.verifier.logs.line_log import SkippingLog, SkippingReader
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.tap_failures import TapTest, crash_of, failure_of, is_parents
-from agent_fox.verifier.results import Failure, FailureKind, Parsed
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

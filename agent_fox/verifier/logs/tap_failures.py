@@ -6,10 +6,10 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.frames import Place, any_place, first_line
 from agent_fox.verifier.logs.javascript_files import broken_file, error_line, is_file, kind_of_broken_file
 from agent_fox.verifier.logs.tap_yaml import exception_of, fields_of, message_of, place_of
-from agent_fox.verifier.results import Failure, FailureKind
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

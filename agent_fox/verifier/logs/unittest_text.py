@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.drafts import Findings
 from agent_fox.verifier.logs.excerpt import Excerpt
 from agent_fox.verifier.logs.frames import first_line, python_place
 from agent_fox.verifier.logs.gathering import MOST_KEPT, still_running
 from agent_fox.verifier.logs.line_log import LineLog, LineReader
 from agent_fox.verifier.logs.pytest_blocks import distinct, exception_of
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 
 if TYPE_CHECKING:
     from agent_fox.verifier.logs.protocol import Workspace

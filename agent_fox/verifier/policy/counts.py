@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from agent_fox.verifier.ground.results import Scope, TestSummary
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Rule, Severity
-from agent_fox.verifier.results import Scope, TestSummary
 
 
 def findings_about_counts(context: PolicyContext) -> Iterator[PolicyFinding]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.policy.values import PolicyFinding, PolicyReport, Rule, Severity
-from agent_fox.verifier.results import Failure, FailureKind
 
 
 def broken(path: str, why: str, line: int | None = None) -> PolicyFinding:

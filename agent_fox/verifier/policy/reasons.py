@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
+from agent_fox.verifier.ground.sources import Naming
 from agent_fox.verifier.policy.values import PolicyContext, PolicyFinding, Rule, Severity
-from agent_fox.verifier.sources import Naming
 
 if TYPE_CHECKING:
     from agent_fox.verifier.policy.gathering import Test

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.values import dataclass
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.results import Scope, TestSummary
+    from agent_fox.verifier.ground.results import Scope, TestSummary
 
 
 class Language(StrEnum):

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import PurePosixPath
 
+from agent_fox.verifier.ground.request import Refused
+from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.model import WITHOUT_COMMAND, Command, Lists, NetworkProfile, Profile, Values
-from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.profiles.skipping import refuse_skipping
 from agent_fox.verifier.profiles.templates import list_name, list_names, names_of, value_names
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.projects.skipping import refuse_skipping
 
 
 def contradictions(profile: Profile) -> tuple[str, ...]:

@@ -13,8 +13,8 @@ from typing import TypeVar
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.profiles.model import SelectorKind
-from agent_fox.verifier.profiles.request import Refused
 
 LONGEST = 300  # characters of a selector
 LONGEST_MODULE = 200

@@ -13,9 +13,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, StringConstraints, field_validator
 
 from agent_fox.config import Count, Flag, Seconds, Table, Text
+from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.logs.registry import BUILT_IN, UnknownTool
-from agent_fox.verifier.profiles.systems import SystemKind  # noqa: TC001 - pydantic reads it
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.projects.systems import SystemKind  # noqa: TC001 - pydantic reads it
 
 GIT = ".git"
 WITHOUT_COMMAND = frozenset({Tool.STATIC_POLICY, Tool.SUMMARIZE, Tool.RESOLVE})

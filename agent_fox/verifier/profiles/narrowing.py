@@ -12,10 +12,10 @@ from pydantic import Field, ValidationError
 from agent_fox.config import Count, Flag, Seconds, Table
 from agent_fox.core.values import dataclass
 from agent_fox.system.toml_tables import Toml, explain
+from agent_fox.verifier.ground.request import Refused
+from agent_fox.verifier.ground.results import Tool  # noqa: TC001 - pydantic reads it
 from agent_fox.verifier.profiles.loading import profile_of
 from agent_fox.verifier.profiles.model import Command, Inside, NetworkProfile, Profile
-from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.results import Tool  # noqa: TC001 - pydantic reads it
 
 WIDENED = "profile_widened"
 _MOST_DIFFERENCES = 200

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.profiles.detect import detect
-from agent_fox.verifier.profiles.facts import facts_of
-from agent_fox.verifier.profiles.found import Place
-from agent_fox.verifier.profiles.manifests import Manifests
+from agent_fox.verifier.ground.request import Prepared, Refused, Unavailable, Why
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.programs import Search, find_all
-from agent_fox.verifier.profiles.request import Prepared, Refused, Unavailable, Why
 from agent_fox.verifier.profiles.templates import fill, value_names
+from agent_fox.verifier.projects.detect import detect
+from agent_fox.verifier.projects.facts import facts_of
+from agent_fox.verifier.projects.found import Place
+from agent_fox.verifier.projects.manifests import Manifests
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.profiles.systems import Detection
+    from agent_fox.verifier.projects.systems import Detection
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.profiles.detect import detected
-from agent_fox.verifier.profiles.facts import facts_of
-from agent_fox.verifier.profiles.found import Facts, Place
+from agent_fox.verifier.ground.request import Prepared, Refused, Request, Unavailable, Why
+from agent_fox.verifier.ground.results import Scope, Tool
 from agent_fox.verifier.profiles.inputs import ESCAPES, Selected, known_module, selected
-from agent_fox.verifier.profiles.manifests import Manifests, join
 from agent_fox.verifier.profiles.model import Command, Lists, Profile, Values
 from agent_fox.verifier.profiles.programs import Program, Search, find_all
-from agent_fox.verifier.profiles.request import Prepared, Refused, Request, Unavailable, Why
-from agent_fox.verifier.profiles.skipping import refuse_skipping
 from agent_fox.verifier.profiles.templates import fill, fill_text, names_of, value_names
-from agent_fox.verifier.results import Scope, Tool
+from agent_fox.verifier.projects.detect import detected
+from agent_fox.verifier.projects.facts import facts_of
+from agent_fox.verifier.projects.found import Facts, Place
+from agent_fox.verifier.projects.manifests import Manifests, join
+from agent_fox.verifier.projects.skipping import refuse_skipping
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.profiles.systems import BuildSystem, Detection
+    from agent_fox.verifier.projects.systems import BuildSystem, Detection
 
 MOST_FILES = 4_000  # that one command is given
 _REPORTERS = Path(__file__).resolve().parents[1] / "reporters"

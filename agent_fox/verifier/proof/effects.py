@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Before, Effect
 from agent_fox.core.regex import regex
-from agent_fox.verifier.cases import Outcome
+from agent_fox.core.verdicts.proof import Before, Effect
+from agent_fox.verifier.ground.cases import Outcome
 from agent_fox.verifier.proof.sides import is_test_side
 
 if TYPE_CHECKING:

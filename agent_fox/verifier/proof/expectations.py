@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Expectation, Seal, agreed_by, seal_of
+from agent_fox.core.verdicts.expectations import Expectation, Seal, agreed_by, seal_of
 from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.verifier.policy.reasons import reason_for, sentences_of
@@ -20,8 +20,8 @@ from agent_fox.verifier.proof.bound_tests import deciding
 from agent_fox.verifier.proof.sides import NOT_COPIED
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.cases import Case
-    from agent_fox.verifier.order import CheckOrder
+    from agent_fox.verifier.ground.cases import Case
+    from agent_fox.verifier.ground.order import CheckOrder
 
 LONGEST_VERSION = 3_000
 """Characters of a test's version that are shown; the hash is of all of it."""

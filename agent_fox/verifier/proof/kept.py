@@ -14,8 +14,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from agent_fox.core.proof import Before, Shown, Tried
 from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.proof import Before, Shown, Tried
 from agent_fox.system.shim import write_whole
 
 RULES = 2

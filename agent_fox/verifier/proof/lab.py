@@ -18,15 +18,15 @@ from urllib.parse import unquote
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.asking import with_tests
 from agent_fox.verifier.proof.sides import copied, made_by_tests
-from agent_fox.verifier.running_suites import Ground, attempt_of
-from agent_fox.verifier.suite_reading import read_attempt
+from agent_fox.verifier.suites.asking import with_tests
+from agent_fox.verifier.suites.running_suites import Ground, attempt_of
+from agent_fox.verifier.suites.suite_reading import read_attempt
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.calls import Call
-    from agent_fox.verifier.cases import Case, Outcome
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.ground.cases import Case, Outcome
+    from agent_fox.verifier.suites.calls import Call
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 _REPORTERS = Path(__file__).parents[1] / "reporters"
 LEAST_SECONDS = 20.0

@@ -14,13 +14,13 @@ from functools import cache, partial
 from threading import Event
 from typing import TYPE_CHECKING
 
-from agent_fox.system import sandbox
+from agent_fox.system.sandbox import bubblewrap
 from agent_fox.verifier.proof.lab import MEASURED, Lab, Seen
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.cases import Case
-    from agent_fox.verifier.order import CheckOrder
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.ground.cases import Case
+    from agent_fox.verifier.ground.order import CheckOrder
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 MOST_AT_ONCE = 3
 """Each may take as much memory as the reading; the sealed reading, the twins and red before are three."""
@@ -66,7 +66,7 @@ class Runner:
     def _is_apart(self, run: SuiteRun) -> bool:
         """Whether nothing that a run of these tests does can be seen by another: neither files nor ports."""
         is_ours = run.call is not None and run.call.tool in MEASURED
-        return is_ours and not self._order.network and sandbox.is_used(self._order.sandbox)
+        return is_ours and not self._order.network and bubblewrap.is_used(self._order.sandbox)
 
 
 def processors() -> int:

@@ -11,22 +11,22 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from agent_fox.core.proof import Shown
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.cases import Case, Outcome
-from agent_fox.verifier.mapping import Ownership
+from agent_fox.core.verdicts.proof import Shown
+from agent_fox.verifier.ground.cases import Case, Outcome
+from agent_fox.verifier.ground.sources import read_source
+from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.effects import is_own_assertion
 from agent_fox.verifier.proof.expectations import expectation_of, sealed, told, who_agreed
-from agent_fox.verifier.proof.languages import language_of
 from agent_fox.verifier.proof.sides import files_of, is_test_side
-from agent_fox.verifier.sources import read_source
+from agent_fox.verifier.suites.mapping import Ownership
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.order import CheckOrder
+    from agent_fox.verifier.ground.order import CheckOrder
     from agent_fox.verifier.proof.lab import Seen
     from agent_fox.verifier.proof.standing import Standing
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 Contents = Mapping[str, bytes | None]
 Run = Callable[["SuiteRun", Contents], "Seen"]

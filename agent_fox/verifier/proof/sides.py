@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from agent_fox.core.regex import regex
-from agent_fox.verifier.base_tree import BORROWED
 from agent_fox.verifier.policy.discovery import belongs_to_tests
 from agent_fox.verifier.policy.file_rules import is_golden
 from agent_fox.verifier.policy.settings import BadSettings, settings_of
+from agent_fox.verifier.source.base_tree import BORROWED
 
 _SETTINGS = regex(
     r"(?:pytest|\.pytest|tox)\.ini|conftest\.py|\.coveragerc"

@@ -16,8 +16,9 @@ from threading import Event
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Seal
-from agent_fox.core.proof import (
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.expectations import Seal
+from agent_fox.core.verdicts.proof import (
     Before,
     Effect,
     Place,
@@ -31,26 +32,25 @@ from agent_fox.core.proof import (
     shown_by_data,
     shown_untried,
 )
-from agent_fox.core.values import dataclass
-from agent_fox.verifier.base_tree import base_tree
-from agent_fox.verifier.cases import Case, Outcome
-from agent_fox.verifier.change_under_check import changed_paths
+from agent_fox.verifier.ground.cases import Case, Outcome
+from agent_fox.verifier.mutants.languages import Named, language_of
+from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
+from agent_fox.verifier.policy.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
 from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
-from agent_fox.verifier.proof.languages import Named, language_of
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals
 from agent_fox.verifier.proof.sides import differing, is_test_side
-from agent_fox.verifier.proof.sites import Kind, Site, Unreadable
 from agent_fox.verifier.proof.standing import Claim, Proof, Standing
+from agent_fox.verifier.source.base_tree import base_tree
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.mutants.languages import Mutants
     from agent_fox.verifier.proof.lab import Executed
-    from agent_fox.verifier.proof.languages import Mutants
-    from agent_fox.verifier.running_suites import Ground
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.suites.running_suites import Ground
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 _NO_PROOF = (None, Shown.VACUOUS, Shown.UNDECIDED)
 MOST_RUNS = 200

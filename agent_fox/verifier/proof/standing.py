@@ -6,17 +6,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Seal
-from agent_fox.core.proof import Before, Place, Shown, Trial, Tried
 from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.expectations import Seal
+from agent_fox.core.verdicts.proof import Before, Place, Shown, Trial, Tried
 from agent_fox.verifier.proof.sides import is_test_side
 
 if TYPE_CHECKING:
-    from agent_fox.core.expectations import Expectation
-    from agent_fox.verifier.cases import Case
-    from agent_fox.verifier.judging import Bench
+    from agent_fox.core.verdicts.expectations import Expectation
+    from agent_fox.verifier.ground.cases import Case
+    from agent_fox.verifier.judging.verdicts import Bench
     from agent_fox.verifier.proof.lab import Executed
-    from agent_fox.verifier.suite import SuiteRun
+    from agent_fox.verifier.suites.suite import SuiteRun
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.expectations import Seal, Sealed
-from agent_fox.core.known import How
-from agent_fox.core.proof import Shown, Trials, bounded
-from agent_fox.core.verdict import Unproven, Verdict, Word
+from agent_fox.core.verdicts.expectations import Seal, Sealed
+from agent_fox.core.verdicts.known import How
+from agent_fox.core.verdicts.proof import Shown, Trials, bounded
+from agent_fox.core.verdicts.verdict import Unproven, Verdict, Word
 from agent_fox.system.git import GitError
-from agent_fox.verifier.evidence_text import capped
-from agent_fox.verifier.order import Counterfactual
+from agent_fox.verifier.ground.order import Counterfactual
 from agent_fox.verifier.proof.stage import stage
 from agent_fox.verifier.proof.standing import Claim, Proof, best_of, claims_of
+from agent_fox.verifier.suites.evidence_text import capped
 
 if TYPE_CHECKING:
-    from agent_fox.verifier.judging import Bench, Finding
-    from agent_fox.verifier.order import CheckOrder
-    from agent_fox.verifier.running_suites import Ground
+    from agent_fox.verifier.ground.order import CheckOrder
+    from agent_fox.verifier.judging.verdicts import Bench, Finding
+    from agent_fox.verifier.suites.running_suites import Ground
 
 LONGEST_COMMITTED = 600
 """Characters of a committed test that stand in the evidence."""

@@ -21,7 +21,7 @@ from agent_fox.session.agents.backend import AgentBackend
 from agent_fox.session.agents.report import AgentReport, read_report
 from agent_fox.session.order import Agent, LaunchOrder, Paths, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
-from agent_fox.system.sandbox import why_missing
+from agent_fox.system.sandbox.bubblewrap import why_missing
 from tests.session.world import make_order, make_repo, never_told
 
 KEY = "sk-ant-the-real-key-of-a-person-4711"

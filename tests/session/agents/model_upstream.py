@@ -12,8 +12,8 @@ from http.client import HTTPConnection, HTTPResponse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from agent_fox.session.agents.events import Event, Tokens, Trouble, Used
-from agent_fox.session.agents.proxy import ModelProxy, fresh_word
-from agent_fox.session.agents.proxy_shared import ProxyLimits
+from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
+from agent_fox.session.agents.proxy.shared import ProxyLimits
 from agent_fox.session.agents.task import Provider
 
 KEY = "sk-real-0123456789"

@@ -20,14 +20,14 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.ids import Archetype
-from agent_fox.session.agents.enclosure import view_of
 from agent_fox.session.agents.events import Answered, Called, Finished, Tokens
-from agent_fox.session.agents.hearing import Hearing
 from agent_fox.session.agents.prices import read_prices
-from agent_fox.session.agents.proxy import ModelProxy
+from agent_fox.session.agents.proxy.server import ModelProxy
 from agent_fox.session.agents.report import CostSource, Ending
-from agent_fox.session.agents.stop_gate import StopGate
-from agent_fox.session.agents.tally import MOST_TOKENS, Tally
+from agent_fox.session.agents.runner.enclosure import view_of
+from agent_fox.session.agents.runner.listening import Hearing
+from agent_fox.session.agents.runner.stop_gate import StopGate
+from agent_fox.session.agents.runner.tally import MOST_TOKENS, Tally
 from agent_fox.session.agents.task import Provider
 from agent_fox.session.order import EndKind, Paths, Provisions
 from agent_fox.system.processes import start_time

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.session.agents.claude import CLAUDE
-from agent_fox.session.agents.codex import CODEX
+from agent_fox.session.agents.claude.adapter import CLAUDE
+from agent_fox.session.agents.codex.adapter import CODEX
 from agent_fox.session.agents.credentials import find, secret_names, upstream
 from agent_fox.session.agents.task import Provider
 

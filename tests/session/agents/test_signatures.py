@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 from agent_fox.session.agents.events import Trouble
-from agent_fox.session.agents.proxy_trouble import read_error, trouble_of
+from agent_fox.session.agents.proxy.trouble import read_error, trouble_of
+from agent_fox.session.agents.runner.tally import Tally
 from agent_fox.session.agents.signatures import hint_of, is_too_long, kind_of, says_too_long
-from agent_fox.session.agents.tally import Tally
 from agent_fox.session.infrastructure import Infrastructure
 
 AUTHENTICATION, RATE_LIMIT = Infrastructure.AUTHENTICATION, Infrastructure.RATE_LIMIT

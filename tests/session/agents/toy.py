@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_fox.session.agents.attending import Orders
 from agent_fox.session.agents.command_line import Facts, Reader, Start
 from agent_fox.session.agents.credentials import Credentials
 from agent_fox.session.agents.events import (
@@ -29,10 +28,11 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.hearing import Hearing
 from agent_fox.session.agents.prices import read_prices
 from agent_fox.session.agents.report import AgentReport, read_report
-from agent_fox.session.agents.runner import Conversation
+from agent_fox.session.agents.runner.attending import Orders
+from agent_fox.session.agents.runner.listening import Hearing
+from agent_fox.session.agents.runner.main import Conversation
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.blame import ownership
+from agent_fox.core.plan.blame import ownership
 from agent_fox.core.spec import Severity
 from agent_fox.specs.openspec.dialect import OpenSpecDialect
 from agent_fox.specs.places import find_places

@@ -11,14 +11,14 @@ from pathlib import Path
 from sqlite_utils import Database
 
 from agent_fox.config import TrackerSettings
-from agent_fox.core.filing import Says
+from agent_fox.core.retry.filing import Says
 from agent_fox.store import outbox
 from agent_fox.store.state import transaction
 from agent_fox.testing.github import GitHubFake, Request, mounted
 from agent_fox.trackers.desk import Desk, seconds_of
 from agent_fox.trackers.github.door import opened
-from agent_fox.trackers.github.pages import Style, written
 from agent_fox.trackers.github.repository import Address
+from agent_fox.trackers.github.text.pages import Style, written
 from agent_fox.trackers.github.tracker import GitHubTracker
 from agent_fox.trackers.protocol import (
     Delivery,

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import TrackerSettings
-from agent_fox.core.filing import Says
+from agent_fox.core.retry.filing import Says
 from agent_fox.testing.github import Fault, faults
 from agent_fox.trackers.github.credentials import credential
 from agent_fox.trackers.github.make import Unready, github_tracker
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.github.repository import Address, address_of
-from agent_fox.trackers.github.template import TemplateTrouble, read_template
+from agent_fox.trackers.github.text.template import TemplateTrouble, read_template
 from agent_fox.trackers.github.trouble import SetupTrouble
 from agent_fox.trackers.protocol import Done, EffectKind, Remote
 from tests.trackers.github.scene import AGAIN, FILED, PROVEN, Scene, scene

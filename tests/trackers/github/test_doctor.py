@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 
-from agent_fox.cli.issues_doctor import in_words, looked_at
+from agent_fox.cli.issues.doctor import in_words, looked_at
 from agent_fox.config import Settings, TrackerSettings
 from agent_fox.system import clock
 from agent_fox.testing.github import Answer, Fault, GitHubFake, Grant, Request, Role, Say, faults, mounted, serve

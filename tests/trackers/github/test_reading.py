@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.core.filing import Says, Seen
+from agent_fox.core.retry.filing import Says, Seen
 from agent_fox.trackers.github.answers import Absent, RemoteComment, RemoteIssue
 from agent_fox.trackers.github.marker import Marker
 from agent_fox.trackers.github.reading import (

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from agent_fox.config import TrackerSettings
-from agent_fox.core.filing import TABLE, Act, Says, Seen
+from agent_fox.core.retry.filing import TABLE, Act, Says, Seen
 from agent_fox.testing.github import Answer, Fault, Role, faults
 from agent_fox.trackers.desk import Desk
 from agent_fox.trackers.github.marker import Marker
-from agent_fox.trackers.github.pages import Written
+from agent_fox.trackers.github.text.pages import Written
 from agent_fox.trackers.protocol import Done, Effect, EffectKind, Held, Moot, Remote, Retry, Unsure
 from tests.trackers.github.scene import AGAIN, DAY, FILED, KEY, PART, PROVEN, Scene, scene, seated
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 from pathlib import Path, PurePosixPath
 
+from agent_fox.verifier.ground.results import Failure, Parsed
 from agent_fox.verifier.logs.decode import LONGEST_RECORD, lines
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, Workspace
-from agent_fox.verifier.results import Failure, Parsed
 
 DATA = Path(__file__).parent / "data" / "structured"
 

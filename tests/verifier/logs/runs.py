@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
+from agent_fox.verifier.ground.results import Failure, FailureKind
 from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending, Outcome
-from agent_fox.verifier.results import Failure, FailureKind
 
 
 def outcome(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
+from agent_fox.verifier.ground.results import Failure, Parsed
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.protocol import LogParser, Workspace
-from agent_fox.verifier.results import Failure, Parsed
 
 DATA = Path(__file__).parent / "data"
 

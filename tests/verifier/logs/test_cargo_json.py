@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.cargo_json import CargoJson
-from agent_fox.verifier.results import FailureKind, TestSummary
 from tests.verifier.logs.at_hand import read_lines
 
 PARSER = CargoJson()

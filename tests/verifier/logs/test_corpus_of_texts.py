@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from agent_fox.verifier.ground.results import Failure, TestSummary
 from agent_fox.verifier.logs import decode
 from agent_fox.verifier.logs.eslint_text import EslintLog
 from agent_fox.verifier.logs.mypy import MypyLog
@@ -15,7 +16,6 @@ from agent_fox.verifier.logs.protocol import LogParser, Workspace
 from agent_fox.verifier.logs.pytest_text import PytestLog
 from agent_fox.verifier.logs.ruff_text import RuffLog
 from agent_fox.verifier.logs.unittest_text import UnittestLog
-from agent_fox.verifier.results import Failure, TestSummary
 
 CORPUS = Path(__file__).parents[4] / "shared" / "data" / "logs"
 PARSERS: dict[str, LogParser] = {

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import LONGEST_LINE, LONGEST_RECORD, lines
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, LONGEST_MESSAGE, MOST_KEPT
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.at_hand import DATA, workspace
 
 TEXTS = tuple(entry.load() for entry in (*BUILT_IN.of_texts, *BUILT_IN.of_fallbacks))

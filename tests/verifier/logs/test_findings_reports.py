@@ -6,10 +6,10 @@ import json
 
 import pytest
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.checkstyle_xml import CheckstyleXml
 from agent_fox.verifier.logs.protocol import DocumentParser
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.at_hand import read_document
 
 PYRIGHT = {

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import Failure, FailureKind, TestSummary
 from agent_fox.verifier.logs.gathering import LONGEST_EVIDENCE, LONGEST_MESSAGE, MOST_KEPT, Counts, Gathering
-from agent_fox.verifier.results import Failure, FailureKind, TestSummary
 
 LINT = FailureKind.LINT_FAILURE
 

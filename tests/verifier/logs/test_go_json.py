@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.go_json import GoJson
 from agent_fox.verifier.logs.go_places import in_folder, module_of
-from agent_fox.verifier.results import FailureKind, TestSummary
 from tests.verifier.logs.at_hand import kept, places, read_lines, told
 
 PARSER = GoJson()

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import Parsed, TestSummary
 from agent_fox.verifier.logs.go_text import GoLog
-from agent_fox.verifier.results import Parsed, TestSummary
 from tests.verifier.logs.samples import kinds, messages, places, read, read_text
 
 

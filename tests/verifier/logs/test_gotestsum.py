@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.gotestsum import GotestsumLog
-from agent_fox.verifier.results import TestSummary
 from tests.verifier.logs.samples import messages, places, read
 
 

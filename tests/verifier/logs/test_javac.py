@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.javac import JavacLog
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.samples import messages, places, read, read_text
 
 

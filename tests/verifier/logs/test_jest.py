@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.jest import JestLog
-from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, read, read_text
 
 EXPECTED = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.junit import JunitParser
 from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
-from agent_fox.verifier.results import FailureKind, TestSummary
 from tests.verifier.logs.at_hand import kept, places, read_document, told
 
 PARSER = JunitParser()

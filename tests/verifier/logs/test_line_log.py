@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
 from agent_fox.verifier.logs.eslint_text import EslintLog
 from agent_fox.verifier.logs.go_json import GoJson
@@ -17,7 +18,6 @@ from agent_fox.verifier.logs.gradle import GradleLog
 from agent_fox.verifier.logs.line_log import SkippingLog, read_block
 from agent_fox.verifier.logs.maven import MavenLog
 from agent_fox.verifier.logs.tap import Tap
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.at_hand import DATA, workspace
 
 

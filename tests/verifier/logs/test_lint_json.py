@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.eslint_json import EslintJson
 from agent_fox.verifier.logs.ruff_json import RuffJson
-from agent_fox.verifier.results import FailureKind
 from tests.verifier.logs.at_hand import places, read_document
 
 ESLINT, RUFF = EslintJson(), RuffJson()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.eslint_text import EslintLog
 from agent_fox.verifier.logs.flake8 import Flake8Log
 from agent_fox.verifier.logs.mypy import MypyLog
 from agent_fox.verifier.logs.pyright import PyrightLog
 from agent_fox.verifier.logs.ruff_text import RuffLog
 from agent_fox.verifier.logs.tsc import TscLog
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.samples import kinds, messages, place, places, read, read_text
 
 TSC = [

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.maven import MavenLog
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import kinds, messages, places, read, read_text
 
 TEST = "src/test/java/com/acme"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from agent_fox.verifier.ground.results import Failure
 from agent_fox.verifier.logs.go_text import GoLog
 from agent_fox.verifier.logs.node_spec import NodeSpec
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending
 from agent_fox.verifier.logs.tap import Tap
-from agent_fox.verifier.results import Failure
 from tests.verifier.logs.at_hand import DATA, read_lines, workspace
 from tests.verifier.logs.samples import places, read_text
 

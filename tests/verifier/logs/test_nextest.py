@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.cargo_text import CargoLog
-from agent_fox.verifier.results import FailureKind, TestSummary
 from tests.verifier.logs.samples import messages, places, read, read_text
 
 STARTED = "    Starting 2 tests across 1 binary"

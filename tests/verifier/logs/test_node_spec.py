@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.node_spec import NodeSpec
-from agent_fox.verifier.results import FailureKind, TestSummary
 from tests.verifier.logs.at_hand import kept, read_lines, told
 
 PARSER = NodeSpec()

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.pytest_text import PytestLog
 from agent_fox.verifier.logs.status import Ending, Readings, outcome_of
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, places, read, read_text
 
 ROOT = "/workspace/pyt"

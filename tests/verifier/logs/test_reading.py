@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, Status, TestSummary
 from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Ending, Outcome
-from agent_fox.verifier.results import FailureKind, Status, TestSummary
 from tests.verifier.logs.at_hand import DATA, workspace
 
 JUNIT = """<testsuite name="pytest"><testcase classname="test_a" name="test_x"><failure message="assert 0">

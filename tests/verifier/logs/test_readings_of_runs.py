@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, Status
 from agent_fox.verifier.logs.registry import BUILT_IN
 from agent_fox.verifier.logs.status import Outcome
-from agent_fox.verifier.results import FailureKind, Status
 from tests.verifier.logs.runs import outcome, told
 
 TOOLS = sorted(BUILT_IN.words())

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.protocol import DocumentParser, LogParser, StreamParser, Workspace
 from agent_fox.verifier.logs.registry import ALIASES, BUILT_IN, UnknownTool, canonical
-from agent_fox.verifier.results import Parsed
 
 WORDS = (
     *("maven", "mvn", "gradle", "gcc", "g++", "clang", "make", "ld", "cmake", "javac", "go", "cargo", "rustc"),

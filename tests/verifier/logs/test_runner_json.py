@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.jest_json import JestJson
 from agent_fox.verifier.logs.mocha_json import MochaJson
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.results import TestSummary
 from tests.verifier.logs.at_hand import read_document, told
 
 FAILED = {

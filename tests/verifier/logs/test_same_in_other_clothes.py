@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.decode import lines
 from agent_fox.verifier.logs.registry import BUILT_IN
-from agent_fox.verifier.results import Parsed
 from tests.verifier.logs.at_hand import DATA, workspace
 
 TOOL_OF = {"c_build": "gcc", "clang_tools": "clang", "node": "node", "dependencies": "npm"}

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.c_build import CBuildLog
-from agent_fox.verifier.results import TestSummary
 from tests.verifier.logs.samples import messages, place, places, read, read_text
 
 CTEST = """    Start 1: bad

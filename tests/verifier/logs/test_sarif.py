@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind
 from agent_fox.verifier.logs.sarif import Sarif
-from agent_fox.verifier.results import FailureKind
 from tests.verifier.logs.at_hand import places, read_document
 
 PARSER = Sarif()

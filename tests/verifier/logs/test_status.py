@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Status, TestSummary
 from agent_fox.verifier.logs.status import Ending, Outcome, Readings, outcome_of
-from agent_fox.verifier.results import Failure, FailureKind, Parsed, Status, TestSummary
 
 NOTHING = Parsed()
 TEST = Parsed((Failure(FailureKind.TEST_FAILURE, "no", "a.py", 1),), (), TestSummary(tests=1, failures=1))

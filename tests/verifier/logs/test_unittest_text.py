@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.unittest_text import UnittestLog
-from agent_fox.verifier.results import FailureKind, Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, read, read_text
 
 EXPECTED = [

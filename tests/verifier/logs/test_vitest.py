@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.results import Parsed, TestSummary
 from agent_fox.verifier.logs.vitest import VitestLog
-from agent_fox.verifier.results import Parsed, TestSummary
 from tests.verifier.logs.samples import messages, place, read
 
 TESTS = [

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from agent_fox.verifier.ground.results import FailureKind, Scope, TestSummary
 from agent_fox.verifier.policy.check import check_change
 from agent_fox.verifier.policy.failures import as_failures, as_warnings
 from agent_fox.verifier.policy.values import (
@@ -21,7 +22,6 @@ from agent_fox.verifier.policy.values import (
     Ruling,
     Severity,
 )
-from agent_fox.verifier.results import FailureKind, Scope, TestSummary
 from tests.verifier.policy.cases import Case, cases
 
 LEAST_RECALL, MOST_BLOCKED = 0.95, 0.02

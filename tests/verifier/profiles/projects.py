@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.verifier.ground.request import Prepared, Request, Unavailable
+from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.prepare import prepare
-from agent_fox.verifier.profiles.request import Prepared, Request, Unavailable
-from agent_fox.verifier.results import Tool
 from tests.verifier.workspace import with_files
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.profiles.inputs import LONGEST, Selected, known_module, selected
 from agent_fox.verifier.profiles.model import SelectorKind
-from agent_fox.verifier.profiles.request import Refused
 from tests.verifier.workspace import with_files
 
 HOSTILE = [

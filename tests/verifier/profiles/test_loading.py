@@ -6,6 +6,7 @@ from importlib.resources import files
 
 import pytest
 
+from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.loading import (
     ProfileError,
     UnknownProfile,
@@ -15,7 +16,6 @@ from agent_fox.verifier.profiles.loading import (
     read_profile,
 )
 from agent_fox.verifier.profiles.model import WITHOUT_COMMAND
-from agent_fox.verifier.results import Tool
 
 IDS = {
     "java-maven", "java-gradle", "javascript-npm", "javascript-pnpm", "javascript-yarn",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.verifier.ground.request import Refused
+from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.loading import built_in, load_profile, read_profile
 from agent_fox.verifier.profiles.model import NetworkProfile
 from agent_fox.verifier.profiles.narrowing import Allowed, difference, fingerprint, narrowed
-from agent_fox.verifier.profiles.request import Refused
-from agent_fox.verifier.results import Tool
 
 EVERYTHING = Allowed(NetworkProfile.PACKAGE_READONLY, format_apply=True, max_seconds=1800)
 PYTHON = load_profile("python")

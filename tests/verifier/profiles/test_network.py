@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.verifier.ground.request import Refused, Unavailable, Why
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.narrowing import Allowed, narrowed
 from agent_fox.verifier.profiles.network import ResolveStep, resolve_step
-from agent_fox.verifier.profiles.request import Refused, Unavailable, Why
 from tests.verifier.profiles import projects
 from tests.verifier.profiles.projects import project, stand_in
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from agent_fox.verifier.ground.request import Refused, Request, Unavailable, Why
+from agent_fox.verifier.ground.results import Scope, Tool
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.narrowing import Allowed, narrowed
 from agent_fox.verifier.profiles.prepare import prepare
-from agent_fox.verifier.profiles.request import Refused, Request, Unavailable, Why
-from agent_fox.verifier.results import Scope, Tool
 from tests.verifier.profiles import projects
 from tests.verifier.profiles.projects import ask, command, project, reports_of, stand_in
 

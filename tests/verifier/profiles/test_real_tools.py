@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.profiles.request import Prepared
-from agent_fox.verifier.results import Tool
+from agent_fox.verifier.ground.request import Prepared
+from agent_fox.verifier.ground.results import Tool
 from tests.verifier.profiles import projects
 from tests.verifier.profiles.projects import command, needs, project, run
 

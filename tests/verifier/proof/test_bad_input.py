@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.known import How
-from agent_fox.core.proof import Place
-from agent_fox.core.verdict import Unproven, Verdict, Word
-from agent_fox.system.sandbox import SandboxMode
-from agent_fox.verifier.checks import run_checks
-from agent_fox.verifier.order import CheckOrder
+from agent_fox.core.verdicts.known import How
+from agent_fox.core.verdicts.proof import Place
+from agent_fox.core.verdicts.verdict import Unproven, Verdict, Word
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.ground.order import CheckOrder
+from agent_fox.verifier.judging.checks import run_checks
 from agent_fox.verifier.proof.stage import _compatible
 from agent_fox.verifier.proof.standing import Claim, Standing
-from agent_fox.verifier.suite import SuiteRun
+from agent_fox.verifier.suites.suite import SuiteRun
 from tests.verifier.proof.test_stage import SCRIPT, ordered
 
 WHERE = 'import pathlib\nIS_READING = pathlib.Path.cwd().name == "repo"\n'

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.proof import Before, Effect
-from agent_fox.verifier.cases import Case, Outcome
+from agent_fox.core.verdicts.proof import Before, Effect
+from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.proof.effects import before_of, effect_of, of_several
 from agent_fox.verifier.proof.lab import End, end_by_text
 

@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.core.known import How
-from agent_fox.core.verdict import Disposition, Unproven, Verdict, Word
-from agent_fox.system.sandbox import SandboxMode, why_missing
+from agent_fox.core.verdicts.known import How
+from agent_fox.core.verdicts.verdict import Disposition, Unproven, Verdict, Word
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
 from agent_fox.testing.worlds import new_repository
-from agent_fox.verifier.calls import call_of
-from agent_fox.verifier.checks import run_checks
-from agent_fox.verifier.order import CheckOrder, Counterfactual
+from agent_fox.verifier.ground.order import CheckOrder, Counterfactual
+from agent_fox.verifier.judging.checks import run_checks
 from agent_fox.verifier.proof.lab import probed
+from agent_fox.verifier.suites.calls import call_of
 from tools.proofs import CASES, Case, read_cases
 
 needs_sandbox = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "has a sandbox")
@@ -191,7 +191,7 @@ def test_a_script_without_mutants_is_taken_away(tmp_path: Path) -> None:
 
 
 def test_where_a_grammar_is_missing_it_is_undecided_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "agent_fox.verifier.proof.script_sites", None)
+    monkeypatch.setitem(sys.modules, "agent_fox.verifier.mutants.script_sites", None)
     verdict = judged(tmp_path / "repo", KNOWN["javascript", "honest: a function for a committed test"])
     assert (verdict.word, "pip install 'agent-fox[policy]'" in verdict.evidence) == (Word.UNKNOWN, True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from agent_fox.engine.results import ResultHandler
+from agent_fox.engine.running.results import ResultHandler
 from agent_fox.plugins import hookimpl
 from agent_fox.session.backends import Backend
 from agent_fox.specs.dialects import Dialect

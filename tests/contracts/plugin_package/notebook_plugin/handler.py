@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agent_fox.core.ids import Archetype
-from agent_fox.engine.docket import Docket, Handled
-from agent_fox.engine.results import EndedSession, Reviewers
+from agent_fox.engine.record.docket import Docket, Handled
+from agent_fox.engine.running.results import EndedSession, Reviewers
 from agent_fox.store.records import record_event
 
 

@@ -1,0 +1,1 @@
+"""Commands for chats with agents: review tasks and hooks."""

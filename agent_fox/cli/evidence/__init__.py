@@ -1,0 +1,1 @@
+"""Commands about evidence: ledger, keys, waivers, agreements, hidden checks, gate, library."""

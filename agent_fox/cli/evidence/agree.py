@@ -1,0 +1,134 @@
+"""`agent-fox agree`: a person agrees to a changed expectation of a committed test, signed like a waiver.
+
+What that does to the plan is the engine's.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.evidence import waive
+from agent_fox.cli.evidence.waive import Act, Place
+from agent_fox.cli.evidence.waiver_lines import as_document, document_of
+from agent_fox.cli.names import specs
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.config import load
+from agent_fox.core.late import late_module
+from agent_fox.core.ledger.waivers import NEVER, AboutExpectation, Statement, told
+from agent_fox.core.words import listed
+from agent_fox.engine.record.watch import moves_in_words
+from agent_fox.evidence import waivers
+from agent_fox.store.state import transaction
+from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.cli.evidence import waiver_signing
+    from agent_fox.core.verdicts.expectations import Expectation
+    from agent_fox.engine.handlers import agreeing
+    from agent_fox.evidence import granting
+    from agent_fox.evidence.waivers import Held
+else:
+    waiver_signing = late_module("agent_fox.cli.evidence.waiver_signing")
+    granting = late_module("agent_fox.evidence.granting")
+    agreeing = late_module("agent_fox.engine.handlers.agreeing")
+
+NOT_YOURS = "agree; say in the summary why the test had to be changed, and a person decides"
+Sign = Callable[[Place], "waiver_signing.Signing"]
+
+
+@click.command("agree", short_help="Agree to a changed expectation of a committed test, signed; --list, --revoke.")
+@click.argument("words", nargs=-1, metavar="[SPEC REQ]", shell_complete=specs)
+@click.option("--reason", default="", metavar="TEXT", help="Why. Unset: the reason that the coder stated.")
+@click.option(
+    "--key", metavar="FILE", help="Sign with this key of `agent-fox keys`. Unset: the only one that may waive."
+)
+@click.option("--ssh-key", metavar="FILE", help="Sign with ssh-keygen; a .pub file for a key of the SSH agent.")
+@click.option(
+    "--passphrase-file", type=click.Path(path_type=Path), metavar="FILE",
+    help="Read the passphrase of --key from here, outside of the repository; else the terminal asks for it.",
+)  # fmt: skip
+@click.option("--list", "is_list", is_flag=True, help="Show all agreements, and which count.")
+@click.option("--revoke", metavar="ID", help="End an agreement, with --reason. It never holds again.")
+@json_option
+def command(
+    words: tuple[str, ...], reason: str, key: str | None, ssh_key: str | None, passphrase_file: Path | None,
+    is_list: bool, revoke: str | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Agree that a committed test was changed: of requirement REQ of SPEC, as it was last read.
+
+    It is signed with a key that may waive, and bound to the requirement's text and to both versions of the test, the
+    committed one and the present one: another change of either asks again. The next run reads the requirement again.
+    Exits 4 while a run is on.
+    """
+    if is_list and revoke is not None:
+        raise click.UsageError("--list and --revoke are different things; give one")
+    place = Place(here(), load(here(), os.environ))
+    if is_list:
+        document, lines = listing(place)
+    elif revoke is not None:
+        document, lines = waive.revoking(revoke, reason)(place)
+    else:
+        document, lines = agree(
+            place, words, reason,
+            lambda where: waiver_signing.signing_of(key, ssh_key, passphrase_file, where.grounds()),
+        )  # fmt: skip
+    if as_json:
+        print_json(document)
+    else:
+        click.echo("\n".join(plain(line) for line in lines))
+
+
+def agree(place: Place, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
+    waive.refuse_session(NOT_YOURS)
+    if len(words) != 2:
+        raise click.UsageError("name the spec and the requirement: agent-fox agree SPEC REQ")
+    return place.write(lambda db: grant(place, db, words, reason, sign))
+
+
+def grant(place: Place, db: Database, words: tuple[str, ...], reason: str, sign: Sign) -> Act:
+    """Draw up, sign, keep; the passphrase is asked for when all else is known to be right."""
+    grounds, at = place.grounds(), clock.now()
+    trouble = grounds.why_unusable(db)
+    if trouble:
+        raise UserError(f"nothing can be agreed to here: {trouble}")
+    subject, read = agreeing.agreeable(place.docket(db), grounds, waive.find_part(db, words[1], words[0]))
+    statement_reason, now = reason_of(reason, read.expectation), waivers.time_of(db, at, grounds)
+    signing = sign(place)
+    statement = Statement(
+        clock.new_id(), grounds.repository, subject, (), statement_reason, now, NEVER, signing.principal,
+        signing.key_id,
+    )  # fmt: skip
+    with transaction(db):
+        held, handled = agreeing.grant(place.docket(db), grounds, signing.sign(statement))
+        left = agreeing.left(place.docket(db), grounds, subject.spec)
+    more = [f"not agreed to yet: {listed(left)}: agent-fox agree {subject.spec} {left[0]}"] if left else []
+    lines = [told(statement), *moves_in_words(handled), f"id {held.waiver.id}", *(more or ["next: agent-fox run"])]
+    return {**document_of(held, handled), "left": list(left)}, lines
+
+
+def reason_of(said: str, expectation: Expectation) -> str:
+    return granting.reason_of(said or (f"as the coder said: {expectation.reason}" if expectation.reason else ""))
+
+
+def listing(place: Place) -> Act:
+    held = waive.all_held(place, are_agreements=True)
+    lines = [line for one in held for line in _lines(one)] or ["no agreements"]
+    return {"agreements": [as_document(one) for one in held]}, lines
+
+
+def _lines(one: Held) -> Iterator[str]:
+    columns, statement = one.waiver.columns, one.waiver.statement
+    subject = statement.subject if statement else None
+    about = subject.test if isinstance(subject, AboutExpectation) else columns.check_name
+    state = f"does not count: {one.why_not}" if one.why_not else "in force"
+    yield f"{one.short_id}  {columns.spec_name}/{columns.address} {about}  {state}"
+    yield f"  by {columns.signer}: {columns.reason}"

@@ -1,0 +1,215 @@
+"""`agent-fox issues`: what was filed for people, and what is still to be. Filing is the engine's and the tracker's."""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from urllib.parse import unquote, urlparse
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.issues.lines import (
+    detail_lines,
+    effect_document,
+    issue_document,
+    issue_lines,
+    waiting_document,
+    waiting_lines,
+)
+from agent_fox.cli.names import specs as spec_names
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import here, near
+from agent_fox.cli.screen import json_option, plain, print_json, title
+from agent_fox.core.words import counted
+from agent_fox.engine.account.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
+from agent_fox.system import clock
+
+MOST_CLOSED = 10
+FOLDER = ".agent-fox/exported-issues"
+
+tracker_option = click.option("--tracker", metavar="KIND", help="Tracker instead of [tracker] kind.")
+
+
+@click.group("issues", invoke_without_command=True, short_help="List, show, deliver, export, adopt and move issues.")
+@json_option
+@click.pass_context
+def command(ctx: click.Context, as_json: bool) -> None:
+    """List the issues that were filed; show, deliver, export, adopt and move them. Alone, the same as `agent-fox issues
+    list`.
+    """
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_, only_open=False, is_all=False, as_json=as_json)
+
+
+@command.command("list", short_help="List issues, open ones first, and what waits to be delivered.")
+@click.option("--open", "only_open", is_flag=True, help="Open issues only.")
+@click.option("--all", "is_all", is_flag=True, help=f"All closed ones too, not the last {MOST_CLOSED}.")
+@json_option
+def list_(only_open: bool, is_all: bool, as_json: bool) -> None:
+    """List issues: number, how it stands, title; cause, specs and what is open of them, age, place. What is not
+    delivered yet is told once for each reason, with what to do. As JSON every issue is listed.
+    """
+    root = here()
+    with reading(root) as db:
+        issues, waiting = read_issues(db), read_waiting(db, clock.now())
+    found = open_first(issues)
+    wanted = [issue for issue in found if issue.standing.is_open or not only_open]
+    if as_json:
+        print_json([issue_document(root, issue) for issue in wanted])
+        return
+    shown = wanted if is_all else without_old(wanted)
+    parents = {issue.fingerprint: issue.number for issue in issues}
+    lines = [line for issue in shown for line in issue_lines(root, issue, parents)]
+    more = [f"and {len(wanted) - len(shown)} that were closed earlier: --all"] if len(shown) < len(wanted) else []
+    click.echo("\n".join([*(lines or ["no issues"]), *more, *waiting_lines(waiting)]))
+
+
+def open_first(issues: tuple[IssueView, ...]) -> list[IssueView]:
+    return sorted(issues, key=lambda issue: not issue.standing.is_open)
+
+
+def without_old(issues: list[IssueView]) -> list[IssueView]:
+    """Those that are open, and the last ones that were closed."""
+    closed = sorted((one for one in issues if not one.standing.is_open), key=lambda one: one.updated_at, reverse=True)
+    kept = {one.fingerprint for one in closed[:MOST_CLOSED]}
+    return [one for one in issues if one.standing.is_open or one.fingerprint in kept]
+
+
+@command.command("show", short_help="Show one issue: its text, what it is about, what became of each effect.")
+@click.argument("name", metavar="NUMBER|FINGERPRINT|SPEC", shell_complete=spec_names)
+@json_option
+def show(name: str, as_json: bool) -> None:
+    """Show one issue by its number, its fingerprint (the start of it is enough), or the spec that it is about: the text
+    that was handed over, requirements, effects with their tries, and earlier issues of the same cause.
+    """
+    root = here()
+    with reading(root) as db:
+        issue = find(read_issues(db), name)
+        effects = read_effects(db, issue.fingerprint)
+        waiting = [one for one in read_waiting(db, clock.now()) if issue.fingerprint in one.fingerprints]
+    text = text_of(root, issue, effects)
+    if as_json:
+        more = {"effects": [effect_document(one) for one in effects], "waiting": [*map(waiting_document, waiting)]}
+        print_json({**issue_document(root, issue), "text": text, **more})
+        return
+    head = [title(f"{issue.number or 'not filed yet'}: {issue.title}"), f"{issue.standing}  {near(root, issue.where)}"]
+    body = [plain(line) for line in text.splitlines()]
+    click.echo("\n".join([*head, "", *body, "", *detail_lines(issue, effects), *waiting_lines(waiting)]))
+
+
+def find(issues: tuple[IssueView, ...], name: str) -> IssueView:
+    """The one issue of that name. Raises UserError."""
+    found = named(issues, name)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        which = "; ".join(f"{one.number or one.fingerprint} ({one.title})" for one in found)
+        raise UserError(f"{name}: {len(found)} issues are meant: {which}; name one of them")
+    known = [issue.number for issue in issues if issue.number] + [
+        issue.fingerprint for issue in issues if not issue.number
+    ]
+    specs = sorted({spec for issue in issues for spec in issue.specs})
+    near_ones = difflib.get_close_matches(name, specs, n=1)
+    hint = f"; the nearest spec with one is {near_ones[0]}" if near_ones else ""
+    raise UserError(f"there is no issue {name}; there are: {', '.join(known) or 'none'}{hint}")
+
+
+def text_of(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:
+    """The issue's own text where it is a file here; elsewhere the text that is sent."""
+    place = urlparse(issue.where)
+    if place.scheme == "file":
+        with suppress(OSError):
+            return Path(unquote(place.path)).read_text(encoding="utf-8", errors="replace")
+    # Settings and the pages of a tracker take time to import, which listing issues need not wait for.
+    text: str = import_module("agent_fox.cli.issues.text").as_sent(root, issue, effects)
+    return text
+
+
+@command.command("sync", short_help="Deliver what waits: what was held, too.")
+@click.option(
+    "--wait", type=click.FloatRange(0), default=0.0, metavar="SECONDS", help="Go on trying for so long at most."
+)
+@tracker_option
+@json_option
+def sync(wait: float, tracker: str | None, as_json: bool) -> Exit:
+    """Look how the issues stand, deliver what is due and what was held, and tell what came of each. Works while a run
+    goes on.
+
+    Exits 0 when everything is delivered, 2 when something still waits or the tracker cannot be asked.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues.sync").synchronise(here(), wait, tracker, as_json=as_json))
+
+
+@command.command("export", short_help="Write all issues with their text into files.")
+@click.option(
+    "--format", "form", type=click.Choice(["markdown", "json"]), default="markdown", help="One file an issue."
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), default=Path(FOLDER), metavar="DIR", help=f"Where. Unset: {FOLDER}."
+)
+@click.option("--force", is_flag=True, help="Write over files that are not of an earlier export.")
+@json_option
+def export(form: str, output: Path, force: bool, as_json: bool) -> None:
+    """Write every issue with its text and effects into a file of its own, with an index: for people without access to
+    the tracker, or when it cannot be reached. Files that are not of an earlier export are left alone.
+    """
+    root = here()
+    with reading(root) as db:
+        issues = open_first(read_issues(db))
+        sheets = [
+            (issue, (effects := read_effects(db, issue.fingerprint)), text_of(root, issue, effects)) for issue in issues
+        ]
+    # Kept apart with what it imports, as above.
+    written = import_module("agent_fox.cli.issues.export").export(root, sheets, form, output, force=force)
+    if as_json:
+        print_json({"folder": str(output), "files": [str(path) for path in written]})
+    else:
+        click.echo(plain(f"wrote {counted(len(sheets), 'issue')} to {output}"))
+
+
+@command.command("adopt", short_help="Make an issue that is there the one of a cause.")
+@click.argument("number", metavar="NUMBER")
+@click.option(
+    "--for", "cause", required=True, metavar="SPEC|FINGERPRINT", shell_complete=spec_names,
+    help="The cause: its fingerprint, or the spec that it is about.",
+)  # fmt: skip
+@tracker_option
+@json_option
+def adopt(number: str, cause: str, tracker: str | None, as_json: bool) -> Exit:
+    """Make the issue NUMBER of the tracker the one of a cause: where a person wrote it, or its mark or our state was
+    lost. From then on it is commented and closed like one that was filed. One that is another cause's is refused.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues.adopt").adopt(here(), number, cause, tracker, as_json=as_json))
+
+
+@command.command("migrate", short_help="Move open issues of a former tracker to the present one.")
+@tracker_option
+@json_option
+def migrate(tracker: str | None, as_json: bool) -> Exit:
+    """Move the open issues of a former tracker to the one that the settings name: each is filed there once, and the old
+    one is closed with a note that says where it goes on. What a person closed stays closed, and is not moved. Safe to
+    repeat, whatever interrupted it: an old tracker that can't be reached is told, and tried again.
+
+    Exits 0 when all is moved and noted, 2 when something waits.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues.migrate").migrate(here(), tracker, as_json=as_json))
+
+
+@command.command("doctor", short_help="Check that issues can be filed, and tell what is missing.")
+@tracker_option
+@json_option
+def doctor(tracker: str | None, as_json: bool) -> Exit:
+    """Check the tracker that issues go to: repository, token, permissions. Writes nothing there. Each line that is not
+    `ok` names its remedy.
+
+    Exits 0 when all is well, 2 when something is missing or cannot be told.
+    """
+    # The engine and its settings, as above.
+    return Exit(import_module("agent_fox.cli.issues.doctor").examine(here(), tracker, as_json=as_json))

@@ -1,0 +1,101 @@
+"""`agent-fox issues sync`: deliver what waits, and tell what came of it. Delivering is the engine's."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.issues.lines import counts_document, counts_told, overview_line
+from agent_fox.cli.issues.tracker_place import Workplace, in_words, seated, workplace
+from agent_fox.cli.opening import reading, state_file
+from agent_fox.cli.place import near
+from agent_fox.cli.screen import plain, print_json
+from agent_fox.cli.story import issue_words
+from agent_fox.engine.account.issue_view import Overview, read_overview
+from agent_fox.engine.issues.courier import Synced, desk_of, nap
+from agent_fox.engine.issues.effects import Delivering
+from agent_fox.engine.issues.upkeep import look_and_sweep
+from agent_fox.store import outbox
+from agent_fox.store.desk import LAST_KIND, recall, remember
+from agent_fox.store.state import open_state, read_state, transaction
+from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from agent_fox.engine.record.watch import RunEvent, Watch
+
+
+def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> Exit:
+    """Deliver, and print what came of it. Raises StateError, ConfigError, PluginError, UserError."""
+    read_state(state_file(root)).close()
+    place = workplace(root, kind)
+    if kind is None:
+        with closing(open_state(state_file(root))) as db:
+            same_kind(recall(db, *LAST_KIND) if outbox.waiting(db) else "", place.settings.tracker.kind)
+    told: list[str] = []
+
+    def watch(event: RunEvent) -> None:
+        told.append(near(root, issue_words(event.text) if event.kind == "issue" else event.text))
+        if not as_json:
+            click.echo(plain(told[-1]))
+
+    done = deliver(place, wait, watch)
+    with reading(root) as db:
+        overview = read_overview(db, clock.now())
+    if as_json:
+        counts = counts_document(overview)
+        document = {"delivered": done.delivered, "waiting": done.waiting, "why_stopped": done.why_stopped}
+        print_json({**document, "tracker": in_words(place.tracker), "told": told, "issue_counts": counts})
+    else:
+        click.echo("\n".join(plain(line) for line in end_lines(done, overview)))
+    return Exit.UNPROVEN if done.waiting or done.why_stopped else Exit.DONE
+
+
+def same_kind(last: str, now: str) -> None:
+    """What `run --tracker github` has left is not filed elsewhere by a command that does not say so. Raises
+    UserError."""
+    if last not in ("", now):
+        raise UserError(
+            f"what waits is from a run that files at `{last}`, and `[tracker] kind` is `{now}`: run "
+            f"`agent-fox issues sync --tracker {last}`, or with `--tracker {now}` to file it there"
+        )
+
+
+def end_lines(done: Synced, overview: Overview) -> Iterator[str]:
+    """Where it stopped, the reason is told there, and not once more."""
+    if not done.why_stopped:
+        yield overview_line(overview) or "no issues"
+        return
+    yield f"stopped: {done.why_stopped}"
+    waits = f"{done.waiting} {'waits' if done.waiting == 1 else 'wait'} to be delivered" if done.waiting else ""
+    yield f"issues: {'; '.join(filter(None, (counts_told(overview), waits))) or 'none'}"
+
+
+def deliver(place: Workplace, wait: float, watch: Watch) -> Synced:
+    """Look how issues stand; then pass after pass until nothing waits, or `wait` seconds are over. What was held is
+    tried once."""
+    end, delivered = clock.monotonic() + wait, 0
+    with closing(open_state(state_file(place.root))) as db:
+        desk = desk_of(db, place.tracker, place.settings.tracker)
+        with transaction(db):
+            remember(db, *LAST_KIND, place.settings.tracker.kind)
+            outbox.wake(db, clock.now())
+        try:
+            unseen = Delivering(db, place.tracker, watch, desk=desk).why_closed()
+            unseen = unseen or look_and_sweep(db, seated(place.tracker, desk), watch, clock.now(), desk)
+            while True:
+                passed = Delivering(db, place.tracker, watch, desk=desk).go()
+                delivered += passed.delivered
+                waiting, left = outbox.waiting(db), end - clock.monotonic()
+                if left <= 0 or waiting == len(outbox.held(db)):
+                    return Synced(delivered, waiting, passed.why_stopped or unseen)
+                time.sleep(min(left, nap(db)))
+        finally:
+            if desk is not None:
+                desk.leave()

@@ -1,0 +1,52 @@
+"""The text of an issue that lies in no file here: as the tracker of these settings is handed it, or writes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.config import ConfigError, load
+from agent_fox.engine.issues.effects import effect_of
+from agent_fox.store.outbox import OutboxRow
+from agent_fox.trackers.github.text.pages import Style, written
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account.issue_view import EffectView, IssueView
+
+
+def as_sent(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:
+    """What was filed last, then what came after it. Links to code, which need the tracker, are left out."""
+    starts = [number for number, one in enumerate(effects) if one.kind == "file"]
+    texts = [(one, on_github(issue, one) if is_on_github(root) else one.body) for one in effects[last(starts) :]]
+    return "\n\n".join(_sections(texts))
+
+
+def last(starts: list[int]) -> int:
+    return starts[-1] if starts else 0
+
+
+def _sections(texts: list[tuple[EffectView, str]]) -> Iterator[str]:
+    for number, (effect, text) in enumerate(texts):
+        body = text.strip() or "(no text)"
+        yield f"## {effect.kind}, {effect.at}\n\n{body}" if number or effect.kind != "file" else body
+
+
+def is_on_github(root: Path) -> bool:
+    """Settings that cannot be read hide no issue."""
+    try:
+        return load(root, os.environ).tracker.kind == "github"
+    except ConfigError:
+        return False
+
+
+def on_github(issue: IssueView, effect: EffectView) -> str:
+    """Body and follow-up comments as they are written there, without the mark."""
+    row = OutboxRow(
+        effect.id, effect.kind, issue.fingerprint, effect.spec, json.loads(effect.payload), effect.state, effect.tries,
+        effect.note, None, issue.number or None,
+    )  # fmt: skip
+    page = written(effect_of(row), Style())
+    return "\n\n".join((page.body, *page.more))

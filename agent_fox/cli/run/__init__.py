@@ -1,0 +1,1 @@
+"""Commands about a run: start it, watch it, ask what it came to."""

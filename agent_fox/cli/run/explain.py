@@ -1,0 +1,149 @@
+"""`agent-fox explain`: one screen about one node or requirement. What is to be said comes from the engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.evidence.evidence_lines import SHORT, tell_chains, trial_lines
+from agent_fox.cli.names import nodes_and_specs
+from agent_fox.cli.opening import before_waiving, signed_in
+from agent_fox.cli.place import here, near
+from agent_fox.cli.run.finding import find_node
+from agent_fox.cli.run.telling import about_ruling, about_saved, about_session
+from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
+from agent_fox.config import load
+from agent_fox.core.late import late_module
+from agent_fox.core.verdicts.verdict import Unproven
+from agent_fox.engine.account.explanation import Explanation, explain
+from agent_fox.engine.planning.from_settings import policy_of
+from agent_fox.store.plan import load_nodes, load_parts
+from agent_fox.store.state import read_state
+from agent_fox.system.state_folders import STATE
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.cli.evidence import chains
+    from agent_fox.engine.record.history import LastRead, OpenPart
+else:
+    chains = late_module("agent_fox.cli.evidence.chains")
+
+RECENT = 6  # sessions and decisions shown without --all
+MOST_PARTS = 8
+EVIDENCE_LINES = 2
+TESTS_AT_FAULT = frozenset(map(str, Unproven))
+
+
+@click.command("explain", short_help="Tell why a node or requirement is where it is, and what would help.")
+@click.argument("name", metavar="NODE|REQ", shell_complete=nodes_and_specs)
+@click.option("--all", "is_whole", is_flag=True, help="The whole story, however long.")
+@json_option
+def command(name: str, is_whole: bool, as_json: bool) -> None:
+    """Tell why NODE (or the verifier of a spec, named by the spec) is where it is: its sessions, verdicts and
+    decisions with their row of the decision table, the evidence, the budget left, and what would change it.
+
+    For a requirement REQ (`04-REQ-1.2`, or `SPEC/04-REQ-1.2`): its chain of evidence, as `ledger show` tells it.
+    """
+    root = here()
+    policy = policy_of(load(root, os.environ))
+    with closing(read_state(root / STATE)) as db:
+        if is_requirement(db, name):
+            tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
+            return
+        planned = find_node(db, name, others=[part.id for part in load_parts(db)])
+        told = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
+    if as_json:
+        print_json(asdict(told))
+    else:
+        click.echo("\n".join(_screen(told, is_whole=is_whole)))
+
+
+def is_requirement(db: Database, name: str) -> bool:
+    """Whether a requirement is meant, one or several. A node or a spec of the same name comes first."""
+    if any(name in (planned.node.id, planned.node.spec_name) for planned in load_nodes(db)):
+        return False
+    return "/" in name or any(name in (part.id, part.requirement_id) for part in load_parts(db))
+
+
+def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    stands = f"{told.status}, {told.outcome}" if told.outcome else told.status
+    role = told.mode or told.archetype
+    yield f"{title(told.node)}  {role}{f' · {plain(told.title)}' if told.title else ''}"
+    yield f"{stands}: {plain(told.why)}"
+    if told.issue:
+        yield f"issue: {plain(near(here(), told.issue))}"
+    yield from _story(told, is_whole=is_whole)
+    yield from _open_parts(told.open_parts, is_whole=is_whole)
+    yield from _evidence(told, is_whole=is_whole)
+    if told.budgets:
+        yield title("budget")
+        yield from (
+            f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets
+        )
+    if told.saved:
+        yield title("what stopping saved")
+        yield from (f"  {plain(line)}" for line in about_saved(told.saved, told.spec))
+    yield title("what would change it")
+    yield from (f"  {plain(remedy)}" for remedy in told.remedies)
+
+
+def _story(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    entries = [(s.started_at, 0, about_session(s, told.archetype)) for s in told.sessions]
+    entries += [(r.at, r.id, about_ruling(r, told.node)) for r in told.rulings]
+    if not entries:
+        return
+    entries.sort()
+    left_out = 0 if is_whole else max(0, len(entries) - RECENT)
+    yield title("what happened") + (f" (the last {RECENT} of {len(entries)}; --all shows all)" if left_out else "")
+    for at, _, lines in entries[left_out:]:
+        for number, line in enumerate(lines):
+            yield f"  {shown_time(at) if number == 0 else ' ' * 8}  {plain(line)}"
+
+
+def _evidence(told: Explanation, *, is_whole: bool) -> Iterator[str]:
+    """What is not proven first: who looks here wants to know about that."""
+    parts = sorted(told.evidence, key=lambda one: one.word == "PASS")
+    if not parts:
+        return
+    shown = parts if is_whole else parts[:MOST_PARTS]
+    cut = f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else ""
+    yield title("evidence") + cut
+    names, widest = max(len(one.requirement) for one in shown), max(len(one.how) for one in shown)
+    for one in shown:
+        record = f"record {one.record[:SHORT]} by {one.session} on {one.commit[:SHORT]}" if one.record else "no record"
+        how = f"  {one.how:<{widest}}" if widest else ""
+        yield plain(f"  {one.requirement:<{names}}  {one.gate:<8}  {one.word or 'unread':<7}{how}  {record}")
+        lines = list(trial_lines(one.trials, is_whole=is_whole))
+        yield from (plain(f"  {'':<{names}}  {line.strip()}") for line in (lines if is_whole else lines[1:]))
+    yield f"  the whole chain: agent-fox ledger show {plain(told.spec)}/{plain(shown[0].requirement)}"
+
+
+def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]:
+    if not parts:
+        return
+    shown = parts if is_whole else parts[:MOST_PARTS]
+    yield title("not proven") + (f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else "")
+    for part in shown:
+        told = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
+        yield f"  {part.word:<7} {part.requirement}  {plain(told)}{plain(part.text)}"
+        evidence = [line for line in part.evidence.splitlines() if line.strip()]
+        yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
+        if part.last_read is not None:
+            yield from _last_read(part, part.last_read, is_whole=is_whole)
+        if part.command:
+            yield f"          $ {plain(part.command)}"
+
+
+def _last_read(part: OpenPart, last: LastRead, *, is_whole: bool) -> Iterator[str]:
+    """A FAIL stands until a reading says PASS or FAIL; who reads only it would mend what was seen no more."""
+    told = f": {last.disposition}" if last.disposition else ""
+    last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{told}"
+    yield plain(f"          that was attempt {part.attempt}; {last_word}")
+    evidence = [line for line in last.evidence.splitlines() if line.strip()]
+    yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))

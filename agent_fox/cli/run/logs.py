@@ -1,0 +1,169 @@
+"""`agent-fox logs`: the log that a node's session left, or what one under way has printed so far, masked."""
+
+from __future__ import annotations
+
+import glob
+import os
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.names import nodes_and_specs
+from agent_fox.cli.opening import reading
+from agent_fox.cli.place import here
+from agent_fox.cli.run.finding import find_node
+from agent_fox.cli.screen import json_option, print_json
+from agent_fox.core.late import late_module
+from agent_fox.engine.account.account import SessionLog, is_under_way, read_session_logs
+from agent_fox.store.state import is_locked
+from agent_fox.system.state_folders import LOCK, LOGS, artifacts_in, file_name, folder_of
+
+if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.cli.run import live_log
+    from agent_fox.cli.run.live_log import LiveLog
+    from agent_fox.engine.planning import from_settings
+    from agent_fox.verifier.artifacts import store as artifacts
+else:
+    config = late_module("agent_fox.config")
+    live_log = late_module("agent_fox.cli.run.live_log")
+    from_settings = late_module("agent_fox.engine.planning.from_settings")
+    artifacts = late_module("agent_fox.verifier.artifacts.store")
+
+CHUNK = 1 << 16
+LOOK_EVERY = 0.3
+"""Seconds between two looks at a session that is followed."""
+ARTIFACT = "artifact://"
+
+
+@click.command("logs", short_help="Show the log of a node's session.")
+@click.argument("node", metavar="NODE|ARTIFACT", shell_complete=nodes_and_specs)
+@click.option("--attempt", type=click.IntRange(1), metavar="N", help="The attempt. Unset: the last.")
+@click.option(
+    "--reading", "number", type=click.IntRange(1), metavar="N", help="The reading of a verifier. Unset: the last."
+)
+@click.option("--path", "is_path", is_flag=True, help="Print where the log is, not what it holds.")
+@click.option("-f", "--follow", "is_followed", is_flag=True, help="Go on until the session ends, as it prints.")
+@json_option
+def command(
+    node: str, attempt: int | None, number: int | None, is_path: bool, is_followed: bool, as_json: bool
+) -> None:
+    """Show the log of the last session of NODE (or of the verifier of a spec, named by the spec), or of the attempt
+    and reading named; of a session that was launched again, its last launch. NODE may also be the address of an
+    artifact, as reports and issues name it: `artifact://RUN/ATTEMPT/NAME`.
+
+    Of a session that runs, what it has printed so far is shown, masked as a log is; with -f also what comes, until it
+    ends.
+    """
+    if is_followed and (is_path or as_json):
+        raise click.UsageError("-f shows lines as they come: it goes with neither --path nor --json")
+    root = here()
+    if node.startswith(ARTIFACT):
+        _show(_artifact(root, node), {"uri": node}, is_path=is_path, as_json=as_json)
+        return
+    with reading(root) as db:
+        # A node that is no longer in the plan still has its logs, under the name it had.
+        logs = list(read_session_logs(db, node)) or list(read_session_logs(db, find_node(db, node).node.id))
+    log = choose(node, logs, attempt, number)
+    if log.launch and not is_path and _show_live(root, log, is_followed=is_followed, as_json=as_json):
+        return
+    _show(newest(root, log), log.document(), is_path=is_path, as_json=as_json)
+
+
+def _show_live(root: Path, log: SessionLog, *, is_followed: bool, as_json: bool) -> bool:
+    """Show what the session under way has printed; whether there was any place to look at."""
+    is_running = is_locked(root / LOCK)
+    with live_log.LiveLog(Path(log.folder), live_log.secrets_of(root)) as live:
+        if not live.look() and not (is_followed and Path(log.folder).is_dir()):
+            return False
+        if as_json:
+            text = "".join((*live.more(), *live.rest()))
+            print_json({**log.document(), "path": "", "text": text, "is_running": is_running})
+            return True
+        for text in _followed(root, log, live) if is_followed else live.more():
+            click.echo(_shown(text), nl=False)
+        for text in live.rest():
+            click.echo(_shown(text), nl=False)
+    ended = "it has ended" if is_followed else "it is running; -f follows it"
+    if not is_running:
+        ended = "it was ended from outside, `agent-fox run` goes on"
+    click.echo(f"--- {log.node}, attempt {log.attempt}: {ended}", err=True)
+    return True
+
+
+def _followed(root: Path, log: SessionLog, live: LiveLog) -> Iterator[str]:
+    """What it prints until its launch is over, or nobody runs it any more; what came before that is told too."""
+    is_on = True
+    while is_on:
+        with reading(root) as db:
+            is_on = is_under_way(db, log.launch) and is_locked(root / LOCK)
+        yield from live.more()
+        if is_on:
+            time.sleep(LOOK_EVERY)
+
+
+def _artifact(root: Path, uri: str) -> Path:
+    """Where the content of an artifact is. Raises ArtifactError where there is none of that address."""
+    state = from_settings.state_folder(root, config.load(root, os.environ), os.environ)
+    return artifacts.ArtifactStore(artifacts_in(folder_of(state, root)), "", 0).path_of(uri)
+
+
+def _show(path: Path, about: Mapping[str, object], *, is_path: bool, as_json: bool) -> None:
+    if as_json:
+        print_json({**about, "path": str(path), "text": path.read_text("utf-8", "replace")})
+    elif is_path:
+        click.echo(str(path))
+    else:
+        for each in (path, *others_beside(path)):
+            for text in _chunks(each):
+                click.echo(text, nl=False)
+
+
+def others_beside(path: Path) -> list[Path]:
+    """The logs of the other judges of the same launch: `NODE.ATTEMPT.READING.LAUNCH.JUDGE.log`."""
+    launch, _, judge = path.name.removesuffix(".log").rpartition(".")
+    if judge.isdigit():
+        return []
+    return [other for other in sorted(path.parent.glob(f"{glob.escape(launch)}.*.log")) if other != path]
+
+
+def choose(node: str, logs: list[SessionLog], attempt: int | None, number: int | None) -> SessionLog:
+    """The session that is meant. Raises UserError where there is none."""
+    fitting = [log for log in logs if attempt in (None, log.attempt) and number in (None, log.reading)]
+    if fitting:
+        return fitting[-1]
+    if not logs:
+        raise UserError(f"{node}: no session of it yet; `agent-fox status` shows what there is")
+    known = ", ".join(f"{log.attempt}.{log.reading}" for log in logs)
+    raise UserError(f"{node}: no such attempt and reading; there are (attempt.reading): {known}")
+
+
+def newest(root: Path, log: SessionLog) -> Path:
+    """Where the log of its last launch is; a session that runs has none yet: then that of an earlier launch."""
+    if log.path and Path(log.path).exists():
+        return Path(log.path)
+    stem = f"{file_name(log.node)}.{log.attempt}.{log.reading}"
+    found = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
+    if not found:
+        later = "it is kept when the session ends; `agent-fox logs` without --path shows what is there so far"
+        missing = later if log.launch else f"its log is not there: {log.path or root / LOGS / stem}"
+        raise UserError(f"{log.node}: {missing}")
+    return found[-1]
+
+
+def _chunks(path: Path) -> Iterator[str]:
+    """The text, with whatever could steer a terminal taken out where one is shown it."""
+    with path.open(encoding="utf-8", errors="replace", newline="") as file:
+        while text := file.read(CHUNK):
+            yield _shown(text)
+
+
+def _shown(text: str) -> str:
+    if not sys.stdout.isatty():
+        return text
+    return "".join(c if c.isprintable() or c in "\n\t" else " " for c in text)

@@ -1,0 +1,89 @@
+"""`agent-fox reset`: a person gives a node a new start. What that means is the engine's."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.errors import UserError
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.names import nodes_and_specs
+from agent_fox.cli.place import here
+from agent_fox.cli.run.finding import find_node
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.core.late import late_module
+from agent_fox.core.retry.standing import Step
+from agent_fox.system import clock
+from agent_fox.system.state_folders import LOCK, STATE
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox import config
+    from agent_fox.engine.handlers import reset as resetting
+    from agent_fox.engine.planning import from_settings
+    from agent_fox.engine.record import docket as dockets
+    from agent_fox.evidence import witness
+    from agent_fox.store import sessions
+    from agent_fox.store import state as states
+else:
+    config = late_module("agent_fox.config")
+    dockets = late_module("agent_fox.engine.record.docket")
+    from_settings = late_module("agent_fox.engine.planning.from_settings")
+    resetting = late_module("agent_fox.engine.handlers.reset")
+    sessions = late_module("agent_fox.store.sessions")
+    witness = late_module("agent_fox.evidence.witness")
+    states = late_module("agent_fox.store.state")
+
+
+@click.command("reset", short_help="Give a node a new budget, and set free what it held back.")
+@click.argument("node", shell_complete=nodes_and_specs)
+@click.option("--reason", default="", metavar="TEXT", help="Why, for the record.")
+@json_option
+def command(node: str, reason: str, as_json: bool) -> None:
+    """Give NODE (or the verifier of a spec, named by the spec) a new budget of attempts and readings; its history,
+    its brief and its open FAILs stay.
+
+    Its verifier reads again, and what was blocked because of it alone goes on. Nothing is launched: `agent-fox run`
+    does that. Exits 4 while a run is on.
+    """
+    root = here()
+    policy = from_settings.policy_of(config.load(root, os.environ))
+    states.read_state(root / STATE).close()
+    with states.single_writer(root / LOCK), closing(states.open_state(root / STATE)) as db, states.transaction(db):
+        refuse_unbelieved(db, root)
+        node = find_node(db, node).node.id
+        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), sessions.open_run(db))
+        handled = resetting.reset(docket, node, reason)
+    if as_json:
+        print_json(_document(node, reason, handled))
+    else:
+        click.echo("\n".join([*_lines(handled), "next: agent-fox run"]))
+
+
+def refuse_unbelieved(db: Database, root: Path) -> None:
+    """A new budget over a history that was cut, or a plan that was changed, would be spent on what is paid already."""
+    why = witness.why_unbelieved(db, witness.path_of(os.environ, root))
+    if why:
+        raise UserError(why, Exit.STUCK)
+
+
+def _lines(handled: dockets.Handled) -> list[str]:
+    return [plain(f"{moved.node_id}: {_told(moved)}") for moved in handled.transitions]
+
+
+def _told(moved: dockets.Transition) -> str:
+    renewed = moved.step is Step.RENEW
+    return "its budget is new, its work stands" if renewed else f"{moved.step}, now {moved.standing.status}"
+
+
+def _document(node: str, reason: str, handled: dockets.Handled) -> dict[str, object]:
+    moved = [
+        {"node": one.node_id, "step": one.step, "status": one.standing.status, "attempt": one.standing.attempt}
+        for one in handled.transitions
+    ]
+    return {"node": node, "reason": reason, "decision": handled.decision_id, "moved": moved}

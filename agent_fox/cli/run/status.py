@@ -1,0 +1,109 @@
+"""`agent-fox status`: where the run is. It imports little, for it must be there at once; a run may go on meanwhile."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.account_lines import account_document, evidence_line, spec_lines, total_lines, trouble_lines
+from agent_fox.cli.opening import reading, waivers_of
+from agent_fox.cli.place import OWN, held_for, here
+from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
+from agent_fox.engine.account.account import RunAccount, read_account
+from agent_fox.evidence import witness
+from agent_fox.store.state import is_locked
+from agent_fox.system import git
+from agent_fox.system.state_folders import LOCK
+
+if TYPE_CHECKING:
+    from agent_fox.engine.account.activity import Activity
+
+NEVER = "no run yet"
+LONG_SILENCE = 30.0
+"""Seconds without a sign of an agent that a person is told of."""
+
+LOST = "not running (it was ended from outside); `agent-fox run` goes on"
+
+
+@click.command("status", short_help="Show what is proven, what runs, what is blocked, what it cost.")
+@json_option
+def command(as_json: bool) -> None:
+    """Show what is proven, what runs, what is blocked and what it cost. Works while a run goes on, and changes
+    nothing.
+    """
+    root = here()
+    with reading(root) as db:
+        lost = witness.why_lost(db, witness.path_of(os.environ, root))
+        account = read_account(
+            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine(),
+            lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
+        )  # fmt: skip
+    is_alive = account.status == "running" and is_locked(root / LOCK)
+    if is_alive:
+        account = replace(account, seconds=account.seconds + held_for(root))
+    else:
+        account = account.at_rest()
+    if as_json:
+        print_json({**account_document(root, account), "is_alive": is_alive, "ledger_lost": lost})
+    else:
+        click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
+
+
+def machine() -> dict[str, str]:
+    """What can be told of the environment without the settings."""
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return {"platform": sys.platform, "machine": os.uname().machine, "python": python}
+
+
+def tip_tree(root: Path) -> str | None:
+    """The tree of the integration branch now."""
+    branch = integration_branch(root)
+    tip = git.commit_of(root, branch) if branch else None
+    return git.tree_of(root, tip) if tip else None
+
+
+def integration_branch(root: Path) -> str | None:
+    """The branch's name without reading all settings, which takes longer than all the rest."""
+    said = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
+    if said:
+        return said
+    try:
+        table = tomllib.loads((root / OWN / "config.toml").read_text(encoding="utf-8")).get("git", {})
+        return str(table.get("integration_branch", "agent-fox/integration"))
+    except (OSError, ValueError, AttributeError):
+        return "agent-fox/integration"
+
+
+def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
+    state = plain(_state(account, is_alive=is_alive))
+    yield f"{title(f'run {account.run}')}: {state}" if account.run else NEVER
+    yield from spec_lines(account.specs)
+    counts = ", ".join(f"{count} {status}" for status, count in account.nodes.items())
+    yield f"nodes: {counts or 'none'}"
+    yield from total_lines(account, is_lost=account.status == "running" and not is_alive)
+    yield evidence_line(account)
+    for one in account.running:
+        ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
+        yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")
+    yield from trouble_lines(root, account)
+
+
+def _doing(activity: Activity | None) -> str:
+    if activity is None:
+        return ""
+    cost = "" if activity.cost_usd is None else f", ${activity.cost_usd:.2f}"
+    silent = f", silent for {duration(activity.silent)}" if activity.silent >= LONG_SILENCE else ""
+    return f"; {activity.cli}: {activity.turns} turns{cost}{silent}; {activity.last or 'nothing heard yet'}"
+
+
+def _state(account: RunAccount, *, is_alive: bool) -> str:
+    if account.status == "running":
+        return "running" if is_alive else LOST
+    return f"{account.status}: {account.reason}" if account.reason else account.status

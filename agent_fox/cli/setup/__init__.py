@@ -1,0 +1,1 @@
+"""Commands that set things up, and say whether they stand: `init`, `doctor`, `completion`."""

@@ -1,0 +1,69 @@
+"""`agent-fox doctor`: the checks of `health`, printed with their remedies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.place import here
+from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.cli.setup.health import Check, State, surroundings
+from agent_fox.cli.setup.health_settings import configuration
+from agent_fox.core.late import late_module
+from agent_fox.core.words import listed
+
+if TYPE_CHECKING:
+    from agent_fox import config
+    from agent_fox.cli.setup import health_try
+else:
+    config = late_module("agent_fox.config")
+    health_try = late_module("agent_fox.cli.setup.health_try")
+
+NEEDED = frozenset({"git", "settings", "plugins"})
+COLOURS = {State.OK: "green", State.WARNING: "yellow", State.MISSING: "red"}
+
+
+@click.command("doctor", short_help="Check that everything this configuration needs is here.")
+@click.option("--try", "is_try", is_flag=True, help="Also have one tiny session with each agent; it costs cents.")
+@json_option
+def command(is_try: bool, as_json: bool) -> Exit:
+    """Check that everything this configuration needs is here; each line that is not `ok` names its remedy.
+
+    With --try each agent that is configured is asked one question, in its role and its sandbox: three minutes, four
+    turns and $0.50 at most each. What came of it, and what it cost, is a line.
+
+    Exits 1 where something is missing that a run needs; warnings do not count.
+    """
+    root = here()
+    found = list(surroundings(root))
+    in_repository = any((check.name, check.state) == ("repository", State.OK) for check in found)
+    found += configuration(root, in_repository=in_repository)
+    if is_try:
+        found += tried(root, found)
+    is_ready = all(check.state is not State.MISSING for check in found)
+    if as_json:
+        print_json({"ok": is_ready, "checks": [asdict(check) for check in found]})
+    else:
+        click.echo("\n".join(line for check in found for line in _lines(check)))
+    return Exit.DONE if is_ready else Exit.INPUT
+
+
+def tried(root: Path, found: list[Check]) -> Iterator[Check]:
+    """A session with each agent, where the settings can be read and there is a git to make a repository with."""
+    unready = [check.name for check in found if check.name in NEEDED and check.state is State.MISSING]
+    if unready:
+        yield Check("tries", State.MISSING, f"no agent was tried: {listed(unready)}", "see above")
+    else:
+        yield from health_try.tries(root, config.load(root, os.environ))
+
+
+def _lines(check: Check) -> list[str]:
+    state = click.style(f"{check.state:<8}", fg=COLOURS[check.state])
+    remedy = [f"{'':9}-> {plain(check.remedy)}"] if check.remedy else []
+    return [f"{state} {check.name}: {plain(check.what)}", *remedy]

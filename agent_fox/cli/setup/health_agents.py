@@ -1,0 +1,124 @@
+"""Do the agents that work without a person stand as they should: apart from the machine, and from each other?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_fox.cli.setup.health import Check, State
+from agent_fox.config import FILE, AgentSettings, Settings, hidden_folder
+from agent_fox.core.ids import Archetype
+from agent_fox.core.words import counted, listed
+from agent_fox.engine.launching.agents import agent_of, own_words_trouble
+from agent_fox.session.agents.registry import NAMES
+from agent_fox.session.briefs.project_words import STEERING_FILE, unread_words
+from agent_fox.session.built_in.registry import CHECKS, OUR_OWN
+from agent_fox.system import git
+from agent_fox.system.sandbox.bubblewrap import REMEDY, why_missing
+from agent_fox.verifier.judging.hidden_files import hidden_files, unread
+
+COMMAND = "command"
+
+
+def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
+    """What is said of agents beside whether they are there. Nothing where no agent's program is configured."""
+    trouble = own_words_trouble(root)
+    if trouble:
+        yield Check("prompts", State.MISSING, "; ".join(trouble), "see there")
+    if any(_minds(settings.agents.of(archetype)) for archetype in Archetype):
+        yield _enclosed(settings)
+        yield from _steering(root)
+    yield from _as_you(settings)
+    if settings.plan.verifier:
+        yield from _independent(settings)
+    yield from hidden_apart(root, settings)
+
+
+def _as_you(settings: Settings) -> Iterator[Check]:
+    """Commands of a person's own run in the sandbox only where that is asked for."""
+    free = [one for one in Archetype if COMMAND in settings.agents.of(one).backends and settings.agents.of(one).command]
+    free = [one for one in free if settings.agents.of(one).sandbox != "require"]
+    if free:
+        what = f'{listed(free)}: without a sandbox, as you; `sandbox = "require"` puts it into one'
+        yield Check("command", State.OK, what)
+
+
+def _steering(root: Path) -> Iterator[Check]:
+    """Whether sessions are told what the project tells agents in a chat."""
+    unread = unread_words(root, git.files_under(root, "HEAD") if git.head(root) else ())
+    if unread:
+        what = f"{listed(unread)}: no session reads it"
+        yield Check("steering", State.WARNING, what, f"agent-fox init --steering {unread[0]}, or write {STEERING_FILE}")
+
+
+def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
+    """The agents' programs, each with its model; empty: the program's own choice."""
+    found = (agent_of(agent, backend) for backend in agent.backends if backend in NAMES)
+    return {(one.backend, one.model) for one in found}
+
+
+def _enclosed(settings: Settings) -> Check:
+    open_ones = [one for one in Archetype if settings.agents.of(one).sandbox == "off"]
+    missing = why_missing()
+    if missing:
+        return Check("agents' sandbox", State.WARNING, f"{missing}; agents can read what you can read", REMEDY)
+    if open_ones:
+        what = f"switched off for {', '.join(open_ones)}; they can read what you can read"
+        return Check("agents' sandbox", State.WARNING, what, f'set `sandbox = "auto"` in [agents.…] of {FILE}')
+    return Check("agents' sandbox", State.OK, "each agent in bubblewrap, with a home of its own")
+
+
+def hidden_apart(root: Path, settings: Settings) -> Iterator[Check]:
+    """Whether the folder of hidden checks is there, and out of reach of every agent that works."""
+    folder = hidden_folder(settings, root)
+    if folder is None:
+        return
+    name = "hidden checks"
+    not_read = unread(folder)
+    if not_read:
+        named = ", ".join(f"{name} ({why})" for name, why in not_read.items())
+        yield Check(name, State.WARNING, f"{len(not_read)} not read: {named}", "put smaller files there, and no links")
+    if not hidden_files(folder):
+        yield Check(name, State.MISSING, f"{folder}: there are none", "write some, or unset [verify] hidden")
+        return
+    free = sorted({one for archetype in Archetype for one in _unenclosed(settings, archetype)})
+    if free:
+        what = f"{folder} can be read by {', '.join(free)}, which run without a sandbox"
+        yield Check(name, State.WARNING, what, "use an agent that runs in bubblewrap, or another user for the folder")
+    else:
+        yield Check(name, State.OK, f"{counted(len(hidden_files(folder)), 'file')} in {folder}")
+
+
+def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
+    """The agents of an archetype that can read what you can read."""
+    agent = settings.agents.of(archetype)
+    is_open = agent.sandbox == "off" or bool(why_missing())
+    rungs = [settings.agent_for(archetype, "", rung) for rung in _rungs(agent)]
+    rungs = [one for one in rungs if one.command or one.backends != [COMMAND]]  # the default, which nobody has set up
+    for backend in dict.fromkeys(name for one in rungs for name in one.backends):
+        if backend not in OUR_OWN and (is_open or not _is_enclosed(agent, backend)):
+            yield f"[agents.{archetype}] {backend}"
+
+
+def _is_enclosed(agent: AgentSettings, backend: str) -> bool:
+    return backend in NAMES or (backend == COMMAND and agent.sandbox == "require")
+
+
+def _independent(settings: Settings) -> Iterator[Check]:
+    """Who writes code should not judge it: the same model has the same blind spots."""
+    coder, verifier = settings.agents.coder, settings.agents.verifier
+    name, judges = "independent verifier", _minds(verifier)
+    shared = judges & set().union(*(_minds(settings.agent_for("coder", "", rung)) for rung in _rungs(coder)))
+    if judges and CHECKS not in verifier.backends:
+        what = "only a model judges, and nothing is run by ourselves"
+        yield Check(name, State.WARNING, what, 'put "checks" first into [agents.verifier] backend')
+    if shared:
+        backend, model = sorted(shared)[0]
+        what = f"{backend} with {f'model {model}' if model else 'its usual model'} both writes and judges"
+        yield Check(name, State.WARNING, what, "set another `model` or backend for [agents.verifier]")
+    elif judges:
+        yield Check(name, State.OK, "another model judges than writes")
+
+
+def _rungs(agent: AgentSettings) -> range:
+    return range(len(agent.rungs) + 1)

@@ -1,0 +1,54 @@
+"""Can issues go where these settings say? One line of `doctor`, from what is here: nobody is asked over a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.cli.issues.doctor import in_folder
+from agent_fox.cli.issues.tracker_place import kinds
+from agent_fox.cli.setup.health import Check, State
+from agent_fox.system.state_folders import ISSUES
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.config import Settings
+
+NAME = "tracker"
+MORE = "`agent-fox issues doctor` looks at everything"
+
+
+def tracker_check(root: Path, settings: Settings, plugins: pluggy.PluginManager, environ: Mapping[str, str]) -> Check:
+    """Where issues cannot go is a warning: a run goes on, and what it files waits. No such tracker stops a run."""
+    kind, known = settings.tracker.kind, kinds(plugins)
+    match kind:
+        case "github":
+            return _on_github(root, settings, environ)
+        case "local":
+            return _in_folder(root)
+        case _ if kind in known:
+            return Check(NAME, State.OK, f"{kind}, made by a plugin")
+        case _:
+            return Check(NAME, State.MISSING, f"{kind}: no such tracker", f"set [tracker] kind to {', '.join(known)}")
+
+
+def _in_folder(root: Path) -> Check:
+    bad = next((line for line in in_folder(root / ISSUES) if line.state != "ok"), None)
+    if bad is None:
+        return Check(NAME, State.OK, f"local, {ISSUES}")
+    return Check(NAME, State.WARNING, bad.told, bad.remedy)
+
+
+def _on_github(root: Path, settings: Settings, environ: Mapping[str, str]) -> Check:
+    from agent_fox.trackers.github.credentials import credential  # noqa: PLC0415 - PyGithub takes long to import
+    from agent_fox.trackers.github.repository import address_of  # noqa: PLC0415 - with it
+    from agent_fox.trackers.github.trouble import SetupTrouble  # noqa: PLC0415 - with it
+
+    try:
+        address = address_of(settings.tracker, root)
+        source = credential(settings.tracker, address, root, environ).source
+    except SetupTrouble as error:
+        return Check(NAME, State.WARNING, f"github: {error.reason}", error.remedy)
+    return Check(NAME, State.OK, f"github, {address.place}, token from {source}; {MORE}")

@@ -1,0 +1,1 @@
+"""Commands about specs: `plan` and `lint`."""

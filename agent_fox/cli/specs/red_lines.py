@@ -1,0 +1,68 @@
+"""What the tests of each requirement do before any work, on a screen and as JSON: `plan --red`, `lint --run`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from agent_fox.cli.exits import Exit
+from agent_fox.cli.screen import plain, title
+from agent_fox.core.verdicts.red import Now, Told
+
+if TYPE_CHECKING:
+    from agent_fox.engine.doors.red_tests import RedSpec
+
+UNPROVABLE = "without a test that can fail"
+
+
+def red_lines(specs: Sequence[RedSpec]) -> Iterator[str]:
+    """A line for each spec with its counts, below it one for each requirement, and the sum."""
+    for spec in specs:
+        yield from _spec(spec)
+    if len(specs) > 1:
+        yield _counts(one for spec in specs for one in spec.told)
+
+
+def _spec(spec: RedSpec) -> Iterator[str]:
+    if not spec.is_asked:
+        judges = plain(", ".join(spec.judges))
+        yield f"{title(spec.name)}: verified by {judges}: no tests are asked for"
+        return
+    yield f"{title(spec.name)}: {_counts(spec.told)}"
+    if spec.note:
+        yield plain(f"  {spec.note}")
+    names = max((len(one.requirement_id) for one in spec.told), default=0)
+    words = max((len(one.now) for one in spec.told), default=0)
+    for one in spec.told:
+        yield plain(f"  {one.requirement_id:<{names}}  {one.now:<{words}}  {one.why}").rstrip()
+
+
+def _counts(told: Iterable[Told]) -> str:
+    every = list(told)
+    found = Counter(one.now for one in every)
+    counts = ", ".join(f"{found[now]} {now}" for now in Now if found[now])
+    lacking = sum(not one.now.can_fail for one in every)
+    return f"{counts or 'nothing to prove by tests'}" + (f"; {lacking} {UNPROVABLE}" if lacking else "")
+
+
+def red_document(specs: Sequence[RedSpec]) -> list[dict[str, object]]:
+    """One object a spec; `requirements` is empty where tests are not asked for."""
+    return [
+        {
+            "spec": spec.name,
+            "judges": list(spec.judges),
+            "note": spec.note,
+            "requirements": [
+                {"id": one.requirement_id, "now": one.now.value, "can_fail": one.now.can_fail, "why": one.why,
+                 "tests": list(one.tests)}
+                for one in spec.told
+            ],
+        }
+        for spec in specs
+    ]  # fmt: skip
+
+
+def red_exit(specs: Sequence[RedSpec]) -> Exit:
+    """2 where a requirement has no test that was seen to fail: nothing could be proven of it by tests."""
+    return Exit.DONE if all(spec.can_all_fail for spec in specs) else Exit.UNPROVEN

@@ -1,0 +1,1 @@
+"""What can be checked by formulas: specifications, temporal formulas, contracts, theorems."""

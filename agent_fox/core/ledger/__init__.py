@@ -1,0 +1,1 @@
+"""What is on record: records, gates, waivers, close-outs."""

@@ -1,0 +1,1 @@
+"""What was said about requirements: answers read, reports, judgements, and how each is known."""

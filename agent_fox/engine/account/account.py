@@ -1,0 +1,538 @@
+"""The account of a run, read from the state: what is proven, what is not and why, what it cost. For screens; read-only.
+
+Only plain SQL and plain values: a status screen must be there at once, so nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.ledger.gates import Gate, is_enough
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.known import added, counts_of
+from agent_fox.engine.account.activity import Activity, activity_in
+from agent_fox.engine.account.issue_view import Overview, read_overview
+from agent_fox.store.known import judged_elsewhere, words_known
+from agent_fox.store.ledger.ledger import Tip, tip_of
+from agent_fox.store.waivers import Asked, asked, has_waivers
+from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.store.ledger import journal
+else:
+    journal = late_module("agent_fox.store.ledger.journal")
+
+PROVEN = frozenset({"verified", "waived"})
+"""Standings of a spec whose verdict stands."""
+RUNNING, WAITING = "running", "waiting"
+DISBELIEVED = "not believed"
+"""The standing of every spec while the rows of the state are not those of the ledger."""
+WAIVER_ENDED = "waiver ended"
+"""The standing of a spec that was completed with waivers, one of which does not count any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpecAccount:
+    """One spec. Its expected ids are each in one of the lists.
+
+    `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
+    on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
+    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet. `how`: how each one that passed or is
+    waived is known, by a word of `core.known.How`.
+    `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
+    (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
+    knows its ids.
+    """
+
+    name: str
+    verifier: str | None
+    standing: str
+    proven: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()
+    failing: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    short: tuple[str, ...] = ()
+    commit: str | None = None
+    nodes_done: int = 0
+    nodes: int = 0
+    problem: str = ""
+    is_counted: bool = True
+    how: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How many of its proven and waived requirements are known in which way."""
+        return counts_of(self.how.get(part, "") for part in (*self.proven, *self.waived))
+
+    @property
+    def is_proven(self) -> bool:
+        return self.standing in PROVEN and not self.short
+
+    @property
+    def open_ids(self) -> tuple[str, ...]:
+        return (*self.failing, *self.unclear, *self.stale, *self.unread, *self.short)
+
+    @property
+    def expected(self) -> int:
+        return len(self.proven) + len(self.waived) + len(self.open_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class BlockedNode:
+    """A node that cannot go on until a person acts, and the nodes that wait for it."""
+
+    node: str
+    cause: str
+    reason: str
+    waiting: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningSession:
+    """A session under way. `since` is ISO 8601, UTC."""
+
+    node: str
+    archetype: str
+    attempt: int
+    reading: int
+    since: str
+    activity: Activity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue as the state knows it; `where` is its address once it was delivered."""
+
+    title: str
+    cause: str
+    state: str
+    number: str | None
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class Undelivered:
+    """An effect on the outside world that has not been carried out yet; `note` says why."""
+
+    kind: str
+    title: str
+    state: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaiverNote:
+    """A waiver that counts now. `spec` is empty for one about a finding of the close-out gate."""
+
+    id: str
+    spec: str
+    address: str
+    signer: str
+    expires_at: str
+    reason: str
+    line: str
+
+
+def nothing_waived() -> tuple[WaiverNote, ...]:
+    """For who cannot check signatures: then nothing is waived."""
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Dollars of one run: those that sessions told, and those assumed for sessions that did not (or not yet).
+
+    `running_usd` is what of the latter is assumed for sessions under way: it goes when they tell what they cost.
+    """
+
+    known_usd: float = 0.0
+    assumed_usd: float = 0.0
+    running_usd: float = 0.0
+
+    @property
+    def total_usd(self) -> float:
+        return self.known_usd + self.assumed_usd
+
+
+@dataclass(frozen=True, slots=True)
+class RunAccount:
+    """One run as the state has it now. `left`: sessions that were under way when it ended. `retries` are sessions that
+    coders were sent back for, `rereads` readings that gave no clear verdict."""
+
+    run: int | None
+    status: str
+    exit_code: int | None
+    reason: str
+    started_at: str
+    seconds: float
+    tip: str | None
+    specs: tuple[SpecAccount, ...]
+    sessions: int
+    retries: int
+    rereads: int
+    cost: Cost
+    running: tuple[RunningSession, ...]
+    blocked: tuple[BlockedNode, ...]
+    issues: tuple[Issue, ...]
+    undelivered: tuple[Undelivered, ...]
+    nodes: dict[str, int] = field(default_factory=dict)
+    waivers: tuple[WaiverNote, ...] = ()
+    asked: tuple[Asked, ...] = ()
+    gates: dict[str, int] = field(default_factory=dict)
+    ledger: Tip = field(default_factory=Tip)
+    overview: Overview = field(default_factory=Overview)
+    disbelieved: str = ""
+    """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
+    elsewhere: tuple[str, ...] = ()
+    """In what the machine that PASSes were given on differs from this one."""
+    left: tuple[RunningSession, ...] = ()
+
+    @property
+    def proven(self) -> int:
+        return sum(len(spec.proven) for spec in self.specs)
+
+    @property
+    def uncounted(self) -> int:
+        """Specs whose requirements nobody knows: they could not be read."""
+        return sum(not spec.is_counted for spec in self.specs)
+
+    @property
+    def waived(self) -> int:
+        return sum(len(spec.waived) for spec in self.specs)
+
+    @property
+    def known(self) -> dict[str, int]:
+        """How many requirements are known in which way, over all specs."""
+        return added(spec.known for spec in self.specs)
+
+    @property
+    def not_proven(self) -> int:
+        return sum(len(spec.open_ids) for spec in self.specs)
+
+    def at_rest(self) -> RunAccount:
+        """The same where no process is at work: nothing runs, and what was under way waits for the next `run`."""
+        specs = tuple(replace(one, standing=WAITING) if one.standing == RUNNING else one for one in self.specs)
+        nodes = dict(self.nodes)
+        left = nodes.pop("running", 0)
+        if left:
+            nodes["pending"] = nodes.get("pending", 0) + left
+        cost = replace(self.cost, running_usd=0.0)
+        return replace(self, specs=specs, nodes=nodes, cost=cost, running=(), left=self.running)
+
+
+def read_account(
+    db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
+    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, machine: Mapping[str, str] | None = None,
+    lost: str = "",
+) -> RunAccount:  # fmt: skip
+    """The last run, or the one named.
+
+    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `machine`: what
+    can be told here of the environment; `in_force` looks up the waivers that count, and is asked only where there are
+    any; `lost` why the history does not hold together, so that nothing is proven. Raises KeyError for a run that there
+    is none of.
+    """
+    sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
+    where, values = ("", []) if run_id is None else (" WHERE id = ?", [run_id])
+    row = db.execute(f"{sql}{where} ORDER BY id DESC LIMIT 1", values).fetchone()
+    if row is None and run_id is not None:
+        raise KeyError(run_id)
+    number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
+    waivers = in_force() if has_waivers(db) else ()
+    why = lost or journal.why_others(db)
+    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers))
+    return RunAccount(
+        run=number,
+        status=status,
+        exit_code=exit_code,
+        reason=reason,
+        started_at=started,
+        seconds=seconds,
+        tip=tip,
+        specs=tuple(map(_disbelieved, specs)) if why else specs,
+        sessions=_count(db, "SELECT count(*) FROM sessions WHERE run_id = ?", number),
+        retries=_count(db, _RETRIES, number),
+        rereads=_count(db, "SELECT count(*) FROM decisions WHERE run_id = ? AND kind = 'Reread'", number),
+        cost=read_cost(db, number),
+        running=tuple(_running(db)),
+        blocked=tuple(_blocked(db)),
+        issues=tuple(read_issues(db)),
+        undelivered=tuple(_undelivered(db)),
+        nodes=dict(db.execute("SELECT status, count(*) FROM plan_nodes WHERE status <> 'withdrawn' GROUP BY status")),
+        waivers=waivers,
+        asked=tuple(asked(db)),
+        gates=dict(db.execute("SELECT state, count(*) FROM gates GROUP BY state ORDER BY state")),
+        ledger=tip_of(db),
+        overview=read_overview(db, clock.now()),
+        disbelieved=why,
+        elsewhere=judged_elsewhere(db, machine or {}),
+    )
+
+
+def _disbelieved(spec: SpecAccount) -> SpecAccount:
+    """The same where its rows cannot be believed: what they have as proven is unknown."""
+    unclear = (*spec.proven, *spec.waived, *spec.unclear)
+    return replace(spec, standing=DISBELIEVED, proven=(), waived=(), unclear=unclear, how={})
+
+
+def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | None = None) -> SpecAccount | None:
+    """One spec alone; None where it is not in the plan. `waived` are its ids with a waiver that counts now."""
+    notes = tuple(WaiverNote("", name, part, "", "", "", "") for part in waived)
+    return next(_specs(db, tip_tree, frozenset([name]), notes), None)
+
+
+def _count(db: Database, sql: str, run_id: int | None) -> int:
+    return int(db.execute(sql, [run_id]).fetchone()[0])
+
+
+_RETRIES = (
+    "SELECT count(*) FROM decisions AS d, json_each(d.steps) AS s "
+    "JOIN plan_nodes AS n ON n.uid = json_extract(s.value, '$.uid') WHERE d.run_id = ? AND n.archetype = 'coder' "
+    "AND json_extract(s.value, '$.step') IN ('recode', 'retry', 'send back')"
+)
+
+_COST = (
+    "SELECT coalesce(sum(l.cost_usd), 0), coalesce(sum(CASE WHEN l.cost_usd IS NULL "
+    "AND l.status IN ('ended', 'running', 'interrupted') THEN s.assumed_cost_usd END), 0), "
+    "coalesce(sum(CASE WHEN l.cost_usd IS NULL AND l.status = 'running' THEN s.assumed_cost_usd END), 0) "
+    "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id WHERE l.run_id = ?"
+)
+
+
+def read_cost(db: Database, run_id: int | None) -> Cost:
+    """What a run has cost so far."""
+    return Cost(*map(float, db.execute(_COST, [run_id]).fetchone()))
+
+
+@dataclass(slots=True)
+class _Verifier:
+    """A spec's verifier as a row of the plan."""
+
+    id: str
+    status: str
+    outcome: str | None
+    uid: str
+
+
+def _specs(
+    db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...]
+) -> Iterator[SpecAccount]:
+    where, values = _among("name", only)
+    sql = (
+        "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
+        f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
+    )
+    parts = _unplanned_parts(db, only) | _parts(db, only)
+    nodes, verifiers = _nodes(db, only), _verifiers(db, only)
+    required, short = _short(db, only)
+    signed = {(one.spec, one.address) for one in waivers}
+    known = words_known(db, lambda spec, part: (spec, part) in signed, _one_of(only))
+    for name, commit, problem, is_read in db.execute(sql, values).fetchall():
+        done, count, statuses = nodes.get(name, (0, 0, frozenset()))
+        verifier = verifiers.get(name)
+        standing = "left out" if problem else _standing(verifier, statuses)
+        tree, waived = (
+            (None, frozenset()) if problem else (tip_tree, frozenset(w.address for w in waivers if w.spec == name))
+        )
+        if standing == "waived" and any(word != "PASS" and part not in waived for part, word, _ in parts.get(name, [])):
+            standing = WAIVER_ENDED
+        is_proven = standing in PROVEN
+        # A gate moves with the verdict on its whole spec: until then a PASS on the tip is all there can be.
+        lacking = short.get(name, frozenset()) if is_proven or required is not Gate.TESTED else frozenset()
+        if standing == "escalated" and all(word == "PASS" for _, word, _ in parts.get(name, [])):
+            tree = None  # no report that passes everything escalates its verifier: these PASSes are not believed
+        lists = _sorted(parts.get(name, []), tree, waived, lacking, is_proven=is_proven)
+        yield SpecAccount(
+            name=name,
+            verifier=verifier.id if verifier else None,
+            standing=standing,
+            proven=tuple(lists["proven"]),
+            waived=tuple(lists["waived"]),
+            failing=tuple(lists["FAIL"]),
+            unclear=tuple(lists["UNKNOWN"]),
+            stale=tuple(lists["stale"]),
+            unread=tuple(lists["unread"]),
+            short=tuple(lists["short"]),
+            commit=commit,
+            nodes_done=done,
+            nodes=count,
+            problem=problem,
+            is_counted=bool(is_read or parts.get(name)),
+            how={} if problem else known.get(name, {}),
+        )
+
+
+def _one_of(only: frozenset[str] | None) -> str | None:
+    """The spec in scope where it is one alone."""
+    return next(iter(only)) if only is not None and len(only) == 1 else None
+
+
+def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
+    """A condition that a column names a spec in scope, and its value."""
+    return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
+
+
+def _parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
+    """Expected ids by spec, each with its current verdict and the tree it was given on."""
+    where, values = _among("p.spec_name", only)
+    sql = (
+        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree FROM plan_parts AS p "
+        "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
+        f"AND v.superseded_by IS NULL WHERE {where} ORDER BY p.position"
+    )
+    found: dict[str, list[tuple[str, str, str | None]]] = {}
+    for spec, part, word, tree in db.execute(sql, values):
+        found.setdefault(spec, []).append((part, word, tree))
+    return found
+
+
+def _unplanned_parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
+    """Expected ids of specs that were left out, as `_parts` has them of the planned ones."""
+    where, values = _among("name", only)
+    sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
+    found: dict[str, list[tuple[str, str, str | None]]] = {}
+    for name, snapshot in db.execute(sql, values):
+        requirements = json.loads(snapshot)["requirements"]
+        parts = [part for one in requirements for part in one["criteria"] + one["edge_cases"] or [one]]
+        found[name] = [(part["id"], "unread", None) for part in parts]
+    return found
+
+
+def _nodes(db: Database, only: frozenset[str] | None) -> dict[str, tuple[int, int, frozenset[str]]]:
+    """By spec: how many nodes are completed, how many there are, which statuses occur."""
+    where, values = _among("spec_name", only)
+    sql = (
+        "SELECT spec_name, sum(status = 'completed'), count(*), group_concat(DISTINCT status) FROM plan_nodes "
+        f"WHERE status <> 'withdrawn' AND {where} GROUP BY spec_name"
+    )
+    rows = db.execute(sql, values)
+    return {name: (done, count, frozenset(statuses.split(","))) for name, done, count, statuses in rows}
+
+
+def _verifiers(db: Database, only: frozenset[str] | None) -> dict[str, _Verifier]:
+    where, values = _among("spec_name", only)
+    sql = (
+        "SELECT spec_name, id, status, outcome, uid FROM plan_nodes "
+        f"WHERE archetype = 'verifier' AND status <> 'withdrawn' AND {where}"
+    )
+    return {spec: _Verifier(*rest) for spec, *rest in db.execute(sql, values)}
+
+
+def _standing(verifier: _Verifier | None, statuses: frozenset[str]) -> str:
+    if verifier is None:
+        return "without verifier"
+    if verifier.status == "completed":
+        return verifier.outcome or "completed"
+    return next((status for status in ("blocked", RUNNING) if status in statuses), WAITING)
+
+
+def _short(db: Database, only: frozenset[str] | None) -> tuple[Gate, dict[str, frozenset[str]]]:
+    """The gate that the last run asked for, and by spec the ids whose gate is not that."""
+    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    required = Gate(row[0]) if row else Gate.TESTED
+    found: dict[str, set[str]] = {}
+    where, values = _among("spec_name", only)
+    sql = f"SELECT spec_name, requirement_id, state, was_proved FROM gates WHERE {where}"
+    for spec, part, state, proved in db.execute(sql, values):
+        if not is_enough(required, Gate(state), was_proved=bool(proved)):
+            found.setdefault(spec, set()).add(part)
+    return required, {spec: frozenset(ids) for spec, ids in found.items()}
+
+
+def _sorted(
+    parts: Iterable[tuple[str, str, str | None]], tip_tree: str | None, waived: frozenset[str],
+    short: frozenset[str], *, is_proven: bool,
+) -> dict[str, list[str]]:  # fmt: skip
+    """The ids as proven, short, waived, FAIL, UNKNOWN, stale, unread. What passes needs no waiver."""
+    kinds = ("proven", "short", "waived", "FAIL", "UNKNOWN", "stale", "unread")
+    lists: dict[str, list[str]] = {kind: [] for kind in kinds}
+    for part, word, tree in parts:
+        holds = "proven" if is_proven or (tip_tree is not None and tree == tip_tree) else "stale"
+        if holds == "proven" and part in short:
+            holds = "waived" if part in waived else "short"
+        lists[holds if word == "PASS" else "waived" if part in waived else word].append(part)
+    return lists
+
+
+def _running(db: Database) -> Iterator[RunningSession]:
+    sql = (
+        "SELECT s.node_id, s.archetype, s.attempt, s.reading, l.started_at, l.folder FROM launches AS l "
+        "JOIN sessions AS s ON s.id = l.session_id WHERE l.status = 'running' ORDER BY l.started_at, l.id"
+    )
+    rows = db.execute(sql).fetchall()
+    return (
+        RunningSession(node, archetype, attempt, reading, since, activity_in(Path(folder)))
+        for node, archetype, attempt, reading, since, folder in rows
+    )
+
+
+def _blocked(db: Database) -> Iterator[BlockedNode]:
+    """The roots, in plan order, with what waits for each."""
+    sql = (
+        "SELECT n.id, h.cause, h.reason, h.root_node FROM plan_nodes AS n JOIN blocking_history AS h ON h.id = "
+        "(SELECT max(id) FROM blocking_history WHERE node_uid = n.uid) "
+        "WHERE n.status = 'blocked' OR n.outcome = 'escalated' ORDER BY n.position"
+    )
+    rows = db.execute(sql).fetchall()
+    waiting: dict[str, list[str]] = {}
+    for node, _, _, root in rows:
+        if root != node:
+            waiting.setdefault(root, []).append(node)
+    roots = [(node, cause, reason) for node, cause, reason, root in rows if root == node]
+    return (BlockedNode(*root, tuple(waiting.get(root[0], ()))) for root in roots)
+
+
+def read_issues(db: Database) -> Iterator[Issue]:
+    """Every issue, oldest first."""
+    sql = (
+        "SELECT title, cause, state, number, url FROM issues ORDER BY CAST(number AS INTEGER), updated_at, fingerprint"
+    )
+    return (Issue(*row) for row in db.execute(sql))
+
+
+def _undelivered(db: Database) -> Iterator[Undelivered]:
+    sql = (
+        "SELECT kind, coalesce(json_extract(payload, '$.title'), ''), state, note FROM outbox "
+        "WHERE state NOT IN ('done', 'moot') ORDER BY decision_id, rowid"
+    )
+    return (Undelivered(*row) for row in db.execute(sql))
+
+
+@dataclass(frozen=True, slots=True)
+class SessionLog:
+    """Where the log of a session is: `path` is empty until it has ended. `launch` and `folder`: the one under way."""
+
+    node: str
+    attempt: int
+    reading: int
+    status: str
+    path: str
+    launch: str = ""
+    folder: str = ""
+
+    def document(self) -> dict[str, object]:
+        return {"node": self.node, "attempt": self.attempt, "reading": self.reading, "status": self.status}
+
+
+def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:
+    """Sessions of the node with this name, now or when they were launched, oldest first."""
+    sql = (
+        "SELECT s.node_id, s.attempt, s.reading, s.status, s.log, coalesce(l.id, ''), coalesce(l.folder, '') "
+        "FROM sessions AS s LEFT JOIN launches AS l ON l.session_id = s.id AND l.status = 'running' "
+        "WHERE s.node_id = :id OR s.node_uid = "
+        "(SELECT uid FROM plan_nodes WHERE id = :id AND status <> 'withdrawn') ORDER BY s.id"
+    )
+    return (SessionLog(*row) for row in db.execute(sql, {"id": node_id}))
+
+
+def is_under_way(db: Database, launch: str) -> bool:
+    return db.execute("SELECT 1 FROM launches WHERE id = ? AND status = 'running'", [launch]).fetchone() is not None

@@ -1,0 +1,1 @@
+"""The end of a session, an archetype a file: what is recorded and decided, in the caller's transaction."""

@@ -1,0 +1,131 @@
+"""What a person's agreement to a changed expectation does to the plan: the verifier that it held reads again.
+
+Whether an agreement counts is asked of its signed envelope each time (`evidence.waivers`); what it makes of a test that
+fails is decided when the test is read (`core.expectations`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ledger.waivers import SHOWN_ID, AboutExpectation
+from agent_fox.core.retry.standing import Outcome, Status, Step
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.engine.handlers.final_review import review_again, review_of, verifier_of
+from agent_fox.engine.record.blocking_history import freed_by
+from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.evidence import granting, waivers
+from agent_fox.evidence.granting import WaiverRefused
+from agent_fox.store import waivers as stored
+from agent_fox.store.plan import StoredPart, load_parts
+from agent_fox.store.records import ReadExpectation, read_expectations
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.evidence.waivers import Grounds, Held
+
+
+def agreeable(docket: Docket, grounds: Grounds, part: StoredPart) -> tuple[AboutExpectation, ReadExpectation]:
+    """What a person can agree to about a requirement, as it was last read. Raises WaiverRefused."""
+    address = f"{part.spec_name}/{part.id}"
+    read = {one.requirement: one for one in read_expectations(docket.db, part.spec_name)}.get(part.id)
+    if read is None or not is_open(read):
+        raise WaiverRefused(
+            f"{address}: the last reading found no committed test that was changed; "
+            f"`agent-fox explain {part.spec_name}`"
+        )
+    if read.version != part.version:
+        raise WaiverRefused(f"{address}: its text has changed since it was read; `agent-fox run` reads it again")
+    subject = AboutExpectation(
+        part.spec_name, part.id, part.version, read.expectation.test, read.expectation.committed,
+        read.expectation.changed,
+    )  # fmt: skip
+    for one in agreements(docket.db, grounds, docket.at, part.spec_name):
+        if not one.why_not and one.statement.subject == subject:
+            raise WaiverRefused(
+                f"{address}: {one.statement.signer} has agreed already ({one.short_id}); `agent-fox run` reads it again"
+            )
+    return subject, read
+
+
+def is_open(read: ReadExpectation) -> bool:
+    """Whether a person's word on it would change anything."""
+    return read.word is not Word.PASS or read.expectation.is_asked
+
+
+def agreements(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[Held]:
+    """Every agreement of a spec, or of all, that was signed, with why it does not count, if so."""
+    rows = [row for row in stored.waivers_of(db, "finding", spec_name) if row.columns.spec_name]
+    return [one for one in waivers.held(db, grounds, at, rows) if is_agreement(one)]
+
+
+def is_agreement(held: Held) -> bool:
+    statement = held.waiver.statement
+    return statement is not None and isinstance(statement.subject, AboutExpectation)
+
+
+def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
+    """Keep a signed agreement; the verifier that was blocked reads again. Raises WaiverRefused."""
+    held = granting.keep(docket.db, grounds, waivers.time_of(docket.db, docket.at, grounds), envelope)
+    subject = held.statement.subject
+    assert isinstance(subject, AboutExpectation)
+    note = f"{held.statement.signer} agreed to the change of {subject.test}, of {subject.requirement}"
+    is_last = not left(docket, grounds, subject.spec)
+    outcome = Outcome.VERIFIED if is_review_blocked(docket, subject.spec) else Outcome.ESCALATED
+    return held, list(read_again(docket, subject.spec, outcome, note)) if is_last else []
+
+
+def is_review_blocked(docket: Docket, spec_name: str) -> bool:
+    """Whether the final review did not agree, so that what it read waits for a person."""
+    review = review_of(docket.db, spec_name)
+    return review is not None and review.standing.status is Status.BLOCKED
+
+
+def left(docket: Docket, grounds: Grounds, spec_name: str) -> tuple[str, ...]:
+    """The requirements of a spec whose changed expectation nobody has agreed to yet, as they were last read."""
+    agreed = {
+        (one.requirement, one.committed, one.changed)
+        for one in waivers.agreements(docket.db, grounds, docket.at, spec_name)
+    }
+    versions = {part.id: part.version for part in load_parts(docket.db, spec_name)}
+    return tuple(
+        one.requirement
+        for one in read_expectations(docket.db, spec_name)
+        if (one.word is Word.UNKNOWN or one.expectation.is_asked)
+        and versions.get(one.requirement) == one.version
+        and (one.requirement, one.expectation.committed, one.expectation.changed) not in agreed
+    )
+
+
+def read_again(docket: Docket, spec_name: str, outcome: Outcome, note: str) -> Iterator[Handled]:
+    """Open the spec's verifier that ended so, with its review and what it held back; nothing else is run again."""
+    planned = verifier_of(docket.db, spec_name)
+    if planned is None or (planned.standing.status, planned.standing.outcome) != (Status.COMPLETED, outcome):
+        return
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name, is_reset=True)]
+    number, moved = docket.record(planned, "Reopen", [*moves, *freed_by(docket, [planned])], note=note)
+    yield Handled(None, number, moved)
+
+
+def take_back(docket: Docket, grounds: Grounds) -> Iterator[Handled]:
+    """A spec that was proven by an agreement that does not count any more is read again."""
+    held = agreements(docket.db, grounds, docket.at)
+    if grounds.why_unusable(docket.db):
+        return
+    for spec_name in sorted({one.waiver.columns.spec_name for one in held if one.why_not}):
+        counting = {_key(one) for one in held if not one.why_not}
+        over = {_key(one): one for one in held if one.why_not}
+        for read in read_expectations(docket.db, spec_name):
+            key = (spec_name, read.requirement, read.expectation.committed, read.expectation.changed)
+            if read.word is Word.PASS and key in over and key not in counting:
+                why = f"the agreement {over[key].waiver.id[:SHOWN_ID]} does not count any more: {over[key].why_not}"
+                yield from read_again(docket, spec_name, Outcome.VERIFIED, why)
+                yield from read_again(docket, spec_name, Outcome.WAIVED, why)
+
+
+def _key(held: Held) -> tuple[str, str, str, str]:
+    subject = held.statement.subject
+    assert isinstance(subject, AboutExpectation)
+    return subject.spec, subject.requirement, subject.committed, subject.changed

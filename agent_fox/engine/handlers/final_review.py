@@ -1,0 +1,158 @@
+"""The final review of a spec: whom it may send back, which requirements it is about, what its end does to the gates.
+
+It reads what the verifier found to hold, on the very commit. Reading its answer is in `core.findings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.ledger.gates import Gate
+from agent_fox.core.plan.blame import blame
+from agent_fox.core.retry.standing import Status, Step
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.engine.issues.settling import settle_issues
+from agent_fox.engine.record import promotion
+from agent_fox.engine.record.docket import Docket, Move, SpecFile
+from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.records import ReadExpectation, read_expectations
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.retry.decision import Suspect
+    from agent_fox.core.verdicts.findings import Finding, Review
+
+STALE = "the review is not about the commit that was verified"
+
+
+def is_final(planned: PlannedNode) -> bool:
+    return planned.node.mode is Mode.FINAL_REVIEW
+
+
+def review_of(db: Database, spec_name: str) -> PlannedNode | None:
+    """The spec's final review, where the plan has one."""
+    return next((planned for planned in nodes_of_spec(db, spec_name) if is_final(planned)), None)
+
+
+def verifier_of(db: Database, spec_name: str) -> PlannedNode | None:
+    """The spec's own verifier: the last one, since a task group may be a verifier's too."""
+    nodes = reversed(nodes_of_spec(db, spec_name))
+    return next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
+
+
+def verified_commit(db: Database, spec_name: str) -> str | None:
+    """The commit that the spec's verdict is about."""
+    row = db.execute("SELECT verified_commit FROM plan_specs WHERE name = ?", [spec_name]).fetchone()
+    return str(row[0]) if row and row[0] else None
+
+
+def commit_to_read(db: Database, planned: PlannedNode, tip: str) -> str:
+    """What a session of the node is launched on: a final review on what was verified, all others on the tip."""
+    return (verified_commit(db, planned.node.spec_name) or tip) if is_final(planned) else tip
+
+
+def why_stale(docket: Docket, planned: PlannedNode, commit: str | None) -> str:
+    """Why a review of this commit says nothing about what was verified; empty where it does."""
+    is_about_it = commit is not None and commit == verified_commit(docket.db, planned.node.spec_name)
+    return "" if is_about_it else STALE
+
+
+def without_waived(docket: Docket, spec_name: str, review: Review) -> Review:
+    """The findings that count: what a person has waived is nobody's task, so that it sends nobody back."""
+    file, waived = docket.file_of(spec_name), docket.waived(spec_name)
+    counted = (one for one in review.findings if not one.requirement_id or not is_waived(file, one, waived))
+    return replace(review, findings=tuple(counted))
+
+
+def is_waived(file: SpecFile, finding: Finding, waived: frozenset[str]) -> bool:
+    named = parts_named(file, [finding])
+    return bool(named) and set(named) <= waived
+
+
+def asked_about(docket: Docket, spec_name: str) -> tuple[ReadExpectation, ...]:
+    """The changed expectations that the review is asked about: those of the verdicts that stand, and are not waived."""
+    waived = docket.waived(spec_name)
+    return tuple(one for one in asked_in(docket.db, spec_name) if one.requirement not in waived)
+
+
+def asked_in(db: Database, spec_name: str) -> Iterator[ReadExpectation]:
+    read = read_expectations(db, spec_name)
+    return (one for one in read if one.word is Word.PASS and one.expectation.is_asked)
+
+
+def agreement_note(asked: Iterable[ReadExpectation], reviewer: str, coders: str) -> str:
+    """Who agreed to which changed expectation, and who stated its reason."""
+    names = f"agreed to by {reviewer}, its reason stated by {coders}"
+    return "; ".join(f"{one.requirement}: the change of {one.expectation.test} is {names}" for one in asked)
+
+
+def parts_named(file: SpecFile, findings: Iterable[Finding]) -> tuple[str, ...]:
+    """The expected ids that findings name, in the order of the spec; a requirement stands for all its criteria."""
+    said = {finding.requirement_id.strip() for finding in findings}
+    return tuple(part.id for part in file.parts if part.id in said or part.requirement_id in said)
+
+
+def suspects(docket: Docket, planned: PlannedNode, review: Review) -> tuple[Suspect, ...]:
+    """The coders that critical findings send back, in plan order: the owners of what they name, else the last group's.
+
+    The reviewer's own attempts pay for it.
+    """
+    coders = docket.coders(planned.node.spec_name)
+    file, spent = docket.file_of(planned.node.spec_name), planned.standing.attempts_spent
+    found = {number for finding in review.critical for number in owners_of(file, finding)} & coders.keys()
+    numbers = sorted(found) or sorted(coders)[-1:]
+    known = (docket.suspect(coders[number], attempts=docket.policy.review_attempts) for number in numbers)
+    return tuple(replace(suspect, spent=spent) for suspect in known)
+
+
+def owners_of(file: SpecFile, finding: Finding) -> tuple[int, ...]:
+    """The groups that a finding is for; one about the whole is for the last."""
+    return blame(parts_named(file, [finding]), file.ownership) or file.ownership.fallback
+
+
+def verifier_again(docket: Docket, spec_name: str) -> list[Move]:
+    """Work that changes after its verdict is read again: the verifier goes back with the coders."""
+    verifier = verifier_of(docket.db, spec_name)
+    is_accepted = verifier is not None and verifier.standing.status is Status.COMPLETED
+    return [Move(verifier, Step.REOPEN)] if verifier is not None and is_accepted else []
+
+
+def review_again(docket: Docket, spec_name: str, *, is_reset: bool = False) -> list[Move]:
+    """What was reviewed is to be verified again, and so it is reviewed again. `is_reset`: a blocked review too."""
+    review = review_of(docket.db, spec_name)
+    if review is None:
+        return []
+    match review.standing.status:
+        case Status.COMPLETED:
+            return [Move(review, Step.REOPEN)]
+        case Status.BLOCKED if is_reset:
+            return [Move(review, Step.RESET)]
+        case _:
+            return []
+
+
+def withdrawn(docket: Docket, planned: PlannedNode, decision_id: int) -> None:
+    """No review is asked for any more: what only waited for it is proven, and open issues about it are closed."""
+    spec_name = planned.node.spec_name
+    verifier = verifier_of(docket.db, spec_name)
+    if is_final(planned) and verifier is not None and verifier.standing.is_proven:
+        proven = docket.file_of(spec_name).expected
+        settle_issues(docket, verifier, decision_id, verified_commit(docket.db, spec_name), proven)
+
+
+def accepted(docket: Docket, planned: PlannedNode, decision_id: int, commit: str | None, tree: str | None) -> None:
+    """No critical finding: what was tested is reviewed, and accepted where no proof is required."""
+    promotion.reviewed(
+        docket, planned.node.spec_name, decision_id, commit or "", tree or "",
+        needs_proof=docket.policy.required_state is Gate.PROVED,
+    )  # fmt: skip
+
+
+def rejected(docket: Docket, planned: PlannedNode, decision_id: int, review: Review) -> None:
+    """Critical findings: the requirements that they name are rejected."""
+    named = parts_named(docket.file_of(planned.node.spec_name), review.critical)
+    promotion.changes_requested(docket, planned.node.spec_name, named, decision_id, "a critical finding of the review")

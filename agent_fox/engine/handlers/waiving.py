@@ -1,0 +1,348 @@
+"""What waivers do to the plan: a gate is waived, an escalated spec goes on, one whose waiver ended is unproven again.
+
+Whether a waiver counts is asked of its signed envelope each time (`evidence.waivers`); nothing here decides that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.ledger import promotion as rules
+from agent_fox.core.ledger.gates import TRANSITIONS, Gate, Role, is_enough, step
+from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutRequirement, Statement, told
+from agent_fox.core.retry.decision import Accept, Block, Cause
+from agent_fox.core.retry.standing import Outcome, Status, Step
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.verdict import Word
+from agent_fox.engine.account.account import WaiverNote
+from agent_fox.engine.handlers import agreeing, final_review
+from agent_fox.engine.handlers.final_review import review_again
+from agent_fox.engine.issues.escalation import file_again
+from agent_fox.engine.issues.settling import is_in_open_issue, settle_issues, waive_part
+from agent_fox.engine.record import blocking_history, promotion
+from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.evidence import granting, waivers
+from agent_fox.evidence.granting import WaiverRefused
+from agent_fox.store import waivers as stored
+from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
+from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
+from agent_fox.store.records import record_event
+from agent_fox.system import clock
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.evidence.signing.keys import PublicKey
+    from agent_fox.evidence.waivers import Grounds, Held
+
+
+def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
+    """The docket that knows the waivers of its specs, looked up anew for each question."""
+
+    def waived(spec_name: str) -> frozenset[str]:
+        return waivers.waived_now(docket.db, grounds(), docket.at, spec_name)
+
+    def lines(spec_name: str) -> tuple[str, ...]:
+        return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
+
+    def before() -> tuple[str, ...]:
+        return waivers.first_commands(grounds())
+
+    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """What of a spec is neither proven nor waived. `passed` was read as PASS in its present version."""
+
+    passed: tuple[str, ...]
+    waived: tuple[str, ...]
+    open: tuple[str, ...]
+
+
+def look(db: Database, spec_name: str, waived: frozenset[str], tree: str | None = None) -> Open:
+    """Sort the requirements of a spec by their current verdict, given on `tree` where one is named."""
+    sql = (
+        "SELECT requirement_id, verdict, text_version, tree FROM verification_results "
+        "WHERE spec_name = ? AND superseded_by IS NULL"
+    )
+    verdicts = {part: (word, version, on) for part, word, version, on in db.execute(sql, [spec_name])}
+    parts = load_parts(db, spec_name)
+    passed = tuple(part.id for part in parts if _passes(part, verdicts.get(part.id), tree))
+    left = [part.id for part in parts if part.id not in passed]
+    return Open(passed, tuple(p for p in left if p in waived), tuple(p for p in left if p not in waived))
+
+
+def _passes(part: StoredPart, verdict: tuple[str, str, str | None] | None, tree: str | None) -> bool:
+    if verdict is None:
+        return False
+    word, version, on = verdict
+    return word == Word.PASS and version == part.version and (tree is None or on == tree)
+
+
+def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
+    """Bring the plan in line with the waivers as they are now, in the open transaction. Safe to repeat.
+
+    What ended is over, and what rested on it is unproven; what a waiver completes goes on, without a session.
+    """
+    end_lapsed(docket, grounds)
+    handled = [one for planned in verifiers(docket.db, Outcome.WAIVED) for one in take_back(docket, grounds, planned)]
+    handled += agreeing.take_back(docket, grounds)
+    escalated = verifiers(docket.db, Outcome.ESCALATED)
+    return [*handled, *(one for planned in escalated for one in go_on(docket, grounds, planned))]
+
+
+def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
+    """The verifiers of the plan that ended so."""
+    nodes = (p for p in load_nodes(db) if p.standing.status is Status.COMPLETED and p.standing.outcome is outcome)
+    return (planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER)
+
+
+def end_lapsed(docket: Docket, grounds: Grounds) -> None:
+    """Note which waivers are over, and take back the gates that no waiver holds any more."""
+    held = waivers.held(docket.db, grounds, docket.at, stored.waivers_of(docket.db))
+    for one in held:
+        if one.ending is not None:
+            row, at = (
+                stored.waiver_by_prefix(docket.db, one.waiver.id)[0],
+                waivers.time_of(docket.db, docket.at, grounds),
+            )
+            granting.end(docket.db, at, row, one.ending.kind, one.ending.why)
+    gates = [gate for gate in gates_of(docket.db) if rests_on_waiver(gate)]
+    if gates and not grounds.why_unusable(docket.db):
+        take_back_gates(docket, gates, {one.waiver.id: one for one in held})
+
+
+def take_back_gates(docket: Docket, gates: Iterable[GateRow], held: Mapping[str, Held]) -> None:
+    """Each gate that rests on a waiver, and has none that counts, goes back to `proposed`."""
+    for gate in gates:
+        waiver = gate.waiver_id or stored.waiver_behind(docket.db, gate.spec_name, gate.requirement_id)
+        why = why_unheld(gate, held.get(waiver))
+        if why:
+            move = GateMove(gate.requirement_id, gate.version, gate.state, Gate.PROPOSED, Role.ENGINE, reason=why)
+            record_moves(docket.db, docket.at, gate.spec_name, [move])
+            data = {"requirement": gate.requirement_id, "waiver": waiver, "why": why}
+            record_event(docket.db, docket.at, docket.run_id, "waiver ended", spec_name=gate.spec_name, data=data)
+
+
+def rests_on_waiver(gate: GateRow) -> bool:
+    """Whether a person's signature stands for it: only what was waived is ever accepted by the engine itself."""
+    return gate.state is Gate.WAIVED or (gate.state is Gate.ACCEPTED and gate.role is Role.ENGINE)
+
+
+def why_unheld(gate: GateRow, held: Held | None) -> str:
+    if held is None:
+        return "no waiver holds this gate"
+    if held.why_not:
+        return f"its waiver does not count: {held.why_not}"
+    subject = held.statement.subject
+    is_its_own = isinstance(subject, AboutRequirement) and subject.address == f"{gate.spec_name}/{gate.requirement_id}"
+    return "" if is_its_own else "its waiver is about something else"
+
+
+def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
+    """A spec that was completed with waivers which do not count any more is escalated again; nothing is re-run."""
+    spec_name = planned.node.spec_name
+    found = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
+    if not found.open:
+        return ()
+    reason = f"a waiver that it rests on does not count any more: {', '.join(found.open)} not proven"
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
+    number, moved = docket.record(planned, "Reopen", moves, note=reason)
+    again = node_by_uid(docket.db, planned.node.uid)
+    facts: dict[str, object] = {"unknown": list(found.open), "waived": list(found.waived), "notes": [reason]}
+    block, blocked = blocking_history.block(
+        docket, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
+        requirements=found.open,
+    )  # fmt: skip
+    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, found.open, blocked)
+    return Handled(None, number, moved), Handled(Block(Cause.NEEDS_PERSON), block, blocked, effects)
+
+
+def go_on(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
+    """An escalated spec whose last reading passed in all that no waiver covers, on one tree, is completed as waived."""
+    spec_name = planned.node.spec_name
+    read = last_reading(docket.db, planned.node.uid)
+    waived = waivers.waived_now(docket.db, grounds, docket.at, spec_name)
+    if read is None or not waived:
+        return ()
+    found = look(docket.db, spec_name, waived, read.tree)
+    if found.open or not found.waived:
+        return ()
+    return accept(docket, planned, read, found)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the last report about a spec was about."""
+
+    commit: str
+    tree: str
+
+
+def last_reading(db: Database, uid: str) -> Reading | None:
+    """None where nothing was read yet."""
+    sql = (
+        "SELECT pinned_commit, tree FROM sessions WHERE node_uid = ? AND status = 'completed' ORDER BY id DESC LIMIT 1"
+    )
+    row = db.execute(sql, [uid]).fetchone()
+    return Reading(row[0], row[1]) if row and row[0] and row[1] else None
+
+
+def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
+    """Two recorded decisions: the verifier is opened again, with what it held back, and accepted as waived."""
+    spec_name, note = planned.node.spec_name, f"waived by a person: {', '.join(found.waived)}"
+    freed = blocking_history.freed_by(docket, [planned])
+    number, moved = docket.record(
+        planned, "Reopen", [Move(planned, Step.REOPEN), *freed], commit=read.commit, note=note
+    )
+    again = node_by_uid(docket.db, planned.node.uid)
+    facts: dict[str, object] = {"judgement": "SOUND", "failing": [], "unknown": [], "waived": list(found.waived)}
+    accepted, completed = docket.record(
+        again, "Accept", [Move(again, Step.WAIVE)], commit=read.commit, facts=facts, note=note
+    )
+    docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [read.commit, spec_name])
+    promote(docket, spec_name, found.passed, accepted, read)
+    note_use(docket, spec_name, found.waived, accepted)
+    effects = close_issues(docket, again, accepted, read)
+    return Handled(None, number, moved), Handled(Accept(is_waived=True), accepted, completed, effects)
+
+
+def promote(docket: Docket, spec_name: str, passed: tuple[str, ...], decision_id: int, read: Reading) -> None:
+    """What passed is tested. A gate that a person has waived stays so: nothing was read anew."""
+    gates = promotion.gates(docket, spec_name)
+    moves = rules.proven(gates, (part for part in passed if gates[part] is not Gate.WAIVED))
+    promotion.write(docket, spec_name, moves, decision_id=decision_id, commit=read.commit, tree=read.tree)
+
+
+def note_use(docket: Docket, spec_name: str, waived: Iterable[str], decision_id: int) -> None:
+    """Keep which waivers an Accept rested on."""
+    parts = frozenset(waived)
+    for gate in gates_of(docket.db, spec_name):
+        if gate.requirement_id in parts and gate.state is Gate.WAIVED and gate.waiver_id:
+            subject = f"{spec_name}/{gate.requirement_id}"
+            granting.note_use(docket.db, docket.at, gate.waiver_id, subject, decision_id)
+
+
+def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: Reading) -> tuple[str, ...]:
+    """Its issues are closed as waived, unless a final review has still to say so."""
+    spec_name = planned.node.spec_name
+    review = final_review.review_of(docket.db, spec_name)
+    if review is not None and review.standing.status is not Status.COMPLETED:
+        return ()
+    parts = tuple(part.id for part in load_parts(docket.db, spec_name))
+    return settle_issues(docket, planned, decision_id, read.commit, parts)
+
+
+def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[str]:
+    """The waivers that count now, a line each: about what, who signed, until when, why."""
+    return [told(one.statement) for one in waivers.in_force(db, grounds, at, spec_name)]
+
+
+def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
+    """Every waiver that counts now, as an account of the run lists them."""
+    held = waivers.held(db, grounds, at, stored.waivers_of(db))
+    return tuple(
+        note_of(one) for one in held if not (one.why_not or one.waiver.columns.check_name in (CHANGED, HIDDEN))
+    )
+
+
+def note_of(one: Held) -> WaiverNote:
+    columns = one.waiver.columns
+    return WaiverNote(
+        one.waiver.id, columns.spec_name, columns.address, columns.signer, columns.expires_at, columns.reason,
+        told(one.statement),
+    )  # fmt: skip
+
+
+def waivable(docket: Docket, grounds: Grounds, part: StoredPart) -> AboutRequirement:
+    """The requirement as the subject of a waiver. Raises WaiverRefused where there is nothing to waive."""
+    subject = AboutRequirement(part.spec_name, part.id, part.version)
+    for one in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
+        if one.statement.subject == subject:
+            until, who = one.statement.expires_at, one.statement.signer
+            raise WaiverRefused(
+                f"{part.id} is waived until {until} by {who}; `--revoke {one.short_id}` ends that first"
+            )
+    refuse_proven(docket, part)
+    return subject
+
+
+def refuse_proven(docket: Docket, part: StoredPart) -> None:
+    """Raises WaiverRefused for a requirement that needs no waiver."""
+    required, passed = docket.policy.required_state, look(docket.db, part.spec_name, frozenset()).passed
+    gate = next((row for row in gates_of(docket.db, part.spec_name) if row.requirement_id == part.id), None)
+    is_reached = gate is not None and gate.version == part.version and gate.state is not Gate.WAIVED
+    is_reached = is_reached and part.id in passed  # a later reading that gave no clear verdict leaves the gate
+    if gate is not None and is_reached and is_enough(required, gate.state, was_proved=gate.was_proved):
+        raise WaiverRefused(f"{part.id} is {gate.state}, on {gate.commit[:12] or 'record'}: there is nothing to waive")
+    if gate is not None and (gate.state, Gate.WAIVED) not in {*TRANSITIONS, (Gate.WAIVED, Gate.WAIVED)}:
+        raise WaiverRefused(
+            f"{part.id}: a gate that is {gate.state} cannot be waived; have it read again first (reset)"
+        )
+    if required is Gate.TESTED and part.id in passed:
+        raise WaiverRefused(f"{part.id} has passed: there is nothing to waive; `agent-fox explain {part.spec_name}`")
+
+
+def draft(docket: Docket, grounds: Grounds, address: str, reason: str, expires: str, key: PublicKey) -> Statement:
+    """What the holder of a key would sign to accept `SPEC/REQ`. Raises WaiverRefused, KeyTrouble."""
+    trouble = grounds.why_unusable(docket.db)
+    if trouble:
+        raise WaiverRefused(f"nothing can be waived here: {trouble}")
+    part = next((part for part in load_parts(docket.db) if f"{part.spec_name}/{part.id}" == address), None)
+    if part is None:
+        raise WaiverRefused(f"{address}: there is no such requirement in the plan; name it SPEC/REQ")
+    subject, now = waivable(docket, grounds, part), waivers.time_of(docket.db, docket.at, grounds)
+    return Statement(
+        clock.new_id(), grounds.repository, subject, granting.dependencies(docket.db, grounds, subject, ()),
+        granting.reason_of(reason), now, granting.expiry(expires, now), granting.principal_of(grounds, key), key.id,
+    )  # fmt: skip
+
+
+def grant(docket: Docket, grounds: Grounds, envelope: str) -> tuple[Held, list[Handled]]:
+    """Keep a signed waiver, move the gate it is about, and let go on what it completes.
+
+    Raises WaiverRefused, and then the transaction must not be committed.
+    """
+    held = granting.keep(docket.db, grounds, waivers.time_of(docket.db, docket.at, grounds), envelope)
+    subject = held.statement.subject
+    if isinstance(subject, AboutRequirement):
+        end_lapsed(docket, grounds)
+        waive_gate(docket, held, subject)
+    handled = settle(docket, grounds)
+    if isinstance(subject, AboutRequirement):
+        tell_issues(docket, subject, told(held.statement))
+    return held, handled
+
+
+def tell_issues(docket: Docket, subject: AboutRequirement, line: str) -> None:
+    """Issues that stay open for other parts are told, which is a decision without a move: nothing goes on by it."""
+    planned = final_review.verifier_of(docket.db, subject.spec)
+    if planned is None or not is_in_open_issue(docket.db, subject.spec, subject.requirement):
+        return
+    number, _ = docket.record(planned, "Waive", (), note=f"waived by a person: {subject.requirement}")
+    waive_part(docket, planned, number, subject.requirement, line)
+
+
+def waive_gate(docket: Docket, held: Held, subject: AboutRequirement) -> None:
+    """The gate of the requirement goes to `waived`, by a person whose signature is in the state file."""
+    state = promotion.gates(docket, subject.spec)[subject.requirement]
+    step(state, Gate.WAIVED, Role.PERSON)
+    move = GateMove(
+        subject.requirement, subject.version, state, Gate.WAIVED, Role.PERSON, held.waiver.id,
+        f"{held.statement.signer}: {held.statement.reason}",
+    )  # fmt: skip
+    record_moves(docket.db, docket.at, subject.spec, [move])
+
+
+def revoke(docket: Docket, grounds: Grounds, name: str, reason: str) -> tuple[str, list[Handled]]:
+    """End a waiver, and what rested on it; gives its id. Raises WaiverRefused.
+
+    It needs no signature: it grants nothing.
+    """
+    row = granting.to_revoke(docket.db, name)
+    granting.end(docket.db, waivers.time_of(docket.db, docket.at, grounds), row, "revoked", reason)
+    return row.id, settle(docket, grounds)

@@ -1,0 +1,317 @@
+"""From a ready node to a launch: the rows that are written before the process starts, and the order it is given."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.config import hidden_folder
+from agent_fox.core.ids import Archetype, Mode
+from agent_fox.core.late import late_module
+from agent_fox.core.retry.cut_off import Resume
+from agent_fox.core.retry.standing import Status
+from agent_fox.core.verdicts.expectations import Sealed
+from agent_fox.core.verdicts.hidden import Reveal
+from agent_fox.engine.handlers.final_review import review_of
+from agent_fox.engine.launching.agents import agent_of
+from agent_fox.engine.launching.briefing import brief_facts
+from agent_fox.engine.launching.closing import closing_of, waivers_for
+from agent_fox.engine.launching.conflicts import conflict_facts, task_of
+from agent_fox.engine.launching.cut_offs import HandedOn, handed_on
+from agent_fox.engine.launching.judges import Panel, panel_of
+from agent_fox.engine.record.environment import Standpoint, facts, standpoint, with_bound, with_hidden
+from agent_fox.engine.record.library import Shelf, checklists, order_for
+from agent_fox.engine.record.shared_ids import order_among
+from agent_fox.evidence.waivers import agreements, grounds_of
+from agent_fox.session.briefs.text import brief_json, brief_markdown
+from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.session.order import Closing, LaunchOrder, Provisions, Sizes
+from agent_fox.session.workspaces.landing import Integration, Style
+from agent_fox.specs.places import places_kept
+from agent_fox.store import sessions
+from agent_fox.store.plan import PlannedNode, document_paths, move_node, spec_paths
+from agent_fox.store.records import insert
+from agent_fox.store.sessions import LaunchRow, SessionRow
+from agent_fox.system import clock
+from agent_fox.system.redaction.masking import secret_values
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.system.state_folders import artifacts_in, file_name
+from agent_fox.verifier.ground.order import CheckOrder, Counterfactual, Untested, write_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlite_utils import Database
+
+    from agent_fox.config import AgentSettings, Settings, VerifySettings
+    from agent_fox.core.formal.specification import Specification
+    from agent_fox.engine.record.docket import SpecShelf
+    from agent_fox.store import known
+else:
+    known = late_module("agent_fox.store.known")
+
+MIB = 1024**2
+SEPARATOR = ", "
+"""Between the names of several judges in a session's row. Who judged is read there, not in settings that may change."""
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where launches live and what they are made from."""
+
+    settings: Settings
+    repo: Path
+    launches: Path
+    logs: Path
+    shelf: SpecShelf
+    looked_up: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """What stays as it is while the plan does, by name, so that no launch costs more in a larger plan."""
+
+    def spec_places(self, db: Database) -> tuple[str, ...]:
+        """Where the specs of the plan lie: what a coder may only tick boxes in."""
+        if "spec places" not in self.looked_up:
+            self.looked_up["spec places"] = places_kept(self.repo, spec_paths(db), document_paths(db))
+        return self.looked_up["spec places"]
+
+    def agent(self, planned: PlannedNode, rung: int) -> AgentSettings:
+        return self.settings.agent_for(planned.node.archetype, planned.node.spec_name, rung)
+
+    def standpoint(self, db: Database, planned: PlannedNode, rung: int) -> Standpoint:
+        """Where and by whom a session of this node would judge now; what binds the spec is part of it."""
+        now = standpoint(self.settings, self.agent(planned, rung))
+        bound = with_bound(now.verifier, self.bound(db, planned))
+        return replace(now, verifier=with_hidden(bound, self.hidden(planned)))
+
+    def hidden(self, planned: PlannedNode) -> Path | None:
+        """The folder of checks that no coder sees, for a verifier's session."""
+        is_verifier = planned.node.archetype is Archetype.VERIFIER
+        return hidden_folder(self.settings, self.repo) if is_verifier else None
+
+    def bound(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What of the specification library a verifier's session has to check; nothing for others."""
+        return self.adopted(db, planned) if planned.node.archetype is Archetype.VERIFIER else ()
+
+    def adopted(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What of the specification library binds requirements of the node's spec, and can be checked by programs."""
+        return Shelf(self.repo, self.settings, os.environ).with_lane(db, planned.node.spec_name)
+
+    def told(self, db: Database, planned: PlannedNode) -> tuple[Specification, ...]:
+        """What a coder's brief may name of it; nothing for others."""
+        return self.adopted(db, planned) if planned.node.archetype is Archetype.CODER else ()
+
+    def judges(self, db: Database, planned: PlannedNode, agent: AgentSettings) -> str:
+        """The names of those who are asked, as the session's row has them."""
+        return SEPARATOR.join((*agent.backends, *((LIBRARY,) if self.bound(db, planned) else ())))
+
+    def order(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> LaunchOrder:
+        """The order of a launch. The same rows give the same order, so that a crashed launch can be harvested."""
+        node, ticket = planned.node, session.ticket
+        file = self.shelf.take(db, node.spec_name)
+        agent = self.agent(planned, session.rung)
+        conflict, secrets = conflict_facts(db, self.repo, session), secret_values({**os.environ, **agent.environment})
+        handed_on = self.handed_on(db, planned, session, launch, secrets)
+        facts = brief_facts(
+            db, planned, session, file, repo=self.repo, secrets=secrets, conflict=conflict,
+            questions=self.questions(db, planned), adopted=self.told(db, planned), cut_off=handed_on.facts,
+        )  # fmt: skip
+        return LaunchOrder(
+            launch=launch.id,
+            node_id=node.id,
+            node_uid=node.uid,
+            spec_name=node.spec_name,
+            archetype=node.archetype,
+            mode=node.mode,
+            group=node.group,
+            run=str(session.run_id),
+            attempt=ticket.attempt,
+            reading=ticket.reading,
+            pinned=launch.pinned,
+            repo=self.repo,
+            state=Path(launch.folder),
+            log=self.logs / f"{file_name(node.id)}.{ticket.attempt}.{ticket.reading}.{launch.number}.log",
+            agent=agent_of(agent),
+            assumed_usd=agent.assumed_cost_usd,
+            workspace=self.provisions(),
+            brief_markdown=brief_markdown(facts),
+            brief_json=brief_json(facts),
+            spec_places=self.spec_places(db),
+            message=commit_message(planned, session),
+            document=self.document(planned, db),
+            changes=self.settings.verify.changes,
+            format_apply=self.settings.verify.format_apply,
+            sandbox=self.settings.verify.sandbox,
+            artifacts=str(self.artifacts),
+            unmerged=task_of(db, self.repo, ticket),
+            sizes=self.sizes(),
+            other_specs=self.settings.policy.other_specs,
+            landed_text=self.settings.policy.landed_text,
+            closing=self.closing(db, planned, session, launch),
+            resume=handed_on.tree,
+            handoff=handed_on.text,
+        )
+
+    def handed_on(
+        self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow, secrets: Iterable[str]
+    ) -> HandedOn:
+        """What a coder is given of its last session where that was cut off; nothing for others."""
+        if planned.node.archetype is not Archetype.CODER:
+            return HandedOn()
+        return handed_on(db, self.repo, session, launch, Resume(self.settings.retry.resume), secrets)
+
+    def questions(self, db: Database, planned: PlannedNode) -> tuple[str, ...]:
+        """What the checklists of the specification library ask a final reviewer."""
+        if planned.node.mode is not Mode.FINAL_REVIEW:
+            return ()
+        asked = checklists(Shelf(self.repo, self.settings, os.environ).adopted(db, planned.node.spec_name))
+        return tuple(f"{address}: {item}" for address, items in asked.items() for item in items)
+
+    def closing(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Closing:
+        """What a coder's work is held to when it ends; nothing for others."""
+        if planned.node.archetype is not Archetype.CODER:
+            return Closing()
+        spec = self.shelf.take(db, planned.node.spec_name).spec
+        grounds, task_id = (
+            grounds_of(self.repo, self.settings, os.environ),
+            f"{planned.node.id}@{session.ticket.attempt}",
+        )
+        waivers = waivers_for(db, grounds, clock.now(), task_id)
+        return closing_of(self.settings, self.repo, launch.pinned, spec, waivers)
+
+    @property
+    def integration(self) -> Integration:
+        """The branch that work lands on, as the settings have it."""
+        own = self.settings.git
+        accepts = own.foreign_commits == "accept"
+        return Integration(self.repo, own.integration_branch, Style(own.landing), accepts)
+
+    def sizes(self) -> Sizes:
+        workspace = self.settings.workspace
+        return Sizes(workspace.largest_file_mib * MIB, workspace.largest_change_mib * MIB)
+
+    @property
+    def artifacts(self) -> Path:
+        """Where full logs of checks are kept; `agent-fox logs` shows them by their address."""
+        return artifacts_in(self.launches.parent)
+
+    def panel(self, db: Database, planned: PlannedNode, session: SessionRow, launch: LaunchRow) -> Panel:
+        """The orders of a launch: one for each backend that is configured."""
+        order = self.order(db, planned, session, launch)
+        return panel_of(order, session.backend.split(SEPARATOR))
+
+    def provisions(self) -> Provisions:
+        workspace = self.settings.workspace
+        setup = tuple(line if isinstance(line, str) else tuple(line) for line in workspace.setup)
+        return Provisions(setup, tuple(workspace.copies), tuple(workspace.link))
+
+    def document(self, planned: PlannedNode, db: Database) -> dict[str, object]:
+        """What the built-in `checks` judge needs to know; empty for nodes that judge nothing."""
+        if planned.node.archetype is not Archetype.VERIFIER:
+            return {}
+        file, verify = self.shelf.take(db, planned.node.spec_name), self.settings.verify
+        grounds = grounds_of(self.repo, self.settings, os.environ)
+        order = replace(
+            as_set(order_among(db, file.spec), verify),
+            stated=sessions.stated(db, planned.node.spec_name),
+            sealed=Sealed(verify.sealed),
+            is_reviewed=review_of(db, planned.node.spec_name) is not None,
+            hidden=str(hidden_folder(self.settings, self.repo) or ""),
+            reveal=Reveal(verify.reveal),
+            agreed=agreements(db, grounds, clock.now(), planned.node.spec_name),
+            spec_files={part.id: file.spec.place(part.id).rpartition(":")[0] for part in file.parts},
+            artifacts=str(self.artifacts),
+            flaky_file=str(self.launches.parent / "flaky.json"),
+            proofs_folder=str(self.launches.parent / "proofs"),
+        )
+        document: dict[str, object] = json.loads(write_order(order))
+        bound = self.bound(db, planned)
+        return document | ({LIBRARY: order_for(db, planned.node.spec_name, bound, self.repo)} if bound else {})
+
+
+def as_set(order: CheckOrder, verify: VerifySettings) -> CheckOrder:
+    """The order as the settings want it: what runs, within which limits, and what follows."""
+    return replace(
+        order,
+        configured=tuple(verify.commands),
+        reports=tuple(verify.reports),
+        untested=Untested(verify.untested),
+        counterfactual=Counterfactual(verify.counterfactual),
+        counts_not_shown=verify.undecided == "count",
+        timeout=verify.timeout,
+        sandbox=SandboxMode(verify.sandbox),
+        network=verify.network,
+        memory=verify.memory_mib * 1024**2,
+        processes=verify.processes,
+    )
+
+
+def commit_message(planned: PlannedNode, session: SessionRow) -> str:
+    title = planned.node.title or f"group {planned.node.group}"
+    ticket = f"{planned.node.id}@{session.ticket.attempt}"
+    return f"{planned.node.id}: {title}\n\nAgent-Fox-Node: {planned.node.id}\nAgent-Fox-Ticket: {ticket}\n"
+
+
+def begin(
+    db: Database, workshop: Workshop, planned: PlannedNode, run_id: int, pinned: str, launch: str, at: str
+) -> tuple[SessionRow, LaunchRow, bool]:
+    """Write what a launch needs before its process starts, in the open transaction.
+
+    A ticket that was launched before keeps its session: only the launch is new. The flag says whether the session is.
+    """
+    before = sessions.session_by_ticket(db, planned.standing.ticket)
+    number = before.id if before else _new_session(db, workshop, planned, run_id, pinned, at)
+    if before:
+        agent = workshop.agent(planned, before.rung)
+        now = {
+            "backend": workshop.judges(db, planned, agent), "assumed_cost_usd": agent.assumed_cost_usd,
+            **asdict(workshop.standpoint(db, planned, before.rung)),
+        }  # fmt: skip
+        sessions.set_session(db, number, {"status": "running", "pinned_commit": pinned, **now})
+    count = sessions.launch_number(db, number)
+    folder = workshop.launches / launch
+    row = {"id": launch, "session_id": number, "run_id": run_id, "number": count, "status": "running"}
+    sessions.start_launch(db, {**row, "pinned_commit": pinned, "folder": str(folder), "started_at": at})
+    move_node(db, running(planned).standing, None)
+    return (
+        sessions.session_by_id(db, number),
+        LaunchRow(launch, number, count, "running", pinned, str(folder), None, None),
+        before is None,
+    )
+
+
+def _new_session(db: Database, workshop: Workshop, planned: PlannedNode, run_id: int, pinned: str, at: str) -> int:
+    node, standing = planned.node, planned.standing
+    agent = workshop.agent(planned, standing.rung)
+    row = {"run_id": run_id, "node_id": node.id, "node_uid": node.uid, "spec_name": node.spec_name}
+    more = {
+        "archetype": node.archetype,
+        "mode": node.mode,
+        "attempt": standing.attempt,
+        "reading": standing.reading,
+    }
+    last = {
+        "status": "running",
+        "backend": workshop.judges(db, planned, agent),
+        "rung": standing.rung,
+        "pinned_commit": pinned,
+    }
+    assumed = {"assumed_cost_usd": agent.assumed_cost_usd, "started_at": at}
+    judged = asdict(workshop.standpoint(db, planned, standing.rung))
+    known.note_environment(db, at, run_id, judged["environment"], facts(workshop.settings.verify))
+    return insert(db, "sessions", {**row, **more, **last, **assumed, **judged})
+
+
+def running(planned: PlannedNode) -> PlannedNode:
+    """The node as it stands while its session runs."""
+    return with_status(planned, Status.RUNNING)
+
+
+def waiting(planned: PlannedNode) -> PlannedNode:
+    """The node as it stands when its launch was lost: the same ticket is awaited again."""
+    return with_status(planned, Status.PENDING)
+
+
+def with_status(planned: PlannedNode, status: Status) -> PlannedNode:
+    return replace(planned, standing=replace(planned.standing, status=status, outcome=None))

@@ -1,0 +1,83 @@
+"""What is built in and what plugins add, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeGuard
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
+from agent_fox.engine.handlers.handling import ResultHandler
+from agent_fox.engine.planning.guarded import (
+    GuardedBackend,
+    GuardedHandler,
+    GuardedTracker,
+)
+from agent_fox.engine.planning.plugin_hooks import given, offered, refuse
+from agent_fox.plugins import PluginError, blamed_on
+from agent_fox.session.backends import Backend
+from agent_fox.session.built_in.registry import OUR_OWN, Backends
+from agent_fox.system.state_folders import ISSUES
+from agent_fox.trackers.protocol import Tracker
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.config import TrackerSettings
+    from agent_fox.trackers import local
+else:
+    local = late_module("agent_fox.trackers.local")
+
+
+def is_backend(one: object) -> TypeGuard[Backend]:
+    return isinstance(one, Backend) and isinstance(one.name, str)
+
+
+def is_handler(one: object) -> TypeGuard[ResultHandler]:
+    return isinstance(one, ResultHandler) and one.archetype in list(Archetype)
+
+
+def backends_of(plugins: pluggy.PluginManager) -> Mapping[str, Backend]:
+    """All backends by name; a plugin's takes the place of a built-in one, but never of those that are trusted."""
+    added = offered(plugins, "agent_fox_backends", is_backend)
+    for plugin, one in added:
+        if one.name in OUR_OWN:
+            raise PluginError(
+                f"plugin {plugin!r} offers a backend {one.name!r}, whose word on causes is believed; rename it"
+            )
+    return Backends({one.name: GuardedBackend(plugin, one.name, one) for plugin, one in added})
+
+
+def handlers_of(plugins: pluggy.PluginManager) -> tuple[ResultHandler, ...]:
+    added = offered(plugins, "agent_fox_result_handlers", is_handler)
+    return tuple(GuardedHandler(plugin, Archetype(one.archetype), one) for plugin, one in added)
+
+
+def tracker_of(
+    plugins: pluggy.PluginManager, settings: TrackerSettings, root: Path, environ: Mapping[str, str]
+) -> Tracker:
+    """The tracker of `[tracker] kind`. Raises PluginError for one that nobody offers, or its plugin cannot make."""
+    kind = settings.kind
+    if kind == "local":
+        return local.LocalTracker(root / ISSUES)
+    if kind == "github":
+        # PyGithub takes a third of a second to import, and most runs do without.
+        made: Tracker = import_module("agent_fox.trackers.github.make").github_tracker(settings, root, environ)
+        return made
+    for plugin, some in given(plugins, "agent_fox_trackers"):
+        with blamed_on(plugin, f"agent_fox_trackers, for [tracker] kind = {kind!r}"):
+            if not isinstance(some, Mapping):
+                raise refuse(some, "a mapping from a kind to what makes the tracker")
+            if kind in some:
+                return guarded_tracker(plugin, kind, some[kind](root))
+    raise PluginError(
+        f"[tracker] kind = {kind!r}: no such tracker; `local` and `github` are built in, others come as plugins"
+    )
+
+
+def guarded_tracker(plugin: str, kind: str, tracker: object) -> Tracker:
+    if not isinstance(tracker, Tracker):
+        raise refuse(tracker, "a tracker")
+    return GuardedTracker(plugin, kind, tracker)

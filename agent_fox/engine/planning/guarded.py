@@ -1,0 +1,91 @@
+"""Parts that came from plugins, behind guards: whatever one raises or gives instead of a result names the plugin.
+
+The engine meets only these; a built-in part has no guard, so that a defect of ours stays one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
+from agent_fox.engine.planning.plugin_hooks import refuse
+from agent_fox.plugins import PluginError, blamed_on
+from agent_fox.store.faults import is_of_the_world
+from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Retry, Tracker, Unsure
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Archetype
+    from agent_fox.engine.handlers.handling import EndedSession, ResultHandler
+    from agent_fox.engine.record import docket as dockets
+    from agent_fox.session.backends import Backend
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
+else:
+    dockets = late_module("agent_fox.engine.record.docket")
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedBackend:
+    """A plugin's backend. Raises PluginError for everything that it raises."""
+
+    plugin: str
+    name: str
+    inner: Backend
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return self.inner.missing(agent, root)
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return [*self.inner.argv(order, paths)]
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        with blamed_on(self.plugin, f"backend {self.name!r}"):
+            return {**self.inner.environment(order, paths)}
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedTracker:
+    """A plugin's tracker. Where it fails, the effect may be out already: it is Unsure, and nothing is lost."""
+
+    plugin: str
+    name: str
+    inner: Tracker
+
+    def newest(self) -> str:
+        try:
+            with blamed_on(self.plugin, f"tracker {self.name!r}"):
+                return str(self.inner.newest())
+        except PluginError:
+            return ""  # as the protocol says for one that cannot tell: delivering says what is wrong
+
+    def deliver(self, effect: Effect) -> Delivery:
+        try:
+            with blamed_on(self.plugin, f"tracker {self.name!r}"):
+                delivery = self.inner.deliver(effect)
+                if not isinstance(delivery, Done | Held | Retry | Unsure):
+                    raise refuse(delivery, "a Delivery")
+                return delivery
+        except PluginError as error:
+            return Unsure(str(error))
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedHandler:
+    """A plugin's result handler. Raises PluginError, which rolls the session's transaction back as a whole.
+
+    A full disk or a broken state file under it is not its fault, and passes.
+    """
+
+    plugin: str
+    archetype: Archetype
+    inner: ResultHandler
+
+    def handle_session(self, docket: dockets.Docket, ended: EndedSession) -> dockets.Handled:
+        with blamed_on(self.plugin, f"the result handler of {self.archetype}s, at {ended.ticket}", is_of_the_world):
+            handled = self.inner.handle_session(docket, ended)
+            if not isinstance(handled, dockets.Handled):
+                raise refuse(handled, "a Handled")
+            return handled

@@ -1,0 +1,153 @@
+"""The plan of the files becomes the plan of the state: what came, changed and went, recorded as decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.plan.replan import PlanChange, describe
+from agent_fox.core.retry.standing import Outcome, Status, Step, first_standing
+from agent_fox.core.spec import text_version
+from agent_fox.engine.handlers import final_review
+from agent_fox.engine.issues.settling import withdraw_issues, withdraw_parts
+from agent_fox.engine.planning.changes import change_of
+from agent_fox.engine.record import promotion
+from agent_fox.engine.record.blocking_history import freed_by, is_held
+from agent_fox.engine.record.board import round_edges
+from agent_fox.engine.record.docket import Docket, Move
+from agent_fox.store import plan as stored
+from agent_fox.store.ledger import evidence
+from agent_fox.store.plan import PlannedNode, StoredEdge, StoredPart, node_by_uid
+from agent_fox.store.records import supersede_by_change
+
+if TYPE_CHECKING:
+    from agent_fox.core.graph import Node, Plan
+    from agent_fox.engine.planning.scope import Scope
+
+KIND = "Replan"
+
+
+def sync_plan(docket: Docket, scope: Scope, *, redo: bool = False) -> tuple[str, ...]:
+    """Bring the state in line with the files, in the open transaction. Gives the difference in sentences."""
+    is_first = not stored.load_nodes(docket.db)
+    change = change_of(docket, scope)
+    withdraw(docket, change)
+    place_nodes(docket, change, redo=redo)
+    again(docket, change)
+    save(docket, scope, change)
+    evidence.record_plan(docket.db, docket.at, scope.plan.specs)
+    promotion.begin_again(docket)
+    if redo:
+        launch_ticked(docket)
+    hold_verifiers(docket)
+    return () if is_first else describe(change)
+
+
+def withdraw(docket: Docket, change: PlanChange) -> None:
+    """What is gone from the plan stays in the history; what it held back is free."""
+    for gone in change.removed:
+        planned = node_by_uid(docket.db, gone.uid)
+        freed = freed_by(docket, [planned])
+        number, _ = docket.record(planned, KIND, [Move(planned, Step.WITHDRAW), *freed], note="removed from the plan")
+        final_review.withdrawn(docket, planned, number)
+        if planned.node.archetype is Archetype.VERIFIER:
+            withdraw_issues(docket, planned, number)
+
+
+def place_nodes(docket: Docket, change: PlanChange, *, redo: bool) -> None:
+    position = {node.uid: number for number, node in enumerate(change.nodes)}
+    kept = [(position[k.now.uid], k.now) for k in change.kept]
+    stored.describe_nodes(docket.db, kept)
+    for uid in (k.now.uid for k in change.kept if k.was.status == Status.WITHDRAWN):
+        planned = node_by_uid(docket.db, uid)
+        docket.record(planned, KIND, [Move(planned, Step.RESTORE)], note="back in the plan")
+    stored.insert_nodes(docket.db, (new_node(node, position[node.uid], redo=redo) for node in change.added))
+
+
+def new_node(node: Node, position: int, *, redo: bool) -> PlannedNode:
+    is_ticked = node.is_ticked and not redo
+    return PlannedNode(node, first_standing(node.uid, is_ticked=is_ticked), position)
+
+
+def again(docket: Docket, change: PlanChange) -> None:
+    """Owners of what changed and the verifiers that must read again go back to pending, on new budgets."""
+    for uid in change.pending:
+        planned = node_by_uid(docket.db, uid)
+        step = step_again(planned)
+        if step is not None and not is_held(docket, planned):
+            move = Move(planned, step)
+            docket.record(planned, KIND, [move, *freed_by(docket, [planned])], note="the spec changed")
+    for spec_name in {part.spec_name for part in (*change.parts_changed, *change.parts_removed)}:
+        supersede(docket, change, spec_name)
+
+
+def step_again(planned: PlannedNode) -> Step | None:
+    if planned.standing.status not in {Status.COMPLETED, Status.BLOCKED}:
+        return None
+    if planned.node.archetype is not Archetype.VERIFIER:
+        return Step.RESET
+    return Step.REOPEN if planned.standing.status is Status.COMPLETED else None
+
+
+def supersede(docket: Docket, change: PlanChange, spec_name: str) -> None:
+    """Requirements whose text changed lose their verdicts, a FAIL too; the change is recorded."""
+    about = next((node.uid for node in reversed(change.nodes) if node.spec_name == spec_name), None)
+    gone = next((node.uid for node in change.removed if node.spec_name == spec_name), None)
+    uid = about or gone
+    assert uid is not None, f"{spec_name} has verdicts but no node"
+    planned = node_by_uid(docket.db, uid)
+    number, _ = docket.record(planned, KIND, (), note="requirements changed")
+    changed = {p.id: p.version for p in change.parts_changed if p.spec_name == spec_name}
+    removed = {p.id: p.version for p in change.parts_removed if p.spec_name == spec_name}
+    for parts, is_removed in ((changed, False), (removed, True)):
+        supersede_by_change(docket.db, spec_name, parts, is_removed=is_removed, decision_id=number, at=docket.at)
+    withdraw_parts(docket, planned, number, removed)
+
+
+def save(docket: Docket, scope: Scope, change: PlanChange) -> None:
+    uids = {node.id: node.uid for node in change.nodes}
+    edges = (StoredEdge(uids[e.source], uids[e.target], e.kind) for e in scope.plan.edges)
+    stored.replace_edges(docket.db, edges)
+    stored.save_specs(docket.db, scope.plan.specs, scope.broken, scope.left_out, scope.unplanned, scope.places)
+    of_broken = [p for p in stored.load_parts(docket.db) if p.spec_name in scope.broken]
+    stored.save_parts(docket.db, [*parts_to_store(scope.plan), *of_broken])
+
+
+def parts_to_store(plan: Plan) -> Iterable[StoredPart]:
+    for spec in plan.specs:
+        for requirement in spec.requirements:
+            for part in requirement.parts:
+                yield StoredPart(spec.name, part.id, requirement.id, part.text, text_version(part.text))
+
+
+def launch_ticked(docket: Docket) -> None:
+    """`--redo`: groups that are only ticked are launched at once."""
+    for planned in stored.load_nodes(docket.db):
+        if planned.standing.outcome is Outcome.TICKED:
+            docket.record(planned, KIND, [Move(planned, Step.RESET)], note="--redo")
+
+
+def hold_verifiers(docket: Docket) -> None:
+    """A verifier waits for every group that is to run, one before a group that is done already too."""
+    specs: dict[str, list[PlannedNode]] = {}
+    for planned in stored.load_nodes(docket.db):
+        if planned.standing.status is not Status.WITHDRAWN:
+            specs.setdefault(planned.node.spec_name, []).append(planned)
+    known = set(stored.load_retry_edges(docket.db))
+    for nodes in specs.values():
+        hold_verifier(docket, nodes, known)
+
+
+def hold_verifier(docket: Docket, nodes: list[PlannedNode], known: set[tuple[str, str]]) -> None:
+    """The chain of groups holds the verifier only up to the first that is done; a round's own edges do the rest."""
+    coders = [planned for planned in nodes if planned.node.archetype is Archetype.CODER]
+    is_open = [planned.standing.status is Status.PENDING for planned in coders]
+    verifier = next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
+    if verifier is None or verifier.standing.is_settled or is_open == sorted(is_open):
+        return
+    uids = tuple(planned.node.uid for planned, is_pending in zip(coders, is_open, strict=True) if is_pending)
+    missing = [edge for edge in round_edges(uids, verifier.node.uid) if edge not in known]
+    if missing:
+        number, _ = docket.record(verifier, KIND, (), note="waits for every group that is to run")
+        stored.add_retry_edges(docket.db, missing, number)

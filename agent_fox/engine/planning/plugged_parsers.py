@@ -1,0 +1,45 @@
+"""The parsers of logs, built in and of plugins, which stand behind a guard: what one raises names its plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeGuard
+
+from agent_fox.core.values import dataclass
+from agent_fox.engine.planning.plugin_hooks import offered, refuse
+from agent_fox.plugins import blamed_on
+from agent_fox.store.faults import is_of_the_world
+from agent_fox.verifier.ground.results import Parsed
+from agent_fox.verifier.logs.protocol import LogParser
+from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
+
+if TYPE_CHECKING:
+    import pluggy
+
+    from agent_fox.verifier.logs.protocol import Workspace
+
+
+def is_parser(one: object) -> TypeGuard[LogParser]:
+    return isinstance(one, LogParser) and bool(one.tools) and all(isinstance(tool, str) for tool in one.tools)
+
+
+def parsers_of(plugins: pluggy.PluginManager) -> Parsers:
+    """All log parsers, plugins' before the built-in ones for the tools they name."""
+    added = offered(plugins, "agent_fox_log_parsers", is_parser)
+    return BUILT_IN.with_more([GuardedParser(plugin, tuple(one.tools), one) for plugin, one in added])
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedParser:
+    """A plugin's log parser. Raises PluginError for everything that it raises, and for what is not a Parsed."""
+
+    plugin: str
+    tools: tuple[str, ...]
+    inner: LogParser
+
+    def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
+        with blamed_on(self.plugin, f"the log parser of {', '.join(self.tools)}", is_of_the_world):
+            parsed = self.inner.parse(lines, workspace)
+            if not isinstance(parsed, Parsed):
+                raise refuse(parsed, "a Parsed")
+            return parsed

@@ -1,0 +1,180 @@
+"""What a result handler works with: the open transaction, the time, the run, the policy, the specs. Decides nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype, Ticket
+from agent_fox.core.plan.blame import Ownership, ownership
+from agent_fox.core.retry.decision import Suspect
+from agent_fox.core.retry.standing import Standing, Step, evolve
+from agent_fox.core.values import dataclass
+from agent_fox.store.plan import PlannedNode, StoredPart, load_parts, load_spec, move_node, nodes_of_spec
+from agent_fox.store.records import NewDecision, StepRow, record_decision
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.policy import Policy
+    from agent_fox.core.spec import Spec
+
+
+@dataclass(frozen=True)
+class SpecFile:
+    """One spec as the engine needs it: the snapshot that counts, what it expects, whose work it is."""
+
+    spec: Spec
+    parts: tuple[StoredPart, ...]
+
+    @cached_property
+    def expected(self) -> tuple[str, ...]:
+        return tuple(part.id for part in self.parts)
+
+    @cached_property
+    def versions(self) -> Mapping[str, str]:
+        return {part.id: part.version for part in self.parts}
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        return {part.id: part.text for part in self.parts}
+
+    @cached_property
+    def index(self) -> Mapping[str, tuple[str, ...]]:
+        """Requirement id → the ids of its criteria and edge cases; empty where it is itself expected."""
+        found: dict[str, tuple[str, ...]] = {}
+        for part in self.parts:
+            known = found.get(part.requirement_id, ())
+            found[part.requirement_id] = known if part.id == part.requirement_id else (*known, part.id)
+        return found
+
+    @cached_property
+    def ownership(self) -> Ownership:
+        return ownership(self.spec)
+
+
+class SpecShelf:
+    """Spec snapshots, read from the state once and kept while the plan stays as it is."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, SpecFile] = {}
+
+    def take(self, db: Database, name: str) -> SpecFile:
+        """Raises KeyError for a spec that has no snapshot."""
+        if name not in self._files:
+            self._files[name] = SpecFile(load_spec(db, name), tuple(load_parts(db, name)))
+        return self._files[name]
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One node that was moved: what was done to it, and where it stands now."""
+
+    uid: str
+    node_id: str
+    step: Step
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """What came of a result. `effects` are ids of outbox rows, `waits` edges (source, target) of a retry's round."""
+
+    decision: object
+    decision_id: int | None = None
+    transitions: tuple[Transition, ...] = ()
+    effects: tuple[str, ...] = ()
+    waits: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A node to be moved by the decision being recorded."""
+
+    planned: PlannedNode
+    step: Step
+    rung: int | None = None
+
+
+def no_ceiling(spec_name: str, uid: str) -> str | None:
+    """Says that no ceiling of a spec or a node is reached, for callers that have none."""
+    return None
+
+
+@dataclass(frozen=True)
+class Docket:
+    """The open transaction `db` and all that a handler may know besides the result.
+
+    `at` is the time of the result (ISO 8601, UTC). `waived` gives the ids of a spec with a valid waiver, and
+    `waiver_lines` those waivers in words; `before_waiving` are commands without which nobody could sign one.
+    `sub_issues`: an issue for each requirement, too. `ceiling` says which ceiling of a spec or node is reached, if one
+    is. `touched` gives the files that differ between the two commits of a landing.
+    """
+
+    db: Database
+    at: str
+    policy: Policy
+    shelf: SpecShelf
+    run_id: int | None = None
+    waived: Callable[[str], frozenset[str]] = field(default=lambda spec_name: frozenset())
+    ceiling: Callable[[str, str], str | None] = no_ceiling
+    waiver_lines: Callable[[str], tuple[str, ...]] = field(default=lambda spec_name: ())
+    before_waiving: Callable[[], tuple[str, ...]] = field(default=tuple)
+    sub_issues: bool = False
+    touched: Callable[[str, str], frozenset[str]] = field(default=lambda base, landed: frozenset())
+
+    def file_of(self, spec_name: str) -> SpecFile:
+        return self.shelf.take(self.db, spec_name)
+
+    def coders(self, spec_name: str) -> dict[int, PlannedNode]:
+        """The coders of a spec by group number, in plan order."""
+        nodes = nodes_of_spec(self.db, spec_name)
+        return {n.node.group: n for n in nodes if n.node.archetype is Archetype.CODER}
+
+    def suspect(self, coder: PlannedNode, attempts: int | None = None) -> Suspect:
+        return Suspect(
+            uid=coder.node.uid,
+            attempts=self.policy.attempts if attempts is None else attempts,
+            spent=coder.standing.attempts_spent,
+            retry_predecessor=coder.node.retry_predecessor,
+            rung=coder.standing.rung,
+            top_rung=self.policy.top_rung_of(coder.node.spec_name),
+            has_second_agent=self.policy.has_second_agent(coder.node.spec_name),
+        )
+
+    def reread(self, reader: PlannedNode) -> Move:
+        """A verifier or reviewer asked again, by the next stronger agent where there is one."""
+        node, rung = reader.node, reader.standing.rung
+        return Move(reader, Step.REREAD, self.policy.next_reading_rung(node.archetype, node.spec_name, rung))
+
+    def record(
+        self,
+        about: PlannedNode,
+        kind: str,
+        moves: Iterable[Move],
+        *,
+        cause: str | None = None,
+        session_id: int | None = None,
+        commit: str | None = None,
+        facts: Mapping[str, object] | None = None,
+        note: str = "",
+    ) -> tuple[int, tuple[Transition, ...]]:
+        """Record a decision and move the nodes it is about, all in the open transaction."""
+        moves = tuple(moves)
+        ended = [(m, evolve(m.planned.standing, m.step, m.rung)) for m in moves]
+        steps: tuple[StepRow, ...] = tuple(
+            {"uid": m.planned.node.uid, "step": m.step.value, "rung": m.rung} for m in moves
+        )
+        ticket = Ticket(about.node.uid, about.standing.attempt, about.standing.reading)
+        new = NewDecision(
+            about.node.uid, about.node.id, about.node.spec_name, kind, ticket, steps, cause, session_id, commit,
+            facts or {}, note,
+        )  # fmt: skip
+        decision_id = record_decision(self.db, self.at, self.run_id, new)
+        for _, standing in ended:
+            move_node(self.db, standing, decision_id)
+        return decision_id, tuple(
+            Transition(m.planned.node.uid, m.planned.node.id, m.step, standing) for m, standing in ended
+        )

@@ -1,0 +1,84 @@
+"""What a verdict counts for besides its tree and its text: where it was made, and by which judge, as settings say.
+
+Only what a person decides is named here, or the machine: a program that updates itself is no other environment.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.ledger.evidence import environment_hash
+from agent_fox.core.values import dataclass
+from agent_fox.session.built_in.registry import LIBRARY
+from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
+from agent_fox.verifier.judging.hidden_files import digest_of as digest_of_hidden
+
+if TYPE_CHECKING:
+    import platform
+    from pathlib import Path
+
+    from agent_fox.config import AgentSettings, Settings, VerifySettings
+    from agent_fox.core.formal.specification import Specification
+else:
+    platform = late_module("platform")
+
+DIGITS = 8
+JUDGING = 1
+"""Raised with every change of how a verdict comes about: what was proven before is then read again."""
+
+OF_CHECKS = ("commands", "reports", "untested", "network", "profile")
+"""Settings of `[verify]` that say what the judge `checks` runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standpoint:
+    """`environment` is a hash of 16 hex digits, `verifier` readable: `1 checks`, `1 claude:opus, checks`."""
+
+    environment: str
+    verifier: str
+
+
+def standpoint(settings: Settings, agent: AgentSettings) -> Standpoint:
+    """Where and by whom a session of this agent would judge now."""
+    return Standpoint(environment_hash(facts(settings.verify)), f"{JUDGING} {', '.join(judges(agent))}")
+
+
+def facts(verify: VerifySettings) -> dict[str, str]:
+    """What the environment is named by."""
+    chosen = verify.model_dump(mode="json", include=set(OF_CHECKS))
+    return {
+        "platform": sys.platform,
+        "machine": platform.machine(),
+        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        "sandbox": "no" if SandboxMode(verify.sandbox) is SandboxMode.OFF or why_missing() else "yes",
+        "verify": json.dumps(chosen, sort_keys=True),
+    }
+
+
+def judges(agent: AgentSettings) -> list[str]:
+    models = agent.model if isinstance(agent.model, dict) else dict.fromkeys(agent.backends, agent.model)
+    return [f"{backend}:{model}" if (model := models.get(backend)) else backend for backend in agent.backends]
+
+
+def digest(objects: Iterable[Specification]) -> str:
+    """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
+    versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
+    return sha256(json.dumps(versions).encode()).hexdigest()[:DIGITS] if versions else ""
+
+
+def with_hidden(verifier: str, folder: Path | None) -> str:
+    """The name of a verifier that runs these hidden checks, too: others are another verifier."""
+    if folder is None:
+        return verifier
+    return f"{verifier}, hidden {digest_of_hidden(folder)[:DIGITS] or 'none'}"
+
+
+def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
+    """The name of a verifier that has these to check, too."""
+    bound = digest(objects)
+    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier

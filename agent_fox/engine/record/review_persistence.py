@@ -1,0 +1,106 @@
+"""From what a verifier printed to verdicts that count, and their rows. Deciding what follows is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.answer import read_report
+from agent_fox.core.verdicts.judgement import Judged, judge
+from agent_fox.core.verdicts.known import word_of_pass
+from agent_fox.core.verdicts.panel import Opinion, confer
+from agent_fox.core.verdicts.verdict import Report, Verdict
+from agent_fox.session.built_in.registry import CHECKS, LIBRARY
+from agent_fox.store.records import VerdictOrigin, past_readings, store_verdicts
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Ticket
+    from agent_fox.engine.record.best_tree import WayBack
+    from agent_fox.engine.record.docket import Docket, SpecFile
+    from agent_fox.store.plan import PlannedNode
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """What one judge of a session left: its output, or why there is none. Only our own checks are trusted with more."""
+
+    name: str
+    output: str = ""
+    failure: str = ""
+    is_trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierResult:
+    """The end of one verifier session, as the engine or a host hands it in.
+
+    `report` is given where the caller has read it already; else what the `judges` printed is read. `failure` says why
+    there is no report at all: a crash, a time-out, changed sources; it is a spent reading. `way_back` is there where
+    the best tree that was read is better, and whoever has the branch can go back to it.
+    """
+
+    ticket: Ticket
+    commit: str | None
+    tree: str | None
+    judges: tuple[Judge, ...] = ()
+    report: Report | None = None
+    failure: str = ""
+    session_id: int | None = None
+    way_back: WayBack | None = None
+
+
+def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) -> Report:
+    """The report of a session: as given, as read from its output, or unreadable with the reason."""
+    if result.failure:
+        return Report(notes=(result.failure,), is_readable=False)
+    if result.report is not None:
+        return result.report
+    return read_judges(result.judges, docket.file_of(planned.node.spec_name))
+
+
+def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
+    """One report of what all judges printed. Needs no open transaction, however long the output is."""
+    opinions = [Opinion(one.name, heard(one, file.index), is_partial=one.name == LIBRARY) for one in judges]
+    return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
+
+
+def heard(judge: Judge, index: Mapping[str, tuple[str, ...]]) -> Report:
+    if judge.failure:
+        return Report(notes=(judge.failure,), is_readable=False)
+    return known_by(judge, read_report(judge.output, index, trusted=judge.is_trusted))
+
+
+def known_by(judge: Judge, report: Report) -> Report:
+    """The report in which each verdict has the word that a PASS of this judge counts under."""
+    is_by_tests = judge.is_trusted and judge.name == CHECKS
+
+    def known(verdict: Verdict) -> Verdict:
+        return replace(verdict, how=word_of_pass(verdict.how, is_by_tests=is_by_tests, is_ours=judge.is_trusted))
+
+    return replace(report, verdicts={part: known(verdict) for part, verdict in report.verdicts.items()})
+
+
+def judge_result(docket: Docket, planned: PlannedNode, report: Report, result: VerifierResult) -> Judged:
+    """Judge a report against what the spec expects, with what was read before on the same tree."""
+    spec_name = planned.node.spec_name
+    file = docket.file_of(spec_name)
+    past = past_readings(docket.db, spec_name, result.tree, file.versions) if result.tree else {}
+    return judge(
+        report,
+        file.expected,
+        past=past,
+        waived=docket.waived(spec_name),
+        attempt=planned.standing.attempt,
+        since=planned.standing.reading_base,
+    )
+
+
+def persist(docket: Docket, planned: PlannedNode, judged: Judged, result: VerifierResult, decision_id: int) -> None:
+    """Store every verdict that counts, in the decision's transaction."""
+    origin = VerdictOrigin(
+        planned.node.spec_name, planned.node.uid, result.session_id, decision_id, result.ticket, result.commit,
+        result.tree, docket.at,
+    )  # fmt: skip
+    store_verdicts(docket.db, origin, judged.counted, docket.file_of(planned.node.spec_name).versions)

@@ -1,0 +1,215 @@
+"""The report on a spec for people: each requirement with its verdict, its evidence and what they are about, and an
+overall one. Made from the state alone, whole each time: a lost file is written again, and nothing is read from it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.markdown import cell, code, cut, fenced, one_line, printable, quoted
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.known import counts_in_words
+from agent_fox.engine.account.explanation import PartEvidence, evidence_of
+from agent_fox.engine.launching.closing import REPORTS, reports_in
+from agent_fox.engine.record import history
+from agent_fox.engine.record.history import LastRead, unclear_after_fail
+from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
+from agent_fox.session.regular_files import read_regular
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.engine.account.account import SpecAccount
+    from agent_fox.engine.record.docket import Docket
+    from agent_fox.store.plan import PlannedNode
+
+NAME = "verification.md"
+LONGEST_EVIDENCE = 4_000
+LONGEST_TEXT = 2_000
+LONGEST_LINE = 1_000
+LARGEST_REPORT = 64 * 1024**2
+SHORT = 12
+
+
+def follow(docket: Docket, repo: Path, planned: PlannedNode) -> None:
+    """Write the report of a node's spec anew, after the commit of a decision about the node. A coder's says nothing."""
+    if planned.node.archetype is not Archetype.CODER:
+        publish(docket, repo, planned.node.spec_name)
+
+
+def publish_all(docket: Docket, repo: Path) -> None:
+    """Write every report that is lost or does not say what the state says."""
+    sql = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
+    for (name,) in docket.db.execute(sql).fetchall():
+        publish(docket, repo, str(name))
+
+
+def publish(docket: Docket, repo: Path, spec_name: str) -> None:
+    """Write `.agent-fox/verification/SPEC/verification.md` for a spec that was read.
+
+    A file that cannot be written is left alone: it is for people, and the state has all of it.
+    """
+    findings = findings_of(docket, spec_name) if was_read(docket.db, spec_name) else None
+    if findings is not None:
+        with suppress(OSError):
+            write(reports_in(repo) / spec_name / NAME, report_of(docket.db, findings))
+
+
+def was_read(db: Database, spec_name: str) -> bool:
+    """Whether any session has said anything about it."""
+    sql = "SELECT 1 FROM verification_results WHERE spec_name = ? AND session_id IS NOT NULL LIMIT 1"
+    return db.execute(sql, [spec_name]).fetchone() is not None
+
+
+def path_of(repo: Path, spec_name: str) -> Path:
+    return repo / REPORTS / spec_name / NAME
+
+
+def write(path: Path, text: str) -> None:
+    """Put the text in the place of what is there, at once, where it says something else. Raises OSError."""
+    content = text.encode("utf-8", "replace")
+    link = next((folder for folder in path.parents[:2] if folder.is_symlink()), None)
+    if link is not None:
+        raise FileExistsError(f"{link} is a link")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if read_regular(path, LARGEST_REPORT) == content:
+        return
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    part.unlink(missing_ok=True)
+    with part.open("xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The current verdict on one requirement as it was given: what was seen, and the command that shows it again."""
+
+    text: str
+    evidence: str
+    command: str
+
+
+def report_of(db: Database, findings: SpecFindings) -> str:
+    """The report as Markdown."""
+    said, parts = what_was_said(db, findings.account.name), tuple(evidence_of(db, findings.verifier))
+    kinds = kinds_of(findings.account)
+    sections = (
+        f"# Verification of {one_line(findings.account.name, LONGEST_LINE)}",
+        head(db, findings),
+        table(parts, kinds, findings.account.how),
+        not_proven(parts, kinds, said),
+        passing(parts, kinds, said),
+        waivers(findings),
+        "Written from the state of the run after each report; what counts is the state. "
+        f"The whole story: `agent-fox explain {findings.verifier.node.id}`; the records: `agent-fox ledger show`.",
+    )
+    return "\n\n".join(section for section in sections if section) + "\n"
+
+
+def what_was_said(db: Database, spec_name: str) -> dict[str, Said]:
+    sql = (
+        "SELECT p.id, p.text, coalesce(v.evidence, ''), coalesce(v.command, '') FROM plan_parts AS p "
+        "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
+        "AND v.superseded_by IS NULL WHERE p.spec_name = ?"
+    )
+    later = unclear_after_fail(db, spec_name)
+    rows = db.execute(sql, [spec_name])
+    return {part: Said(text, _with_last(said, later.get(part)), command) for part, text, said, command in rows}
+
+
+def _with_last(said: str, last: LastRead | None) -> str:
+    """What was said of a requirement; of a FAIL that stands, with what a later reading without a clear word saw."""
+    if last is None:
+        return said
+    words = f": {last.disposition}" if last.disposition else ""
+    return f"{said}\n\nThe last reading, of attempt {last.attempt}, said UNKNOWN{words}\n{last.evidence}"
+
+
+def kinds_of(found: SpecAccount) -> dict[str, str]:
+    """What is to be said of each expected id: its verdict, and where that does not count, why."""
+    lists = (
+        (found.proven, "PASS"),
+        (found.failing, "FAIL"),
+        (found.unclear, "UNKNOWN"),
+        (found.unread, "not read"),
+        (found.waived, "waived"),
+        (found.stale, "PASS, not of the last reading"),
+        (found.short, "PASS, but not what is required"),
+    )
+    return {part: word for ids, word in lists for part in ids}
+
+
+def overall(findings: SpecFindings) -> str:
+    """PASS where evidence stands for everything; FAIL where anything fails; else UNKNOWN, or WAIVED by a person."""
+    if findings.is_proven:
+        return "PASS"
+    if findings.account.failing:
+        return "FAIL"
+    return "WAIVED" if findings.account.is_proven else "UNKNOWN"
+
+
+def head(db: Database, findings: SpecFindings) -> str:
+    found, node = findings.account, findings.verifier.node
+    held = history.held(db, node.uid) if found.standing in ("escalated", "blocked") else None
+    why = f": {one_line(held.reason, LONGEST_LINE)}" if held else ""
+    issue = history.open_issue_of(db, found.name)
+    lines = [
+        f"**Overall: {overall(findings)}**, {len(found.proven)} of {found.expected} requirements pass"
+        + (f": {one_line(counts_in_words(found.known), LONGEST_LINE)}." if found.known else "."),
+        "",
+        f"- verifier {code(node.id)}: {found.standing}{why}",
+        f"- commit {code(findings.commit)}" if findings.commit else "- no commit was read",
+        *([f"- issue: {one_line(issue, LONGEST_LINE)}"] if issue else []),
+    ]
+    return "\n".join(lines)
+
+
+def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str], how: Mapping[str, str]) -> str:
+    columns = ("requirement", "verdict", "how it is known", "gate", "commit", "session", "record", "at")
+    header = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
+    rows = (row(part, kinds.get(part.requirement, "not read"), how.get(part.requirement, "")) for part in parts)
+    return "\n".join([*header, *rows])
+
+
+def row(part: PartEvidence, kind: str, how: str) -> str:
+    about = (
+        cell(code(one[:length])) for one, length in ((part.commit, SHORT), (part.session, 200), (part.record, SHORT))
+    )
+    return f"| {cell(part.requirement)} | {kind} | {cell(how)} | {part.gate} | {' | '.join(about)} | {part.at} |"
+
+
+def not_proven(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:
+    open_parts = [part.requirement for part in parts if kinds.get(part.requirement) != "PASS"]
+    blocks = [block(name, kinds.get(name, "not read"), said[name]) for name in open_parts]
+    return "\n\n".join(["## What is not proven", *blocks]) if blocks else ""
+
+
+def block(name: str, kind: str, said: Said) -> str:
+    pieces = [f"### {one_line(name, LONGEST_LINE)}: {kind}", quoted(cut(said.text, LONGEST_TEXT)), *shown(said)]
+    return "\n\n".join(piece for piece in pieces if piece)
+
+
+def shown(said: Said) -> Iterator[str]:
+    if said.command:
+        yield f"To see it:\n\n{fenced(cut(said.command, LONGEST_EVIDENCE), 'sh')}"
+    if said.evidence:
+        yield f"What was seen:\n\n{fenced(cut(printable(said.evidence), LONGEST_EVIDENCE))}"
+
+
+def passing(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:
+    names = [part.requirement for part in parts if kinds.get(part.requirement) == "PASS"]
+    rows = [f"| {cell(name)} | {cell(said[name].text)} | {cell(said[name].evidence, LONGEST_LINE)} |" for name in names]
+    header = ["| requirement | what it asks for | what was seen |", "|---|---|---|"]
+    return "\n".join(["## What passes", "", *header, *rows]) if rows else ""
+
+
+def waivers(findings: SpecFindings) -> str:
+    lines = [f"- {one_line(line, LONGEST_LINE)}" for line in findings.waivers]
+    return "\n".join(["## Waivers in force", "", *lines]) if lines else ""

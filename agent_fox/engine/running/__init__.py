@@ -1,0 +1,1 @@
+"""The loop: what is ready is launched, what ended is decided, and a run ends as it may."""

@@ -1,0 +1,195 @@
+"""What must be read again before a run may end: what was proven for another tree, elsewhere, by another judge, or long
+ago and drawn by chance. Each is a recorded decision. What the run may claim then is in `finish`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.chance import drawn
+from agent_fox.core.ledger.evidence import Freshness, why_stale
+from agent_fox.core.ledger.gates import Gate, is_enough
+from agent_fox.core.retry.standing import Step
+from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.known import How
+from agent_fox.engine.handlers.final_review import review_again, verified_commit
+from agent_fox.engine.handlers.waiving import last_reading
+from agent_fox.engine.record.docket import Docket, Handled, Move
+from agent_fox.engine.running.finish import verifiers
+from agent_fox.store import outbox
+from agent_fox.store.gates import gates_of
+from agent_fox.store.known import none_waived, words_known
+from agent_fox.store.plan import PlannedNode
+from agent_fox.system import git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import EvidenceSettings
+    from agent_fox.engine.record.board import Board, Place
+    from agent_fox.engine.record.environment import Standpoint
+
+AGAIN = "since this spec was verified; it is read again on the final tip"
+OLD = "no record shows what its verdict counts for"
+TWICE = "an issue about it has flapped, and is closed by two proving reports: it is read once more"
+CHANCE = "drawn by chance: its old evidence is made again"
+REPROVE = "its tests passed, and nothing shows that they can fail: a person asked for it to be read again"
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """What counts now; `tip` is empty where no tree is asked for. `standpoint` says where and by whom a verifier would
+    judge, at a rung of its ladder."""
+
+    repo: Path
+    tip: str
+    evidence: EvidenceSettings
+    standpoint: Callable[[PlannedNode, int], Standpoint]
+
+    @property
+    def tree(self) -> str:
+        return git.tree_of(self.repo, self.tip)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the verdict that stands comes from. Empty words: nobody wrote them down."""
+
+    run: int | None
+    rung: int
+    environment: str
+    verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """Why a proven verifier is read again, and what that was worked out from."""
+
+    note: str
+    facts: dict[str, object]
+
+
+def reopen_stale(docket: Docket, board: Board, present: Present) -> list[Handled]:
+    """Reopen every proven verifier whose evidence does not count any more, with the review of what it verified."""
+    tree = present.tree
+    found = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
+    return [reopen(docket, place, present.tip, again) for place, again in found if again is not None]
+
+
+def proven(board: Board) -> list[Place]:
+    return [place for place in verifiers(board) if place.standing.is_proven]
+
+
+def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Again | None:
+    """Staleness first; then what was proven in an earlier run: is it on record, and is it drawn?"""
+    origin = origin_of(docket.db, place.planned.node.uid)
+    stale = stale_in(docket.db, place, present, tree, origin)
+    if stale:
+        return Again(f"{' and '.join(stale)} {AGAIN}", {"stale": list(stale)})
+    if outbox.awaits_second_proof(docket.db, place.planned.node.spec_name):
+        return Again(TWICE, {"second_proof": True})
+    if origin.run is None or origin.run == docket.run_id:
+        return None
+    if not origin.environment or not is_on_record(docket.db, place.planned.node.spec_name):
+        return Again(f"{OLD}; it is read again on the final tip", {})
+    return by_chance(docket, place, present.evidence.rerun_fraction)
+
+
+def origin_of(db: Database, uid: str) -> Origin:
+    """The last session whose report counted; what a person waived afterwards rests on it too."""
+    sql = (
+        "SELECT d.run_id, s.rung, s.environment, s.verifier FROM decisions AS d LEFT JOIN sessions AS s ON s.id = "
+        "(SELECT max(id) FROM sessions WHERE node_uid = d.node_uid AND status = 'completed') "
+        "WHERE d.node_uid = ? AND d.kind = 'Accept' ORDER BY d.id DESC LIMIT 1"
+    )
+    run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
+    return Origin(run, rung or 0, environment or "", verifier or "")
+
+
+def stale_in(db: Database, place: Place, present: Present, tree: str, origin: Origin) -> tuple[str, ...]:
+    """In which respects the verdict is about something else than what stands now."""
+    commit = verified_commit(db, place.planned.node.spec_name)
+    read = git.tree_of(present.repo, commit) if commit else ""
+    if present.evidence.environment == "show" or not origin.environment:
+        return why_stale(Freshness(read, "", "", ""), Freshness(tree, "", "", ""))
+    now = present.standpoint(place.planned, origin.rung)
+    was = Freshness(read, "", origin.environment, origin.verifier)
+    return why_stale(was, Freshness(tree, "", now.environment, now.verifier))
+
+
+def is_on_record(db: Database, spec_name: str) -> bool:
+    """Whether every gate of the spec shows what its standing says: that it was tested, or waived."""
+    return all(is_enough(Gate.TESTED, row.state, was_proved=row.was_proved) for row in gates_of(db, spec_name))
+
+
+def by_chance(docket: Docket, place: Place, fraction: float) -> Again | None:
+    """Drawn once for a run, from where the ledger stood when it was opened."""
+    seed, name = seed_of(docket), place.planned.node.spec_name
+    number = drawn(seed, name)
+    if number >= fraction:
+        return None
+    return Again(CHANCE, {"rerun": {"fraction": fraction, "seed": seed, "drawn": number}})
+
+
+def seed_of(docket: Docket) -> str:
+    row = docket.db.execute("SELECT ledger_begin FROM runs WHERE id = ?", [docket.run_id]).fetchone()
+    return f"{row[0] if row else ''} run {docket.run_id}"
+
+
+def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:
+    planned = PlannedNode(place.planned.node, place.standing, place.planned.position)
+    moves = [Move(planned, Step.REOPEN), *review_again(docket, planned.node.spec_name)]
+    number, moved = docket.record(planned, "Reopen", moves, commit=tip, facts=again.facts, note=again.note)
+    return Handled(None, number, moved)
+
+
+def reopen_read_elsewhere(docket: Docket, board: Board, commit: str, tree: str) -> list[Handled]:
+    """Reopen every proven verifier whose last reading was of another tree than `tree`, that of `commit`.
+
+    For hosts, where work need not be in a git repository of ours.
+    """
+    stale = [place for place in proven(board) if not is_read_on(docket.db, place.planned.node.uid, tree)]
+    again = Again(f"the tree has changed {AGAIN}", {"stale": ["the tree has changed"]})
+    return [reopen(docket, place, commit, again) for place in stale]
+
+
+def is_read_on(db: Database, uid: str, tree: str) -> bool:
+    """Whether the last report that counted about a spec was about this tree."""
+    read = last_reading(db, uid)
+    return read is not None and read.tree == tree
+
+
+def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:
+    """Reopen every proven verifier in scope of whose requirements some are known as *tests passed*, and no more."""
+    known = words_known(docket.db, none_waived)
+    found = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
+    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in found if ids]
+
+
+def tests_passed(words: Mapping[str, str]) -> list[str]:
+    return [part for part, word in words.items() if word == How.TESTS_PASSED]
+
+
+def shown(docket: Docket, board: Board, present: Present) -> list[str]:
+    """Sentences about verdicts from elsewhere, where the settings let them stand."""
+    if present.evidence.environment != "show":
+        return []
+    found = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
+    return [
+        f"{place.planned.node.spec_name}: {why}"
+        for place, origin in found
+        if (why := elsewhere(place, origin, present))
+    ]
+
+
+def elsewhere(place: Place, origin: Origin, present: Present) -> str:
+    now = present.standpoint(place.planned, origin.rung)
+    was = Freshness("", "", origin.environment, origin.verifier)
+    stale = why_stale(was, Freshness("", "", now.environment, now.verifier))
+    return (
+        f'{" and ".join(stale)} since it was verified; [evidence] environment = "show" lets the verdict stand'
+        if stale
+        else ""
+    )

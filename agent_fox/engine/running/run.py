@@ -1,0 +1,266 @@
+"""A whole run, from the settings to its end: checks, lock, state, recovery, plan, board, and the account of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.words import listed
+from agent_fox.engine.account.spending import narrow_ceiling, read_spending
+from agent_fox.engine.handlers import waiving
+from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
+from agent_fox.engine.launching import cut_offs, tip
+from agent_fox.engine.launching.infrastructure import Backoff
+from agent_fox.engine.launching.launching import Workshop
+from agent_fox.engine.launching.pushing import push
+from agent_fox.engine.launching.repository_guard import Lookout
+from agent_fox.engine.planning import preflight
+from agent_fox.engine.planning.extensions import backends_of
+from agent_fox.engine.planning.from_settings import RunStuck, policy_of
+from agent_fox.engine.planning.planning import sync_plan
+from agent_fox.engine.planning.workplace import RunOptions, Workplace
+from agent_fox.engine.record import library
+from agent_fox.engine.record.changed_tests import touched_by
+from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.record.ending import RunExit, Stop
+from agent_fox.engine.record.watch import RunEvent, moves_in_words
+from agent_fox.engine.reports import spec_report
+from agent_fox.engine.reports.source_comment import comment_sources, place_of
+from agent_fox.engine.running.ledger_witness import Heads
+from agent_fox.engine.running.recovery import recover
+from agent_fox.engine.running.results import Registry
+from agent_fox.engine.running.scheduler import Orders, Run
+from agent_fox.evidence import waivers, witness
+from agent_fox.store import sessions
+from agent_fox.store.ledger import ledger
+from agent_fox.store.state import (
+    StateError,
+    StateFile,
+    checkpoint,
+    is_begun,
+    open_state,
+    single_writer,
+    told_of,
+    transaction,
+)
+from agent_fox.system import clock, git
+from agent_fox.system.state_folders import LOCK, LOGS, STATE, artifacts_in
+from agent_fox.verifier.artifacts.index import ArtifactError
+from agent_fox.verifier.artifacts.retention import prune
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.config import Settings
+    from agent_fox.core.policy import Policy
+    from agent_fox.engine.planning.scope import Scope
+    from agent_fox.evidence.waivers import Grounds
+    from agent_fox.store.ledger import audit as ledger_audit
+    from agent_fox.store.ledger import journal
+else:
+    journal = late_module("agent_fox.store.ledger.journal")
+    ledger_audit = late_module("agent_fox.store.ledger.audit")
+
+
+class Engine(Workplace):
+    """One repository with its settings, opened for a run."""
+
+    def run(self, options: RunOptions, orders: Orders) -> Stop:
+        """Run until the end or a pause. Raises RunRefused, GitError, SpecsMissing, LockHeld, StateError beforehand."""
+        head, scope = self.check(options)
+        with single_writer(self.root / LOCK):
+            had_state = is_begun(self.root / STATE)
+            with told_of(self.root / STATE), self.state() as db:
+                try:
+                    self.heads(db).begin(had_state=had_state)
+                    return self.run_locked(db, head, scope, options, orders)
+                finally:
+                    self.leave_no_folder()
+
+    def leave_no_folder(self) -> None:
+        """Remove this repository's state folder while no launch lies in it."""
+        with suppress(OSError):
+            self.launches().rmdir()
+            self.launches().parent.rmdir()
+
+    @contextmanager
+    def state(self) -> Iterator[Database]:
+        db = open_state(self.root / STATE)
+        try:
+            yield db
+        finally:
+            checkpoint(db)
+            db.close()
+
+    def run_locked(self, db: Database, head: str, scope: Scope, options: RunOptions, orders: Orders) -> Stop:
+        refuse_other_rows(db)
+        run_id, heads = self.account(db, head, options), self.heads(db)
+        heads.note()
+        registry, tracker = Registry(self.handlers()), self.tracker()
+        branch = self.settings.git.integration_branch
+        recover(registry, self.docket_of(SpecShelf(), run_id), db, self.workshop(SpecShelf()), self.watch)
+        pruned = cut_offs.prune(db, self.root, clock.now())
+        if pruned:
+            self.watch(RunEvent("note", text=pruned))
+        tip.note(db, preflight.bring_in_head(self.root, branch, head))
+        shelf = SpecShelf()
+        workshop = self.workshop(shelf)
+        docket = self.docket_of(shelf, run_id)
+        asked = library.read_files(scope.plan.specs, self.root)
+        with transaction(db):
+            lines = sync_plan(docket(db, clock.now()), scope, redo=options.redo)
+            for line in (*lines, *library.sync_library(docket(db, clock.now()), asked)):
+                self.watch(RunEvent("note", text=line))
+            for line in moves_in_words(waiving.settle(docket(db, clock.now()), self.grounds())):
+                self.watch(RunEvent("note", text=line))
+        courier = Courier(self.root / STATE, tracker, self.settings.tracker)
+        run = Run(
+            db=db,
+            run_id=run_id,
+            workshop=workshop,
+            docket=docket,
+            registry=registry,
+            courier=courier,
+            lookout=Lookout.begin(db, workshop.integration, self.watch),
+            parallel=options.parallel or self.settings.run.parallel,
+            board=self.board(db, scope, options),
+            spending=read_spending(db, run_id, self.settings.limits, clock.monotonic),
+            backoff=Backoff(self.settings.infrastructure, clock.monotonic),
+            orders=orders,
+            watch=self.watch,
+            is_final_check=self.settings.policy.final_check,
+            is_reproving=options.reprove,
+            backends=backends_of(self.plugins),
+            broken=tuple(scope.broken),
+            settle_waivers=lambda docket: waiving.settle(docket, self.grounds()),
+            heads=heads,
+            state_file=StateFile.at(self.root / STATE),
+        )
+        self.watch(RunEvent("started", text=str(run_id)))
+        run.warn()
+        spec_report.publish_all(docket(db, clock.now()), self.root)
+        return self.go(db, run)
+
+    def go(self, db: Database, run: Run) -> Stop:
+        try:
+            return self.to_the_end(db, run)
+        except StateError:
+            run.state_file.refuse_gone()  # whoever looked at it first says only what it missed
+            raise
+
+    def to_the_end(self, db: Database, run: Run) -> Stop:
+        run.courier.start()
+        try:
+            stop = run.go()
+        except BaseException:
+            run.courier.finish(INTERRUPTED_SECONDS)
+            raise
+        finally:
+            run.note_time()
+        self.report(db, run)
+        run.finish_deliveries(self.settings.tracker.finish_seconds)
+        stop = self.pushed(run, run.heads.believed(stop))
+        run.state_file.refuse_gone()
+        self.close_account(db, run.run_id, stop)
+        run.heads.note()
+        self.tidy()
+        return stop
+
+    def report(self, db: Database, run: Run) -> None:
+        """What people are told of the whole: a report of each spec, and a comment on the issue that it came from."""
+        spec_report.publish_all(run.docket(db, clock.now()), self.root)
+        if self.settings.tracker.kind == "github":
+            with transaction(db):
+                comment_sources(run.docket(db, clock.now()), place_of(run.courier.tracker))
+
+    def pushed(self, run: Run, stop: Stop) -> Stop:
+        """A last look at the branch, and its push where the settings name a remote. A failure is told with the reason.
+
+        A person who interrupted the run does not wait for a remote.
+        """
+        try:
+            commit = run.lookout.last()
+        except git.GitError as error:
+            return Stop(RunExit.CANNOT_GO_ON, str(error))
+        if stop.exit is RunExit.INTERRUPTED:
+            return stop
+        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.lookout.strange)))
+        if pushed is None:
+            return stop
+        self.watch(RunEvent("note", text=pushed.told))
+        return Stop(stop.exit, f"{stop.reason}; {pushed.told}") if pushed.has_failed else stop
+
+    def account(self, db: Database, head: str, options: RunOptions) -> int:
+        """The run that goes on, or a new one: spending belongs to it."""
+        with transaction(db):
+            ledger.note_root(db, self.root)
+            before = None if options.new_run else sessions.open_run(db)
+            number = sessions.start_run(db, clock.now(), head) if before is None else before
+            sessions.resume_run(db, number, self.settings.policy.required_state)
+            return number
+
+    def close_account(self, db: Database, run_id: int, stop: Stop) -> None:
+        status = {
+            RunExit.PROVEN: "ended",
+            RunExit.NOT_PROVEN: "ended",
+            RunExit.CEILING: "paused",
+            RunExit.CANNOT_GO_ON: "paused",
+            RunExit.INTERRUPTED: "interrupted",
+        }[stop.exit]
+        with transaction(db):
+            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip.recorded(db))
+
+    def tidy(self) -> None:
+        """Remove logs that are past keeping. What goes wrong here has no part in how the run ended."""
+        verify = self.settings.verify
+        with suppress(OSError, ArtifactError):
+            folder = artifacts_in(self.launches().parent)
+            prune(folder, verify.keep_days, verify.keep_mib * 1024**2, run_days=verify.keep_days)
+
+    def workshop(self, shelf: SpecShelf) -> Workshop:
+        return Workshop(self.settings, self.root, self.launches(), self.root / LOGS, shelf)
+
+    def docket_of(self, shelf: SpecShelf, run_id: int) -> DocketFactory:
+        return DocketFactory(policy_of(self.settings), shelf, run_id, self.settings, self.grounds)
+
+    def grounds(self) -> Grounds:
+        """What waivers are held against, looked up anew for each use."""
+        return waivers.grounds_of(self.root, self.settings, self.environ)
+
+    def heads(self, db: Database) -> Heads:
+        return Heads(db, witness.path_of(self.environ, self.root), self.watch)
+
+
+def refuse_other_rows(db: Database) -> None:
+    """Nothing is built on a plan that is not the recorded one, or that others change with us. Raises RunStuck."""
+    why = journal.why_others(db)
+    foreign = ledger_audit.foreign_triggers(db)
+    if foreign:
+        why = f"triggers of the state file are not ours ({listed(foreign)}): {journal.LOOK}"
+    if why:
+        raise RunStuck(why)
+
+
+@dataclass(frozen=True)
+class DocketFactory:
+    """Makes the docket of one transaction."""
+
+    policy: Policy
+    shelf: SpecShelf
+    run_id: int
+    settings: Settings
+    grounds: Callable[[], Grounds]
+
+    def __call__(self, db: Database, at: str) -> Docket:
+        def ceiling(spec_name: str, uid: str) -> str | None:
+            return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
+
+        sub_issues = self.settings.tracker.sub_issues
+        docket = Docket(
+            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
+            touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
+        )  # fmt: skip
+        return waiving.with_waivers(docket, self.grounds)

@@ -1,0 +1,412 @@
+"""The run: launches what is ready, hears what ended, lets the handlers decide, carries out what they decided.
+
+One thread owns the state and all decisions. Sessions are waited for by worker threads that know neither.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.ids import Archetype
+from agent_fox.core.late import late_module
+from agent_fox.core.ledger.gates import Gate
+from agent_fox.core.retry.standing import Status
+from agent_fox.engine.handlers import final_review
+from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
+from agent_fox.engine.launching import cut_offs, judges, launching
+from agent_fox.engine.launching.judges import Panel, PanelEnd
+from agent_fox.engine.record.ending import RunExit, Stop
+from agent_fox.engine.record.watch import RunEvent, Watch, moves_in_words
+from agent_fox.engine.reports import spec_report
+from agent_fox.engine.running import final_check, finish, proving, results
+from agent_fox.engine.running.final_check import Present
+from agent_fox.engine.running.proving import Answer, Subject
+from agent_fox.engine.running.results import Ended, Registry
+from agent_fox.session.built_in.registry import BACKENDS
+from agent_fox.session.order import EndKind, SessionEnd, StopSignal
+from agent_fox.store.sessions import LaunchRow, SessionRow, add_run_seconds
+from agent_fox.store.state import checkpoint, transaction
+from agent_fox.system import clock, git
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
+
+    from agent_fox.core.retry.cut_off import CutOff
+    from agent_fox.engine.account.spending import Spending
+    from agent_fox.engine.launching.infrastructure import Backoff
+    from agent_fox.engine.launching.launching import Workshop
+    from agent_fox.engine.launching.repository_guard import Lookout
+    from agent_fox.engine.record.board import Board
+    from agent_fox.engine.record.docket import Docket, Handled
+    from agent_fox.engine.running.ledger_witness import Heads
+    from agent_fox.session.backends import Backend
+    from agent_fox.store.ledger import journal
+    from agent_fox.store.plan import PlannedNode
+    from agent_fox.store.state import StateFile
+else:
+    journal = late_module("agent_fox.store.ledger.journal")
+
+TICK_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Orders:
+    """What a person asks of a run while it goes on: first to launch nothing more, then to end what runs."""
+
+    signal: StopSignal = field(default_factory=StopSignal)
+    asked: int = 0
+
+    def interrupt(self) -> None:
+        self.asked += 1
+        if self.asked > 1:
+            self.signal.set()
+
+    def terminate(self) -> None:
+        self.asked = max(self.asked, 2)
+        self.signal.set()
+
+
+@dataclass(slots=True)
+class Flight:
+    """A launch under way."""
+
+    planned: PlannedNode
+    session: SessionRow
+    launch: LaunchRow
+    panel: Panel
+
+
+@dataclass
+class Run:
+    """One part of a run, from here to its end or its pause."""
+
+    db: Database
+    run_id: int
+    workshop: Workshop
+    docket: Callable[[Database, str], Docket]
+    registry: Registry
+    courier: Courier
+    lookout: Lookout
+    parallel: int
+    board: Board
+    spending: Spending
+    backoff: Backoff
+    orders: Orders
+    watch: Watch
+    heads: Heads
+    state_file: StateFile
+    is_final_check: bool = True
+    is_reproving: bool = False
+    backends: Mapping[str, Backend] = field(default_factory=lambda: BACKENDS)
+    broken: tuple[str, ...] = ()
+    settle_waivers: Callable[[Docket], list[Handled]] = lambda docket: []
+    stop: Stop | None = None
+    flights: dict[str, Flight] = field(default_factory=dict)
+    ended: queue.SimpleQueue[tuple[str, PanelEnd]] = field(default_factory=queue.SimpleQueue)
+
+    @property
+    def repo(self) -> Path:
+        return self.workshop.repo
+
+    def go(self) -> Stop:
+        """Work until nothing is left to do, or nothing more may be launched. Gives the reason and exit code."""
+        if self.is_reproving:
+            self.reopen(final_check.reprove)
+        with self.pool() as submit:
+            while self.is_busy(submit):
+                self.hear(TICK_SECONDS)
+        try:
+            self.prove()
+            return self.stop or self.claim()
+        except git.GitError as error:
+            return self.pause(error)
+
+    def pause(self, error: git.GitError) -> Stop:
+        """Where git cannot be used, nothing more is launched, and what runs is waited for; the run goes on later."""
+        self.halt(RunExit.CANNOT_GO_ON, str(error))
+        return Stop(RunExit.CANNOT_GO_ON, str(error))
+
+    def is_proof_required(self) -> bool:
+        return self.docket(self.db, clock.now()).policy.required_state is Gate.PROVED
+
+    def warn(self) -> None:
+        """Before anything is paid for: what can never be proved although that is required."""
+        names = dict.fromkeys(place.planned.node.spec_name for place in self.board.places())
+        for line in proving.warnings(self.db, self.workshop, names) if self.is_proof_required() else ():
+            self.watch(RunEvent("note", text=line))
+
+    def prove(self) -> None:
+        """Where a proof is required: a session of the provers for each spec that is reviewed and not proved yet."""
+        if not self.is_proof_required():
+            return
+        for subject in list(proving.due(self.db, self.workshop, finish.verified_specs(self.board))):
+            over = self.spending.time_over()
+            if over is not None and self.stop is None:
+                self.halt(RunExit.CEILING, over)
+            answer = self.ask_provers(subject) if self.stop is None else None
+            if answer is None:
+                return
+            self.note_proof(subject, answer)
+
+    def note_proof(self, subject: Subject, answer: Answer) -> None:
+        verifier = self.workshop.standpoint(self.db, subject.planned, 0).verifier
+        with transaction(self.db):
+            handled = proving.record(self.docket(self.db, clock.now()), subject, answer, verifier)
+        self.follow(handled, subject.planned)
+
+    def ask_provers(self, subject: Subject) -> Answer | None:
+        """None where a person asked to stop meanwhile, and could not wait."""
+        if not subject.objects:
+            return Answer()
+        order = proving.order_of(self.db, self.workshop, subject, clock.new_id())
+        with ThreadPoolExecutor(1, "prover") as pool:
+            end = pool.submit(proving.run, order, self.orders.signal)
+            while not wait([end], TICK_SECONDS).done:
+                self.look_around()
+                checkpoint(self.db)
+        self.look_around()
+        return proving.answer_of(end.result())
+
+    def claim(self) -> Stop:
+        """Nothing is left to do: what the run may say."""
+        docket = self.docket(self.db, clock.now())
+        required = docket.policy.required_state
+        for line in final_check.shown(docket, self.board, self.present("")):
+            self.watch(RunEvent("note", text=line))
+        short = finish.shortfalls(self.db, self.board, required, proving.reasons)
+        stop = finish.claim(self.board, self.broken, short, required)
+        why = journal.why_others(self.db, is_whole=True) if stop.exit is RunExit.PROVEN else ""
+        return Stop(RunExit.CANNOT_GO_ON, why) if why else stop
+
+    def present(self, tip: str) -> Present:
+        settings = self.workshop.settings
+        return Present(self.repo, tip, settings.evidence, partial(self.workshop.standpoint, self.db))
+
+    def is_busy(self, submit: Callable[[Flight], None]) -> bool:
+        """Launch what may be launched; whether there is anything to wait for then."""
+        while True:
+            self.look_around()
+            if self.stop is None:
+                self.launch_ready(submit)
+            if self.flights or self.waits_for_backoff():
+                return True
+            if self.stop is not None or not self.has_more():
+                return False
+
+    def has_more(self) -> bool:
+        """Whether something is to be done again, now that nothing runs. False where that cannot be told: see `stop`."""
+        try:
+            return self.look_at_waivers() or self.check_the_tip()
+        except git.GitError as error:
+            self.pause(error)
+            return False
+
+    @contextmanager
+    def pool(self) -> Iterator[Callable[[Flight], None]]:
+        with ThreadPoolExecutor(self.parallel, thread_name_prefix="session") as pool:
+
+            def submit(flight: Flight) -> None:
+                pool.submit(self.attend, flight)
+
+            try:
+                yield submit
+            except BaseException:
+                self.orders.terminate()  # nobody will hear what still runs: its launches are made again
+                raise
+
+    def attend(self, flight: Flight) -> None:
+        """Runs in a worker thread: waits for one session and reports its end, whatever it is."""
+        try:
+            end = judges.attend(flight.panel, self.orders.signal, self.backends)
+        except BaseException as error:  # noqa: BLE001 - a plugin's or our own defect must not lose the launch
+            end = PanelEnd(results.broken_session(flight.panel.first, error), ())
+        self.ended.put((flight.launch.id, end))
+
+    def look_around(self) -> None:
+        """Has a person asked to stop, or is the time over? Raises StateGone."""
+        self.state_file.refuse_gone()
+        if self.stop is not None:
+            return
+        over = self.spending.time_over()
+        if self.orders.asked:
+            self.halt(RunExit.INTERRUPTED, "interrupted; running it again goes on from here")
+        elif over is not None and (self.flights or self.board.count(Status.PENDING)):
+            self.halt(RunExit.CEILING, over)
+
+    def halt(self, exit_: RunExit, reason: str) -> None:
+        self.stop = Stop(exit_, reason)
+        self.watch(RunEvent("stopping", text=reason))
+
+    def waits_for_backoff(self) -> bool:
+        return self.stop is None and self.backoff.is_waiting
+
+    def launch_ready(self, submit: Callable[[Flight], None]) -> None:
+        while len(self.flights) < self.parallel and self.stop is None:
+            planned = self.board.take(self.backoff.is_ready)
+            if planned is None:
+                return
+            try:
+                if not self.settle_without_session(planned):
+                    self.launch(planned, submit)
+            except git.GitError as error:
+                self.board.give_back(planned.node.uid)
+                self.pause(error)
+
+    def settle_without_session(self, planned: PlannedNode) -> bool:
+        """A verifier that nothing is expected of is settled by the table, without paying for a session."""
+        expects = self.workshop.shelf.take(self.db, planned.node.spec_name).expected
+        if planned.node.archetype is not Archetype.VERIFIER or expects:
+            return False
+        with transaction(self.db):
+            handled = self.registry.nothing_to_prove(self.docket(self.db, clock.now()), planned)
+        self.follow(handled, planned)
+        return True
+
+    def launch(self, planned: PlannedNode, submit: Callable[[Flight], None]) -> None:
+        assumed = self.workshop.agent(planned, planned.standing.rung).assumed_cost_usd
+        is_new = not results.was_launched(self.db, planned)
+        passed = self.spending.passes(assumed, is_new_session=is_new)
+        if passed is not None:
+            self.board.give_back(planned.node.uid)
+            self.halt(RunExit.CEILING, f"ceiling of the run: {passed}")
+            return
+        flight = self.begin(planned)
+        self.spending.launched(assumed, is_new_session=is_new)
+        self.flights[flight.launch.id] = flight
+        self.watch(RunEvent("launched", flight.planned, session=flight.session))
+        submit(flight)
+
+    def begin(self, planned: PlannedNode) -> Flight:
+        pinned = final_review.commit_to_read(self.db, planned, self.lookout.tip())
+        with transaction(self.db):
+            session, launch, _ = launching.begin(
+                self.db, self.workshop, planned, self.run_id, pinned, clock.new_id(), clock.now()
+            )
+        under_way = launching.running(planned)
+        self.board.stand(planned.node.uid, under_way.standing)
+        self.board.launched(planned)
+        panel = self.workshop.panel(self.db, under_way, session, launch).with_money(self.spending.left_usd)
+        return Flight(under_way, session, launch, panel)
+
+    def hear(self, seconds: float) -> None:
+        """Wait for the next end, and for those that came with it."""
+        self.hear_courier()
+        try:
+            launch, end = self.ended.get(timeout=self.backoff.shortest(seconds))
+        except queue.Empty:
+            checkpoint(self.db)
+            return
+        self.take(self.flights.pop(launch), end)
+
+    def take(self, flight: Flight, ended: PanelEnd) -> None:
+        """One session has ended: its result in one transaction, then what follows from it.
+
+        Where git cannot be used (a lock that stays, a full disk), the next run harvests the launch or lands its work.
+        """
+        try:
+            counted = self.record_end(flight, self.lookout.after(flight.planned, ended))
+        except git.GitError as error:
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {error}")
+            return
+        self.spending.ended(flight.session.assumed_cost_usd, counted)
+        judges.clean_up_all(flight.panel)
+
+    def record_end(self, flight: Flight, ended: PanelEnd) -> float:
+        end = ended.end
+        cut_off = cut_offs.keep(self.repo, flight.session, flight.launch, end, clock.now())
+        if cut_off is not None:
+            self.watch(RunEvent("note", flight.planned, text=cut_off.told))
+        match end.kind:
+            case EndKind.INTERRUPTED | EndKind.CEILING:
+                return self.repeat_later(flight, end, "interrupted", cut_off)
+            case EndKind.INFRASTRUCTURE:
+                return self.infrastructure(flight, end)
+            case _:
+                self.result(flight, ended, cut_off)
+                return flight.session.assumed_cost_usd if end.cost_usd is None else end.cost_usd
+
+    def repeat_later(self, flight: Flight, end: SessionEnd, status: str, cut_off: CutOff | None = None) -> float:
+        """The launch does not count: the same ticket is awaited again."""
+        with transaction(self.db):
+            planned = results.lose_launch(self.db, flight.planned, flight.launch, status, end, clock.now(), cut_off)
+        self.board.stand(planned.node.uid, planned.standing)
+        self.watch(RunEvent(status, planned, text=end.reason))
+        if end.cost_usd is None and status == "interrupted":
+            return flight.session.assumed_cost_usd
+        return end.cost_usd or 0.0
+
+    def infrastructure(self, flight: Flight, end: SessionEnd) -> float:
+        cost = self.repeat_later(flight, end, "infrastructure")
+        lost = results.losses(self.db, flight.session, self.run_id)
+        pause = self.backoff.lost(flight.planned.node.uid, lost, end)
+        if pause is not None and self.stop is None:
+            self.halt(RunExit.CANNOT_GO_ON, f"{flight.planned.node.id}: {pause}")
+        return cost
+
+    def result(self, flight: Flight, end: PanelEnd, cut_off: CutOff | None) -> None:
+        ended = Ended(flight.planned, flight.session, flight.launch, end.end, end.judges, cut_off=cut_off)
+        integration = self.workshop.integration
+        handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
+        taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
+        for one in (handled, taken_back) if taken_back else (handled,):
+            self.follow(one, flight.planned)
+
+    def follow(self, handled: Handled, planned: PlannedNode) -> None:
+        """After the commit: the board, the screen, the outside world."""
+        self.board.apply(handled)
+        self.watch(RunEvent("decided", planned, handled=handled))
+        self.heads.note()
+        self.courier.wake()
+        spec_report.follow(self.docket(self.db, clock.now()), self.repo, planned)
+
+    def look_at_waivers(self) -> bool:
+        """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
+        with transaction(self.db):
+            handled = self.settle_waivers(self.docket(self.db, clock.now()))
+        for one in handled:
+            self.board.apply(one)
+        for line in moves_in_words(handled):
+            self.watch(RunEvent("note", text=line))
+        if handled:
+            self.courier.wake()
+        return bool(handled)
+
+    def check_the_tip(self) -> bool:
+        """Read again what was proven on another tree than the final tip's, elsewhere, or long ago. True if there is
+        something to do."""
+        return self.is_final_check and self.reopen(final_check.reopen_stale)
+
+    def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
+        """Reopen the verifiers that this finds on the tip. True if there are any."""
+        present = self.present(self.lookout.tip())
+        with transaction(self.db):
+            handled = stale(self.docket(self.db, clock.now()), self.board, present)
+        for one in handled:
+            self.board.apply(one)
+            self.watch(RunEvent("reopened", handled=one))
+        return bool(handled)
+
+    def hear_courier(self) -> None:
+        for event in self.courier.told():
+            self.watch(event)
+
+    def finish_deliveries(self, seconds: float) -> None:
+        """What can be delivered now is waited for, `seconds` at most; a person who interrupted waits less."""
+        is_interrupted = self.stop is not None and self.stop.exit is RunExit.INTERRUPTED
+        if is_interrupted:
+            self.courier.finish(min(seconds, INTERRUPTED_SECONDS))
+        else:
+            self.courier.finish(seconds, lambda: self.orders.asked > 0)
+        self.hear_courier()
+
+    def note_time(self) -> None:
+        """Keep the run's wall time: a continued run goes on counting."""
+        with transaction(self.db):
+            add_run_seconds(self.db, self.run_id, self.spending.clock() - self.spending.started)

@@ -1,0 +1,1 @@
+"""The ledger for another machine, and checking what came from one."""

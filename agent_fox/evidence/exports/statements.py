@@ -1,0 +1,129 @@
+"""Records of the ledger as in-toto statements, v1, and back. Signing is in `dsse`, files are in `export`.
+
+A check with a clear result is a test-result (in-toto.io/attestation/test-result/v0.1). It has no word for UNKNOWN, so
+verdicts about requirements have a predicate of our own, one statement a record; and another holds everything else.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
+
+from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Link, canonical
+from agent_fox.core.regex import regex
+from agent_fox.evidence.documents import at_path, evidence_of
+from agent_fox.evidence.walk import Entry
+
+STATEMENT = "https://in-toto.io/Statement/v1"
+PAYLOAD_TYPE = "application/vnd.in-toto+json"
+OURS = "urn:agent-fox:attestation"
+TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
+VERDICT = f"{OURS}:requirement-verdict:v0.1"
+RECORD = f"{OURS}:ledger-record:v0.1"
+CHECKPOINT = f"{OURS}:ledger-checkpoint:v0.1"
+"""RECORD is also the name of the field of a test-result in which the record stands."""
+
+RESULTS = {
+    **dict.fromkeys(("pass", "passed"), "PASSED"),
+    **dict.fromkeys(("warn", "warned", "warnings"), "WARNED"),
+    **dict.fromkeys(("fail", "failed", "block", "blocked"), "FAILED"),
+}
+"""Words of checks (in small letters) that in-toto has a word for; whatever else they say is no test-result."""
+
+LISTS = {"PASSED": "passedTests", "WARNED": "warnedTests", "FAILED": "failedTests"}
+OBJECT_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
+
+
+def statement_of(entry: Entry, record: Evidence) -> dict[str, Json]:
+    """The statement about one record; `record` is what the entry's content holds."""
+    kind, predicate = _predicate(record, _ledger(entry))
+    return {
+        "_type": STATEMENT, "subject": list(_subjects(entry, record)), "predicateType": kind, "predicate": predicate,
+    }  # fmt: skip
+
+
+def _ledger(entry: Entry) -> Json:
+    link = entry.link
+    place: dict[str, Json] = {
+        "position": link.position, "record_id": link.record_id, "previous": link.previous, "head": link.head,
+    }  # fmt: skip
+    return {**place, "content": json.loads(entry.content)}
+
+
+def _subjects(entry: Entry, record: Evidence) -> Iterator[Json]:
+    """The tree and the commit that a record is about; the record itself where it is about neither."""
+    files = record.artifact
+    named = [("tree", "gitTree", files.tree), ("commit", "gitCommit", files.commit)]
+    found = [(name, kind, value) for name, kind, value in named if OBJECT_ID.fullmatch(value)]
+    for name, kind, value in found or [("record", "sha256", entry.link.record_id)]:
+        yield {"name": name, "digest": {kind: value}}
+
+
+def _predicate(record: Evidence, ledger: Json) -> tuple[str, Json]:
+    result = RESULTS.get(record.outcome.status.lower()) if record.kind in (Kind.CHECK, Kind.CLOSE_OUT) else None
+    if result is not None:
+        about: list[Json] = [record.about.address or record.identity]
+        configuration = list(_configuration(record))
+        return TEST_RESULT, {"result": result, "configuration": configuration, LISTS[result]: about, RECORD: ledger}
+    if record.kind is Kind.VERDICT:
+        return VERDICT, {**_verdict(record), "ledger": ledger}
+    return RECORD, {"ledger": ledger}
+
+
+def _configuration(record: Evidence) -> Iterator[Json]:
+    """What a check ran with, as in-toto describes resources: hashes and the command, never a value of a variable."""
+    context = record.context
+    if context.command:
+        yield {"name": "command", "content": base64.b64encode(context.command.encode("utf-8", "replace")).decode()}
+    if context.environment:
+        yield {"name": "environment", "uri": f"urn:agent-fox:environment:{context.environment}"}
+
+
+def _verdict(record: Evidence) -> dict[str, Json]:
+    about, context, how = record.about, record.context, record.body.get("how")
+    return {
+        "requirement": {"address": about.address, "version": about.version},
+        "verdict": record.outcome.status,
+        **({"how": how} if how else {}),
+        "verifier": context.verifier,
+        "environment": context.environment,
+        "judgedAt": record.timestamp,
+    }
+
+
+class _Place(BaseModel, defer_build=True):
+    model_config = ConfigDict(strict=True, extra="forbid")
+    position: Annotated[int, Field(ge=1)]
+    record_id: str
+    previous: str
+    head: str
+    content: dict[str, JsonValue]
+
+
+def record_in(payload: bytes, statement: Json) -> tuple[Entry, Evidence]:
+    """The record in a statement, which is the payload read.
+
+    Raises ValueError for a statement that is not, to the byte, the one about its record.
+    """
+    try:
+        place = _Place.model_validate(_held(statement))
+    except ValidationError as error:
+        raise ValueError(f"no statement about a record ({error.errors()[0]['msg']})") from error
+    entry = Entry(Link(place.position, place.record_id, place.previous, place.head), canonical(place.content))
+    record = evidence_of(entry.content)
+    if canonical(statement_of(entry, record)).encode() != payload:
+        raise ValueError("the statement says something else than its record")
+    return entry, record
+
+
+def _held(statement: Json) -> Json:
+    """What stands in a statement where ours have the record. Raises ValueError where nothing does."""
+    predicate = at_path(statement, ("predicate",))
+    for name in ("ledger", RECORD):
+        if isinstance(predicate, dict) and name in predicate:
+            return predicate[name]
+    raise ValueError("the statement holds no record of a ledger")

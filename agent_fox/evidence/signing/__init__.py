@@ -1,0 +1,1 @@
+"""Keys, signed statements, and whose signatures count."""

@@ -1,0 +1,1 @@
+"""The review's server: its tools, what may be said to it."""

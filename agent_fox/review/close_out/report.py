@@ -1,0 +1,198 @@
+"""The report of a close-out: its form, its one path, and how a newer one takes its place. What it says is `core`'s."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.markdown import cell, code
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.session.regular_files import read_regular
+
+if TYPE_CHECKING:
+    from agent_fox.core.ledger.close_out import Finding, Verification
+    from agent_fox.core.ledger.evidence import Json
+
+VERSION = 1
+LARGEST_REPORT = 64 * 1024**2
+LONGEST_NAME = 180
+LONGEST_CELL = 300
+_PLAIN = regex(r"[A-Za-z0-9_:@+,=.-]")
+
+
+class ReportTrouble(Exception):
+    """A report that cannot be written where it belongs. The message says where, why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A verification with what it is about and when it was made (ISO 8601, UTC).
+
+    record: its id in the ledger. limitation: in what the tree is not exactly what was judged.
+    """
+
+    verification: Verification
+    timestamp: str
+    tree: str = ""
+    commit: str = ""
+    record: str = ""
+    limitation: str = ""
+
+
+def file_name(task_id: str) -> str:
+    """The name of a task's report: the id itself where that is a plain name. No two ids share a name."""
+    coded = "".join(_coded(letter, is_first=not at) for at, letter in enumerate(task_id))
+    if len(coded) > LONGEST_NAME:
+        digest = hashlib.sha256(task_id.encode("utf-8", "surrogatepass")).hexdigest()
+        coded = f"{coded[:80]}~{digest}"
+    return f"{coded}.json"
+
+
+def _coded(letter: str, *, is_first: bool) -> str:
+    if _PLAIN.fullmatch(letter) and not (is_first and letter in ".-"):
+        return letter
+    return "".join(f"%{byte:02X}" for byte in letter.encode("utf-8", "surrogatepass"))
+
+
+def document_of(judged: Judged) -> dict[str, Json]:
+    """The report as JSON. What a person signed for stays a finding, with its waiver beside it."""
+    found, used = judged.verification, judged.verification.waivers
+    return {
+        "version": VERSION,
+        "task_id": found.task_id,
+        "passed": found.passed,
+        "findings": [_finding(found, finding) for finding in found.findings],
+        "warnings": len(found.warnings),
+        "override_reason": "; ".join(dict.fromkeys(one.reason for one in used)) or None,
+        "overridden_by": "; ".join(dict.fromkeys(one.signer for one in used)) or None,
+        "waivers": [asdict(one) for one in used],
+        "timestamp": judged.timestamp,
+        "tree": judged.tree,
+        "commit": judged.commit,
+        "limitation": judged.limitation,
+        "record": judged.record or None,
+    }  # fmt: skip
+
+
+def _finding(found: Verification, finding: Finding) -> Json:
+    waiver = found.waiver_of(finding)
+    return {
+        "check": finding.check.value,
+        "severity": finding.severity.value,
+        "detail": finding.detail,
+        "detail_hash": finding.detail_hash,
+        "waived_by": waiver.id if waiver else None,
+    }
+
+
+@contextmanager
+def only_judge(folder: Path) -> Iterator[None]:
+    """Hold the folder of reports: of two judgements at once the one that is made later is written later.
+
+    Raises ReportTrouble where it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise ReportTrouble(f"{folder}: cannot be made ({error.strerror}); name another --output-dir") from error
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write_report(folder: Path, document: Mapping[str, Json]) -> Path:
+    """Put the report in the place of the one before, at once. Raises ReportTrouble."""
+    task_id = str(document["task_id"])
+    path = folder / file_name(task_id)
+    _check_owner(path, task_id)
+    part = folder / f".{path.name}.{os.getpid()}.part"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        with part.open("x", encoding="ascii") as file:
+            file.write(json.dumps(document, indent=2) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise ReportTrouble(f"{path}: cannot be written ({error.strerror}); name another --output-dir") from error
+    return path
+
+
+def refuse_links(root: Path, folder: Path) -> None:
+    """A link among the folders below the repository's root was planted there: reports go where they are said to go,
+    and nowhere else. Raises ReportTrouble."""
+    place = root / os.path.normpath(folder)  # not resolved: the links themselves are looked for
+    below = (one for one in (place, *place.parents) if one != root and one.is_relative_to(root))
+    link = next((one for one in below if one.is_symlink()), None)
+    if link is not None:
+        raise ReportTrouble(f"{link}: it is a link; remove it, or name another --output-dir")
+
+
+def _check_owner(path: Path, task_id: str) -> None:
+    """Some file systems take two spellings for one name: a report never takes another task's place."""
+    before = read_report(path)
+    owner = before.get("task_id", task_id) if before else task_id
+    if owner != task_id:
+        raise ReportTrouble(f"{path}: it is the report of task {owner!r}; name another --output-dir")
+
+
+def read_report(path: Path) -> dict[str, Json] | None:
+    """The report as it lies there; empty where it is no JSON object, None where there is none."""
+    if not path.is_symlink() and not path.exists():
+        return None
+    try:
+        found: Json = json.loads(read_regular(path, LARGEST_REPORT) or b"")
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def reports_of(folder: Path) -> tuple[Path, ...]:
+    """The files of a folder that are reports under their task's own name; any other JSON is not ours."""
+    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    return tuple(path for path in found if _is_report(path))
+
+
+def _is_report(path: Path) -> bool:
+    report = read_report(path) or {}
+    return "findings" in report and file_name(str(report.get("task_id"))) == path.name
+
+
+def summary(judged: Judged) -> str:
+    """The report as Markdown for a pull request: verdict, every finding, warnings counted, who signed for what."""
+    found = judged.verification
+    verdict = "passed" if found.passed else "blocked"
+    head = f"### Close-out of {code(found.task_id)}: {verdict}, {len(found.warnings)} warning(s)"
+    rows = [
+        f"| {finding.severity}{_signed(found, finding)} | {finding.check} | {_cell(finding.detail)} |"
+        for finding in found.findings
+    ]
+    table = ["", "| severity | check | detail |", "|---|---|---|", *rows] if rows else ["", "No findings."]
+    signed = [f"- {one.check} waived by {_cell(one.signer)}: {_cell(one.reason)}" for one in found.waivers]
+    about = (
+        f"tree `{judged.tree or 'unknown'}`, commit `{judged.commit or 'unknown'}`, record `{judged.record or 'none'}`"
+    )
+    limits = [f"Limitation: {judged.limitation}."] if judged.limitation else []
+    return "\n".join([head, *table, *([""] if signed else []), *signed, "", about, *limits, ""])
+
+
+def _signed(found: Verification, finding: Finding) -> str:
+    return " (waived)" if found.waiver_of(finding) else ""
+
+
+def _cell(text: str) -> str:
+    """One line that cannot become a cell, a heading, a link or HTML of its own."""
+    return cell(text, LONGEST_CELL).replace("[", "\\[").replace("`", "'").replace("@", "@\u200b")

@@ -1,0 +1,1 @@
+"""Claude Code: its command line, its files, its events."""

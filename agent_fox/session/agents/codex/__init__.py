@@ -1,0 +1,1 @@
+"""Codex CLI: its command line, its files, its guard, its events."""

@@ -1,0 +1,1 @@
+"""Gemini CLI: its command line, its files, its events."""

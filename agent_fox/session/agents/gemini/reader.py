@@ -1,0 +1,262 @@
+"""What Gemini CLI prints with `--output-format stream-json`, and what it keeps of a session, as events."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+
+from agent_fox.core.regex import regex
+from agent_fox.session.agents.events import (
+    Answered,
+    Beat,
+    Began,
+    Called,
+    Event,
+    Finished,
+    Said,
+    Tokens,
+    Trouble,
+    Turn,
+    Unreadable,
+    Used,
+)
+from agent_fox.session.agents.gemini.settings import SERVER, known_as
+from agent_fox.session.agents.gemini.transcript import Transcript
+from agent_fox.session.agents.signatures import hint_of, kind_of
+from agent_fox.session.infrastructure import Infrastructure
+from agent_fox.system.adapters import adapter
+
+LONGEST_ANSWER = 4000
+LONGEST_LINE = 400
+"""Characters of a tool's output, and of an odd line, that an event keeps."""
+
+REFUSALS = frozenset({"tool_not_registered", "policy_violation"})
+STOPPED_BY_HOOK = "Agent execution blocked: "
+UNSERVED = "MCP issues detected."
+"""All that is told of a server of tools that cannot be reached; there is never any other than ours."""
+
+_STATUS = regex(r"[1-5]\d\d", re.ASCII)
+_TRIED = regex(r"Attempt \d+ failed with status (\w+)")
+_GIVEN_UP = regex(r"Error when talking to Gemini API ")
+_FIELD = regex(r"\s+(?:\[?cause\]?: \{ )?(?:status|code): '?(\w+)'?")
+_BROKEN_OFF = regex(r"\[API Error: (?:exception TypeError: fetch failed|terminated\b|Incomplete JSON segment)")
+"""All that is told of a connection that was refused, cut, or brought something else than answers."""
+
+_IN_JSON = regex(r"\"(?:code|reason|status|type)\"\s*:\s*\"?(\w+)")
+
+
+class _Failure(BaseModel, defer_build=True):
+    type: str = ""
+    message: str = ""
+
+
+class _Counts(BaseModel, defer_build=True):
+    total_tokens: int = 0
+    input_tokens: int = 0
+    cached: int = 0
+
+    @property
+    def tokens(self) -> Tokens:
+        """Thoughts are in the total only, and are paid as output."""
+        fresh = self.input_tokens - self.cached
+        return Tokens(max(fresh, 0), max(self.total_tokens - self.input_tokens, 0), max(self.cached, 0))
+
+
+class _Stats(BaseModel, defer_build=True):
+    models: dict[str, _Counts] = {}
+
+
+class _Init(BaseModel, defer_build=True):
+    type: Literal["init"]
+    timestamp: str = ""
+    session_id: str = ""
+    model: str = ""
+
+
+class _Message(BaseModel, defer_build=True):
+    type: Literal["message"]
+    role: str
+    content: str = ""
+
+
+class _ToolUse(BaseModel, defer_build=True):
+    type: Literal["tool_use"]
+    tool_name: str
+    tool_id: str = ""
+    parameters: dict[str, object] = {}
+
+
+class _ToolResult(BaseModel, defer_build=True):
+    type: Literal["tool_result"]
+    tool_id: str
+    status: str = ""
+    output: str = ""
+    error: _Failure | None = None
+
+
+class _Error(BaseModel, defer_build=True):
+    type: Literal["error"]
+    message: str = ""
+
+
+class _Result(BaseModel, defer_build=True):
+    type: Literal["result"]
+    timestamp: str = ""
+    status: str = ""
+    error: _Failure | None = None
+    stats: _Stats | None = None
+
+
+_Line = Annotated[_Init | _Message | _ToolUse | _ToolResult | _Error | _Result, Field(discriminator="type")]
+_LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
+
+
+@dataclass(slots=True)
+class GeminiReader:
+    """One process of the program. home: its own, where it keeps the session with each message's tokens."""
+
+    home: Path
+    session: str = ""
+    model: str = ""
+    transcript: Transcript = field(init=False)
+    words: str = ""
+    """What the model has said since its last call of a tool."""
+    is_asked: bool = True
+    """Whether the model's next word opens a turn."""
+    warning: str = ""
+    """What the program warned of last, unless the model went on after it."""
+    is_giving_up: bool = False
+    known: Infrastructure | None = None
+    """What standard error says is broken, for the last word on standard output often does not."""
+
+    def __post_init__(self) -> None:
+        self.transcript = Transcript(self.home)
+
+    def line(self, text: str) -> Iterable[Event]:
+        if not text.strip():
+            return []
+        try:
+            return list(self._events(_LINE.validate_json(text)))
+        except ValidationError:
+            return [Unreadable(text[:LONGEST_LINE])]
+
+    def _events(self, line: _Line) -> Iterator[Event]:
+        match line:
+            case _Init():
+                yield from self._began(line)
+            case _Message(role="assistant", content=content):
+                yield from self._turn()
+                self.words += content
+                yield Beat()
+            case _Message():
+                yield Beat()
+            case _ToolUse():
+                yield from self._turn()
+                yield from self._said()
+                yield Called(known_as(line.tool_name), line.parameters, line.tool_id)
+            case _ToolResult():
+                yield from self._answered(line)
+            case _Error(message=message):
+                yield from self._warned(message)
+            case _Result():
+                yield from self._ended(line)
+
+    def _began(self, line: _Init) -> Iterator[Event]:
+        self.session, self.model = line.session_id, line.model
+        self.transcript.begin(line.session_id, line.timestamp)
+        yield Began(line.session_id, line.model)
+
+    def _turn(self) -> Iterator[Event]:
+        if self.is_asked:
+            self.is_asked, self.warning, self.known = False, "", None
+            yield Turn()
+
+    def _said(self) -> Iterator[Event]:
+        words, self.words = self.words, ""
+        if words.strip():
+            yield Said(words)
+
+    def _answered(self, line: _ToolResult) -> Iterator[Event]:
+        self.is_asked = True
+        failure = line.error or _Failure()
+        is_error = line.status != "success"
+        text = (line.output or failure.message)[:LONGEST_ANSWER]
+        yield Answered(line.tool_id, text, is_error, failure.type in REFUSALS)
+        yield from self.transcript.used()
+
+    def _warned(self, message: str) -> Iterator[Event]:
+        """A warning ends the work, though its result may say success, unless the model goes on after it."""
+        yield from self._said()
+        self.is_asked, self.warning = True, message
+        if message.startswith(STOPPED_BY_HOOK):
+            yield Beat()
+        else:
+            yield Trouble(message)
+
+    def _ended(self, line: _Result) -> Iterator[Event]:
+        failure, words = line.error or _Failure(), self.words
+        is_error = line.status != "success" or bool(self.warning)
+        if not is_error:
+            yield from self._said()
+        yield from self.transcript.used()
+        yield from self._rest(line)
+        if failure.message:
+            yield Trouble(failure.message, kind_in(failure.message) or self.known, is_final=True)
+        text = failure.message or self.warning or words
+        reason = failure.type or self.warning or line.status
+        yield Finished(text, is_error=is_error, reason=reason, session=self.session, model=self.model)
+
+    def _rest(self, line: _Result) -> Iterator[Event]:
+        """Tokens of the requests that are not messages of the session, such as compressing what was said."""
+        for model, counts in (line.stats or _Stats()).models.items():
+            left = less(counts.tokens, self.transcript.spent.get(model, Tokens()))
+            if left != Tokens():
+                yield Used(f"{self.session} {line.timestamp} {model}", left, model)
+
+    def complaint(self, text: str) -> Iterable[Event]:
+        """Failed requests stand on standard error: each that is repeated, and the last with its fields."""
+        if text.startswith(UNSERVED):
+            return [Began(self.session, self.model, servers={SERVER: "failed"})]
+        found = _TRIED.match(text)
+        if found:
+            self.known = kind_told([found[1]])
+            return [Trouble(text[:LONGEST_LINE], self.known)]
+        if _GIVEN_UP.match(text) or text.startswith("}"):
+            self.is_giving_up = not text.startswith("}")
+            return []
+        found = _FIELD.match(text) if self.is_giving_up else None
+        if found is None or (kind := kind_told([found[1]])) is None:
+            return []
+        self.known = kind
+        return [Trouble(f"the model's server: {found[1]}{hint_of(None, found[1])}", kind, is_final=True)]
+
+    def end(self, exit_status: int | None) -> Finished | None:
+        """None: a process that was ended by a signal exits with 0 and without a last word, which is no success."""
+        return None
+
+
+def kind_told(words: Iterable[str]) -> Infrastructure | None:
+    """What was broken, by the HTTP status and the names among the words."""
+    told = list(words)
+    return kind_of(next((int(word) for word in told if _STATUS.fullmatch(word)), None), *told)
+
+
+def kind_in(message: str) -> Infrastructure | None:
+    """What was broken, by the program's own last error."""
+    if _BROKEN_OFF.match(message):
+        return Infrastructure.NETWORK
+    return kind_told(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
+
+
+def less(whole: Tokens, part: Tokens) -> Tokens:
+    """What is left of the whole, never less than nothing."""
+    return Tokens(
+        max(whole.input - part.input, 0),
+        max(whole.output - part.output, 0),
+        max(whole.cache_read - part.cache_read, 0),
+    )

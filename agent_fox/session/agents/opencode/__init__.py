@@ -1,0 +1,1 @@
+"""opencode: its command line, its files, its events."""

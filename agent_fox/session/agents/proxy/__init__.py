@@ -1,0 +1,1 @@
+"""The metering proxy between one agent's program and its model."""

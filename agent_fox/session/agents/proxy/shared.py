@@ -1,0 +1,131 @@
+"""What the requests of one metering proxy share: what is allowed, where the model is, the key, who listens."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.events import Beat, Event
+from agent_fox.session.agents.proxy.gate import Gate, credential
+from agent_fox.session.agents.proxy.mask import Mask
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.proxy.upstream import Upstream
+
+MOST_NOTES = 20
+
+_BEAT_EVERY = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyLimits:
+    """Seconds: to `connect`, of silence of the model's server (`idle`), of the program within a request (`request`).
+
+    `largest` bytes of a request's body, `most` requests at once: further ones wait.
+    """
+
+    connect: float = 30.0
+    idle: float = 300.0
+    request: float = 60.0
+    largest: int = 64 * 1024 * 1024
+    most: int = 32
+
+
+class Telling:
+    """Passes on what is heard, from one thread at a time."""
+
+    def __init__(self, hear: Callable[[Event], None], note: Callable[[str], None]) -> None:
+        self._hear = hear
+        self._note = note
+        self._noted: set[str] = set()
+        self._lock = threading.Lock()
+        self._last_beat = 0.0
+
+    def events(self, events: Iterable[Event]) -> None:
+        with self._lock:
+            for event in events:
+                self._hear(event)
+
+    def beat(self) -> None:
+        """Bytes flow: heard at most once a second."""
+        with self._lock:
+            if (now := time.monotonic()) - self._last_beat >= _BEAT_EVERY:
+                self._last_beat = now
+                self._hear(Beat())
+
+    def note(self, sentence: str) -> None:
+        """Each sentence once, and not endlessly many."""
+        with self._lock:
+            if sentence and sentence not in self._noted and len(self._noted) < MOST_NOTES:
+                self._noted.add(sentence)
+                self._note(sentence)
+
+
+class Sockets:
+    """The open ones, so that closing the proxy ends whoever waits in them."""
+
+    def __init__(self) -> None:
+        self.are_closing = threading.Event()
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def held(self, connection: socket.socket) -> Iterator[None]:
+        with self._lock:
+            self._open.add(connection)
+        try:
+            if self.are_closing.is_set():
+                _cut(connection)
+            yield
+        finally:
+            with self._lock:
+                self._open.discard(connection)
+
+    def close(self) -> None:
+        self.are_closing.set()
+        with self._lock:
+            for connection in self._open:
+                _cut(connection)
+
+
+class Shared:
+    """One proxy's belongings. The key leaves it in one header and nowhere else."""
+
+    def __init__(
+        self,
+        gate: Gate,
+        upstream: Upstream,
+        key: str,
+        telling: Telling,
+        why_not: Callable[[], str | None],
+        limits: ProxyLimits,
+    ) -> None:
+        self.gate = gate
+        self.upstream = upstream
+        self.tell = telling
+        self.why_not = why_not
+        self.limits = limits
+        self.sockets = Sockets()
+        self.numbers = itertools.count(1)
+        self._key = key
+
+    @property
+    def credential(self) -> tuple[str, str]:
+        """The header with the real key."""
+        return credential(self.gate.provider, self._key, is_bearer=self.gate.is_bearer)
+
+    def mask(self) -> Mask:
+        """Takes the real key out of one answer."""
+        return Mask(self._key.encode())
+
+
+def _cut(connection: socket.socket) -> None:
+    """Ends both directions below TLS, so that a thread which waits in it wakes up."""
+    with contextlib.suppress(OSError):
+        socket.socket.shutdown(connection, socket.SHUT_RDWR)

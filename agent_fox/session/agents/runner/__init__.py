@@ -1,0 +1,1 @@
+"""The runner of one session: it starts the agent's program, listens, watches over it and reports."""

@@ -1,0 +1,93 @@
+"""What a session cost, from whoever knows best: the program itself, the metering proxy, or its own stream of events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.events import Tokens, Used
+from agent_fox.session.agents.prices import Prices, price, price_of_sum
+from agent_fox.session.agents.report import CostSource
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import Facts
+    from agent_fox.session.agents.runner.tally import Tally
+
+FAR, UNTOLD_USD = 20.0, 0.05
+"""How far listed prices may lie above what a program tells: so many times as much, and dollars. Prices differ; a number
+that was forged to be small differs more.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Cost in US dollars, None where unknown, and its source. `unpriced` names the models without a listed price."""
+
+    cost_usd: float | None = None
+    source: CostSource = CostSource.UNKNOWN
+    tokens: Tokens | None = None
+    unpriced: tuple[str, ...] = ()
+
+
+def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Facts) -> Spent:
+    """The program's own number where it told one; else metered tokens, else its streamed ones, at listed prices.
+
+    While a process runs, or where it was killed, its own number is not there, and that of an earlier process would
+    leave something out; one that ended with an error leaves out the request that broke off. Whatever a session starts
+    can print in the program's name: a number that is far below what the proxy has counted is not believed. One model
+    without a price makes the whole cost unknown; models that are listed as free cost nothing, whatever a program tells.
+    May be called while another thread hears further events.
+    """
+    requests, messages = list(metered.values()), list(tally.used.values())
+    reported = tally.reported_cost(counts_resumed=facts.counts_resumed)
+    told = tally.reported_tokens(counts_resumed=facts.counts_resumed)
+    has_ended = tally.finished is not None
+    counted = _priced(requests, CostSource.METERED, prices) if requests else Spent()
+    if _is_free(requests or messages, prices):
+        return Spent(0.0, CostSource.METERED if requests else CostSource.PRICED, sum_of(requests or messages))
+    is_told = reported is not None and (has_ended or not (requests or messages))
+    is_cut = tally.finished is not None and tally.finished.is_error and (counted.cost_usd or 0.0) > (reported or 0.0)
+    if is_told and not is_cut and not _is_far_more(counted.cost_usd, reported):
+        return Spent(reported, CostSource.REPORTED, told or sum_of(messages) or sum_of(requests))
+    if requests:
+        return counted
+    if told is not None and has_ended and told != sum_of(messages):
+        return _priced_sum(told, tally.model, prices)
+    return _priced(messages, CostSource.PRICED, prices) if messages else Spent()
+
+
+def _is_free(used: list[Used], prices: Prices) -> bool:
+    """Whether every model that was asked is listed at no price at all: a local one."""
+    models = {event.model for event in used}
+    return bool(models) and all((listed := prices.find(model)) is not None and listed.is_free for model in models)
+
+
+def _is_far_more(counted: float | None, reported: float | None) -> bool:
+    """Whether the proxy has counted so much that what was told in the program's name is not its own word."""
+    return counted is not None and reported is not None and counted > FAR * reported + UNTOLD_USD
+
+
+def metered_usd(metered: Mapping[str, Used], prices: Prices) -> float | None:
+    """What the proxy has counted, at listed prices; None where it counted nothing, or a price is missing."""
+    requests = list(metered.values())
+    return _priced(requests, CostSource.METERED, prices).cost_usd if requests else None
+
+
+def sum_of(used: Iterable[Used]) -> Tokens | None:
+    """All their tokens, None where there are none."""
+    found = [event.tokens for event in used]
+    return sum(found, Tokens()) if found else None
+
+
+def _priced(used: list[Used], source: CostSource, prices: Prices) -> Spent:
+    costs = [(event.model, price(event.model, event.tokens, prices)) for event in used]
+    unpriced = tuple(sorted({model for model, cost in costs if cost is None}))
+    if unpriced:
+        return Spent(None, CostSource.UNKNOWN, sum_of(used), unpriced)
+    return Spent(sum(cost for _, cost in costs if cost is not None), source, sum_of(used))
+
+
+def _priced_sum(tokens: Tokens, model: str, prices: Prices) -> Spent:
+    cost = price_of_sum(model, tokens, prices)
+    return Spent(None, CostSource.UNKNOWN, tokens, (model,)) if cost is None else Spent(cost, CostSource.PRICED, tokens)

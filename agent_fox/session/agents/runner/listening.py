@@ -1,0 +1,140 @@
+"""Everything that is heard of a session, from the program and from the proxy, in one place and one thread."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.events import Answered, Beat, Called, Event, Trouble, Unreadable, Used
+from agent_fox.session.agents.runner import log_lines, scanning
+from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
+from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
+from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, told
+from agent_fox.session.agents.runner.trace import NAME, Recorder
+from agent_fox.session.agents.runner.watchdog import Stop, Watchdog
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.command_line import CommandLine
+    from agent_fox.session.agents.prices import Prices
+    from agent_fox.session.agents.task import AgentTask
+
+LAST_COMPLAINTS = 20
+LONGEST_COMPLAINT = 4000
+"""Characters of a line of standard error that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class FromProxy:
+    """An event of the metering proxy: the same session, seen from the other side."""
+
+    event: Event
+
+
+@dataclass(slots=True)
+class Hearing:
+    """What has been heard so far. `metered` are the proxy's own counts; `complaints` the last lines of the errors.
+
+    `was_asked`: a request to the model came to the proxy. `unread`: the last lines that are no event of work.
+    """
+
+    task: AgentTask
+    cli: CommandLine
+    prices: Prices
+    gate: StopGate | None = None
+    tally: Tally = field(init=False)
+    watchdog: Watchdog = field(init=False)
+    recorder: Recorder = field(init=False)
+    metered: dict[str, Used] = field(default_factory=dict)
+    complaints: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    was_asked: bool = False
+    last: str = ""
+    """What was told last, in words."""
+    _checks: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.tally = Tally(lambda tool: self.cli.may(self.task.role, tool), model=self.task.model)
+        self.watchdog = Watchdog(self.task.limits, self.cli.facts.beats)
+        self.recorder = Recorder(self.task.report.with_name(NAME), self.task.workspace)
+
+    @property
+    def spent(self) -> Spent:
+        """So far, by all its processes. May be asked from any thread."""
+        return cost_of(self.tally, self.metered, self.prices, self.cli.facts)
+
+    @property
+    def most_usd(self) -> float | None:
+        """The most that the program or the proxy tells, for the ceilings. May be asked from any thread."""
+        told = (self.spent.cost_usd, metered_usd(self.metered, self.prices))
+        return max((usd for usd in told if usd is not None), default=None)
+
+    def why_end(self) -> Stop | None:
+        return self.watchdog.look(self.tally, self.most_usd)
+
+    def complain(self, text: str) -> None:
+        if text.strip():
+            self.complaints = [*self.complaints, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
+
+    def has_asked(self, *, is_proxied: bool) -> bool:
+        """Whether anything shows that the model was asked. A turn is the program's intent: behind our proxy the
+        request itself is seen."""
+        tally = self.tally
+        has_cost = any(last.cost_usd for last in tally.last_words)
+        is_heard = bool(tally.said or tally.tools or tally.used or self.metered) or has_cost
+        return self.was_asked or is_heard or (tally.turns > 0 and not is_proxied)
+
+    def hear_line(self, text: str, events: Iterable[Event]) -> None:
+        """A line as its events; one that tells of no work is kept, for it may say why the program died."""
+        is_work = False
+        for event in events:
+            is_work = is_work or not isinstance(event, Beat | Unreadable)
+            self.take(event)
+        if text.strip() and not is_work:
+            self.unread = [*self.unread, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
+
+    def take_from_proxy(self, event: Event) -> None:
+        """The program tells its own tokens; what the proxy counts stands beside them."""
+        self.watchdog.hear()
+        match event:
+            case Used(message=message):
+                self.metered[message] = event
+            case Trouble():
+                self.take(event)
+
+    def take(self, event: Event) -> None:
+        self.watchdog.hear()
+        self.tally.hear(event)
+        self.recorder.hear(event)
+        self._look_at(event)
+        line = None if isinstance(event, Beat) else log_lines.line_of(event)
+        if line is not None:
+            self.last = line
+            log(line)
+
+    def _look_at(self, event: Event) -> None:
+        match event:
+            case Called(tool=tool, call=call):
+                self._scan(event)
+                if short_tool(tool) in CHECKS:
+                    self._checks.add(call)
+            case Answered(call=call, is_error=is_error) if call in self._checks:
+                self._checks.discard(call)
+                if self.gate is not None and not (is_error or event.is_refused):
+                    self.gate.note_check()
+
+    def _scan(self, event: Called) -> None:
+        task = self.task
+        allowed = (task.workspace, task.home, task.scratch, *task.readable)
+        why = scanning.forbidden(event.arguments, [PurePosixPath(str(folder)) for folder in allowed])
+        if why:
+            self.tally.forbid(f"tried {why}: {event.tool[:LONGEST_NAME]} {told(event)}")
+
+
+def log(line: str) -> None:
+    """One line for the session's log."""
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,138 @@
+"""What an agent's session came to, by what was seen of it: never by what the program says of its own success."""
+
+from __future__ import annotations
+
+import re
+import signal
+from typing import TYPE_CHECKING
+
+from agent_fox.core.markdown import one_line
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.runner.watchdog import Cause, Stop
+from agent_fox.session.agents.signatures import is_too_long, says_too_long
+from agent_fox.session.infrastructure import Infrastructure, recognise
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.events import Finished
+    from agent_fox.session.agents.runner.tally import Tally
+
+LONGEST_REASON = 400
+"""Characters of a program's own words that a reason quotes."""
+
+SANDBOX_FAILED, SANDBOX_SAYS, SANDBOX_RUNS = 1, "bwrap: ", "bwrap: execvp "
+"""How bubblewrap ends where it cannot begin, and what stands before its words, the last where it runs the program."""
+
+FROM_OUTSIDE = frozenset({signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP})
+"""Signals that end a program which has nothing wrong with it."""
+
+SAYS_WHY = regex(r"\b(?:\w*(?:error|exception|fatal): ?\S|no such |not found|cannot |unknown )", re.IGNORECASE)
+"""What the line holds that says why a program died; a last line may be a hint, a version or a frame."""
+
+FRAME = "│╭╮╰╯─┌┐└┘ "
+"""What Python programs draw around their errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How it ended, and why in words for people. `infrastructure` is set with that ending only."""
+
+    ending: Ending
+    reason: str
+    infrastructure: Infrastructure | None = None
+
+
+def outcome_of(
+    tally: Tally, stop: Stop | None, exit_status: int | None, complaints: str, *, has_asked: bool = True
+) -> Outcome:
+    """Name the end: why we stopped it if we did, then what the model's side failed with, then the program's own end.
+
+    exit_status: of its last process, negative for a signal. complaints: the last lines of its standard error.
+    has_asked: whether anything was heard of a request to the model; a program that died before one has done no work.
+    """
+    if stop is not None:
+        return _stopped(stop, tally)
+    finished = tally.finished
+    if exit_status == 0 and finished is not None and not finished.is_error:
+        return Outcome(Ending.ENDED, finished.reason or "ended")
+    failed = _failed(tally, exit_status, complaints)
+    return (
+        failed
+        if has_asked or failed.ending is not Ending.FAILED or exit_status is None
+        else _unbegun(failed, exit_status)
+    )
+
+
+def _unbegun(failed: Outcome, exit_status: int) -> Outcome:
+    """The end of a program that died before its first request: its installation is broken, or somebody ended it."""
+    kind = Infrastructure.LOST if -exit_status in FROM_OUTSIDE else Infrastructure.BROKEN_PROGRAM
+    reason = f"before its first request to the model: {failed.reason}"
+    return Outcome(Ending.INFRASTRUCTURE, one_line(reason, LONGEST_REASON), kind)
+
+
+def _stopped(stop: Stop, tally: Tally) -> Outcome:
+    match stop.cause:
+        case Cause.ASKED:
+            return Outcome(Ending.STOPPED, stop.reason)
+        case Cause.TOOLS:
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, Infrastructure.WORKSPACE)
+        case Cause.RUN_COST:
+            return Outcome(Ending.CEILING, stop.reason)
+        case Cause.WALL:
+            return Outcome(Ending.TIMED_OUT, stop.reason)
+        case Cause.SILENCE:
+            kind = tally.trouble.kind if tally.trouble and tally.trouble.kind else Infrastructure.NETWORK
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, kind)
+        case Cause.HOPELESS:
+            known = tally.trouble.kind if tally.trouble else None
+            return Outcome(Ending.INFRASTRUCTURE, stop.reason, known or Infrastructure.AUTHENTICATION)
+    return Outcome(Ending.FAILED, stop.reason)
+
+
+def _failed(tally: Tally, exit_status: int | None, complaints: str) -> Outcome:
+    reason = _words(tally.finished, exit_status, complaints)
+    trouble = tally.trouble
+    if trouble is not None and trouble.kind is not None:
+        return Outcome(Ending.INFRASTRUCTURE, one_line(trouble.text, LONGEST_REASON), trouble.kind)
+    if _is_too_long(tally, complaints):
+        return Outcome(Ending.TOO_LONG, one_line(trouble.text, LONGEST_REASON) if trouble else reason)
+    kind = recognise(exit_status, complaints) or _of_sandbox(tally, exit_status, complaints)
+    return Outcome(Ending.INFRASTRUCTURE if kind else Ending.FAILED, reason, kind)
+
+
+def _is_too_long(tally: Tally, complaints: str) -> bool:
+    """Whether the session ended because its last request did not fit into the model's context."""
+    trouble, last = tally.trouble, tally.finished
+    if trouble is not None:
+        return trouble.is_too_long or is_too_long(None, trouble.text)
+    return says_too_long(complaints, *((last.reason, last.text) if last is not None else ()))
+
+
+def _of_sandbox(tally: Tally, exit_status: int | None, complaints: str) -> Infrastructure | None:
+    """The sandbox's own failure, before the program that it should hold has said a word."""
+    is_unheard = not (tally.session or tally.turns)
+    if exit_status != SANDBOX_FAILED or not is_unheard or not complaints.startswith(SANDBOX_SAYS):
+        return None
+    return Infrastructure.MISSING_BINARY if complaints.startswith(SANDBOX_RUNS) else Infrastructure.WORKSPACE
+
+
+def _words(finished: Finished | None, exit_status: int | None, complaints: str) -> str:
+    how = "ended" if exit_status == 0 else f"exit {exit_status}"
+    if exit_status is not None and exit_status < 0:
+        how = f"killed by signal {-exit_status}"
+    if finished is None:
+        last = _telling(complaints)
+        return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
+    said = (
+        finished.reason
+        if finished.reason == finished.text
+        else ": ".join(filter(None, (finished.reason, finished.text)))
+    )
+    return one_line(f"{how}, with an error: {said or 'none given'}", LONGEST_REASON)
+
+
+def _telling(complaints: str) -> str:
+    """The last line that says why, else the last one."""
+    lines = [bare for line in complaints.splitlines() if (bare := line.strip(FRAME))] or [""]
+    return next((line for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])

@@ -1,0 +1,52 @@
+"""What a session reaches on loopback: the way to its model, the verifier's tools, the gate of its stop hook."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.session.agents.proxy.server import ModelProxy, fresh_word
+from agent_fox.session.agents.runner.stop_gate import StopGate, served
+from agent_fox.session.agents.runner.verifier_server import verifier_served
+from agent_fox.session.agents.task import AgentTask, Door, Role
+
+if TYPE_CHECKING:
+    from agent_fox.session.agents.credentials import Credentials
+    from agent_fox.session.agents.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Services:
+    """What is served, and the gate where there is one."""
+
+    door: Door
+    gate: StopGate | None = None
+
+
+@contextmanager
+def serving(
+    task: AgentTask,
+    credentials: Credentials,
+    hear: Callable[[Event], None],
+    note: Callable[[str], None],
+    why_not: Callable[[], str | None],
+) -> Iterator[Services]:
+    """Serve until the block is left. `hear` gets what the proxy meters; `why_not` tells why no request is allowed.
+
+    Raises NotServed, OSError, and ValueError for a key or an upstream that cannot be used.
+    """
+    with ExitStack() as stack:
+        url, key = task.upstream, credentials.key
+        if key:
+            word = fresh_word()
+            proxy = ModelProxy(
+                task.upstream, task.provider, key, word=word, hear=hear, note=note, why_not=why_not,
+                is_bearer=credentials.is_bearer,
+            )  # fmt: skip
+            url, key = stack.enter_context(proxy).url, word
+        tools = stack.enter_context(verifier_served(task))
+        gate = StopGate(task.workspace) if task.stop_gate and tools.url and task.role is Role.CODER else None
+        command = stack.enter_context(served(gate)) if gate is not None else ()
+        yield Services(Door(url, key, tools.url, tools.token, command, credentials.direct), gate)

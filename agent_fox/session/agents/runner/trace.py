@@ -1,0 +1,126 @@
+"""A session's recorded events: what its agent's tools did, line by line, for formulas about their order.
+
+Written by the runner, where the agent cannot write; bounded. What a formula makes of it is in `core.temporal`.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_fox.core.regex import regex
+from agent_fox.session.agents.events import Answered, Called, Event, Unreadable
+from agent_fox.session.agents.runner.scanning import COMMANDS, PLACES
+from agent_fox.session.agents.runner.tally import LONGEST_NAME, short_tool
+from agent_fox.system.redaction.masking import redact
+
+NAME = "events.jsonl"
+MOST_EVENTS, MOST_BYTES = 20_000, 8 * 1024 * 1024
+"""What is kept of one session. A trace that was cut says so, and decides only what it can."""
+
+LONGEST = 400
+"""Characters of a path or command line; a longer one cannot be told from another that begins so, and is not kept."""
+MOST_OPEN = 1000
+"""Calls that are remembered until they end."""
+
+EDITING = frozenset({"edit", "write", "multiedit", "notebookedit", "write_file", "replace", "apply_patch", "patch"})
+"""Tools that change files, by their names in the programs that are known."""
+
+RUNNING = frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "unified_exec"})
+"""Tools that run command lines."""
+
+_PATCHED = regex(r"(?m)^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$")
+
+
+def trace_beside(log: Path) -> Path:
+    """Where the events of a session are kept whose log is kept there."""
+    return log.with_suffix(f".{NAME}")
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Writes the events of one session to `path`. Trouble with the file ends the recording, never the session."""
+
+    path: Path
+    workspace: Path
+    count: int = 0
+    bytes: int = 0
+    is_whole: bool = True
+    open_calls: dict[str, str] = field(default_factory=dict)
+
+    def hear(self, event: Event) -> None:
+        match event:
+            case Called():
+                self._called(event)
+            case Answered():
+                self._answered(event)
+            case Unreadable():
+                self.is_whole = False
+
+    def close(self, *, is_ended: bool) -> None:
+        """The last line; without it a trace counts as cut."""
+        self._write({"kind": "end", "is_whole": self.is_whole and is_ended}, is_last=True)
+
+    def _called(self, event: Called) -> None:
+        tool = short_tool(event.tool)[:LONGEST_NAME]
+        if len(self.open_calls) < MOST_OPEN:
+            self.open_calls[event.call] = tool
+        self._write(
+            {
+                "kind": "call", "tool": tool, "edits": edits_of(tool, event.arguments, self.workspace),
+                "command": command_of(tool, event.arguments),
+            }
+        )  # fmt: skip
+
+    def _answered(self, event: Answered) -> None:
+        tool = self.open_calls.pop(event.call, "")
+        if tool:
+            self._write({"kind": "failed" if event.is_error or event.is_refused else "done", "tool": tool})
+
+    def _write(self, line: Mapping[str, object], *, is_last: bool = False) -> None:
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        if not is_last and (self.count >= MOST_EVENTS or self.bytes + len(text) > MOST_BYTES or not self.is_whole):
+            self.is_whole = False  # after a gap nothing: what stands behind it would seem to follow what is before it
+            return
+        try:
+            with self.path.open("a", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+        except OSError:
+            self.is_whole = False
+        self.count, self.bytes = self.count + 1, self.bytes + len(text)
+
+
+def edits_of(tool: str, arguments: Mapping[str, object], workspace: Path) -> list[str] | None:
+    """The files that a call changes, from the workspace's root; None where it changes some that it does not name."""
+    if tool.lower() not in EDITING:
+        return []
+    named = [place for name in PLACES if isinstance(place := arguments.get(name), str)]
+    named += [path for text in arguments.values() if isinstance(text, str) for path in _PATCHED.findall(text)]
+    kept = [shown for place in dict.fromkeys(named) if (shown := kept_text(inside(place.strip(), workspace)))]
+    return kept if kept and len(kept) == len(dict.fromkeys(named)) else None
+
+
+def inside(place: str, workspace: Path) -> str:
+    """A path as the repository has it; one outside of the workspace stays as it is."""
+    path = posixpath.normpath(place)
+    for root in (str(workspace), str(workspace.resolve())):
+        if path.startswith(f"{root}/"):
+            return path[len(root) + 1 :]
+    return path
+
+
+def command_of(tool: str, arguments: Mapping[str, object]) -> str | None:
+    """The command line that a call runs; None where it runs one that cannot be kept."""
+    if tool.lower() not in RUNNING:
+        return ""
+    said = next((value for name in COMMANDS if (value := arguments.get(name))), None)
+    text = " ".join(map(str, said)) if isinstance(said, list) else said
+    return kept_text(text) if isinstance(text, str) else None
+
+
+def kept_text(text: str) -> str | None:
+    """The text, if it is short and holds no secret: half of one would fit another pattern than the whole."""
+    return text if text and len(text) <= LONGEST and redact(text, ()) == text else None

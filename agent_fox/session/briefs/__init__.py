@@ -1,0 +1,1 @@
+"""What an agent is told: its prompt, its brief, and a project's own words."""

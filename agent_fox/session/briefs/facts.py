@@ -1,0 +1,336 @@
+"""The facts of a brief as values, free of secrets. How they look is in `briefs`, which they are in the engine."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from agent_fox.core.markdown import printable
+from agent_fox.core.spec import Criterion
+from agent_fox.core.values import dataclass
+from agent_fox.system.redaction.masking import redact
+
+if TYPE_CHECKING:
+    from agent_fox.core.ids import Archetype, Mode
+    from agent_fox.core.retry.cut_off import CutOff as Work
+    from agent_fox.system.git_diff import Lines
+
+FORBIDDEN = (
+    "weakening, deleting, skipping or special-casing tests so that they pass",
+    "changing the spec: its files are dropped when the work lands, except ticked boxes",
+    "claiming what you have not run",
+)
+
+DIGEST_DIGITS = 16
+
+
+class Since(StrEnum):
+    """How long a requirement has been failing."""
+
+    FIRST = "failing"
+    STILL = "still failing"
+    NEWLY = "newly failing"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One requirement that failed: its text, what was seen, and the command that shows it again."""
+
+    id: str
+    text: str
+    evidence: str = ""
+    command: str = ""
+    standing: Since = Since.FIRST
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One earlier attempt: what its session said it did, and what came of it."""
+
+    attempt: int
+    summary: str
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Work that could not be merged: the files in conflict, and the commit subjects of the two sides.
+
+    `branch` is what the integration branch got meanwhile, `work` what the coder had made.
+    """
+
+    files: tuple[str, ...]
+    branch: tuple[str, ...] = ()
+    work: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AskedExpectation:
+    """A committed test that was changed, with both its versions, about which a final review is asked by itself."""
+
+    requirement: str
+    text: str
+    test: str
+    reason: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class CutOff:
+    """What this coder's last session, which was cut off, had done, and by which files.
+
+    `is_laid_out`: the workspace starts from it; `why_not` says why it does not although the settings ask for it. Else
+    `file` is the path of the difference as Markdown.
+    """
+
+    work: Work
+    files: tuple[Lines, ...] = ()
+    is_laid_out: bool = False
+    file: str = ""
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a final review is about: the difference between two commits, in the files that the spec's work touched.
+
+    `diff` may be cut; `questions` are those of checklists that a reviewer must answer; to each of `expectations` it
+    says whether it agrees.
+    """
+
+    base: str
+    commit: str
+    files: tuple[str, ...] = ()
+    diff: str = ""
+    questions: tuple[str, ...] = ()
+    expectations: tuple[AskedExpectation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Something that must hold beside the text of requirements: an adopted object of the specification library.
+
+    `requirements` are the ids that pass only if it holds. `checked` says what a program checks, as (name, value) in
+    the words of specifications.toml. `doubt` says why nothing that a check shows may count.
+    """
+
+    address: str
+    kind: str
+    text: str
+    requirements: tuple[str, ...] = ()
+    checked: tuple[tuple[str, str], ...] = ()
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BriefFacts:
+    """Everything a session is told. `reason` is why its last try ended without a result, such as `exit 7`.
+
+    `tasks` is the group's text in the spec, `documents` are paths in the workspace worth reading, `commands` the
+    spec's test commands as (label, command line). `changed` are the files that the last attempt changed. `expected`
+    and `unclear` are for verifiers: the ids to judge, and those that an earlier reading left open. With a `conflict`,
+    that is the whole task of the session. `change` is for a final review, `bound` for coders. `is_short`: an earlier
+    session did not fit into its model's context, so that the Markdown form says the least; the JSON form has it all.
+    """
+
+    node: str
+    spec: str
+    archetype: Archetype
+    attempt: int
+    title: str = ""
+    mode: Mode | None = None
+    reading: int = 1
+    tasks: str = ""
+    requirements: tuple[Criterion, ...] = ()
+    failing: tuple[Failure, ...] = ()
+    fixed: tuple[str, ...] = ()
+    must_stay_green: tuple[str, ...] = ()
+    tried: tuple[Tried, ...] = ()
+    changed: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = FORBIDDEN
+    reason: str = ""
+    conflict: Conflict | None = None
+    documents: tuple[str, ...] = ()
+    commands: tuple[tuple[str, str], ...] = ()
+    expected: tuple[str, ...] = ()
+    unclear: tuple[str, ...] = ()
+    change: Change | None = None
+    bound: tuple[Bound, ...] = ()
+    cut_off: CutOff | None = None
+    is_short: bool = False
+
+
+def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
+    """The same facts with every text masked: what looks like a secret, and each of `secrets`.
+
+    Ids stay as they are; they are names of the plan.
+    """
+    known = tuple(secrets)
+
+    def masked(text: str) -> str:
+        return redact(text, known) if text else text
+
+    return replace(
+        facts,
+        title=masked(facts.title),
+        tasks=masked(facts.tasks),
+        requirements=tuple(Criterion(part.id, masked(part.text)) for part in facts.requirements),
+        failing=tuple(_masked_failure(failure, masked) for failure in facts.failing),
+        tried=tuple(Tried(t.attempt, masked(t.summary), masked(t.outcome)) for t in facts.tried),
+        changed=tuple(map(masked, facts.changed)),
+        reason=masked(facts.reason),
+        conflict=_masked_conflict(facts.conflict, masked),
+        change=_masked_change(facts.change, masked),
+        cut_off=_masked_cut_off(facts.cut_off, masked),
+        bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
+        documents=tuple(map(masked, facts.documents)),
+        commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
+    )
+
+
+def _masked_failure(failure: Failure, masked: Callable[[str], str]) -> Failure:
+    return replace(
+        failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
+    )
+
+
+def _masked_conflict(conflict: Conflict | None, masked: Callable[[str], str]) -> Conflict | None:
+    if conflict is None:
+        return None
+    sides = (conflict.files, conflict.branch, conflict.work)
+    return Conflict(*(tuple(map(masked, side)) for side in sides))
+
+
+def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Change | None:
+    if change is None:
+        return None
+    files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
+    asked = tuple(
+        AskedExpectation(one.requirement, *map(masked, (one.text, one.test, one.reason, one.before, one.after)))
+        for one in change.expectations
+    )
+    return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
+
+
+def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOff | None:
+    if found is None:
+        return None
+    work = replace(found.work, why=masked(found.work.why), left_out=tuple(map(masked, found.work.left_out)))
+    files = tuple(replace(one, path=masked(one.path)) for one in found.files)
+    return replace(found, work=work, files=files, why_not=masked(found.why_not))
+
+
+def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
+    checked = tuple((name, masked(value)) for name, value in bound.checked)
+    return replace(bound, text=masked(bound.text), checked=checked, doubt=masked(bound.doubt))
+
+
+def brief_json(facts: BriefFacts) -> dict[str, object]:
+    """The brief as a JSON document; every key is always there, but `change`, `bound`, `cut_off` and `is_short` only
+    where there is one.
+
+    Keep the keys stable: agents read them.
+    """
+    change = {"change": _change_json(facts.change)} if facts.change else {}
+    bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
+    cut_off = {"cut_off": _cut_off_json(facts.cut_off)} if facts.cut_off else {}
+    return {
+        **change,
+        **bound,
+        **cut_off,
+        **({"is_short": True} if facts.is_short else {}),
+        "node": facts.node,
+        "spec": facts.spec,
+        "archetype": facts.archetype.value,
+        "mode": facts.mode.value if facts.mode else None,
+        "attempt": facts.attempt,
+        "reading": facts.reading,
+        "title": printable(facts.title),
+        "tasks": printable(facts.tasks),
+        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
+        "failing": [_failure_json(failure) for failure in facts.failing],
+        "fixed": list(facts.fixed),
+        "must_stay_green": list(facts.must_stay_green),
+        "tried": [
+            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
+            for t in facts.tried
+        ],
+        "changed": [printable(path) for path in facts.changed],
+        "forbidden": list(facts.forbidden),
+        "reason": printable(facts.reason),
+        "conflict": _conflict_json(facts.conflict),
+        "documents": [printable(path) for path in facts.documents],
+        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+        "expected": list(facts.expected),
+        "unclear": list(facts.unclear),
+    }
+
+
+def digest(facts: BriefFacts) -> str:
+    """A short hash of all facts, also of what the Markdown form has no room for: other facts, another digest."""
+    text = json.dumps(brief_json(facts), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
+
+
+def _failure_json(failure: Failure) -> dict[str, object]:
+    return {
+        "id": failure.id,
+        "text": printable(failure.text),
+        "evidence": printable(failure.evidence),
+        "command": printable(failure.command),
+        "standing": failure.standing.value,
+    }
+
+
+def _change_json(change: Change) -> dict[str, object]:
+    asked = [{name: printable(text) for name, text in asdict(one).items()} for one in change.expectations]
+    return {
+        **({"expectations": asked} if asked else {}),
+        "base": change.base,
+        "commit": change.commit,
+        "files": [printable(path) for path in change.files],
+        "diff": printable(change.diff),
+        "questions": [printable(question) for question in change.questions],
+    }
+
+
+def _cut_off_json(found: CutOff) -> dict[str, object]:
+    work = found.work
+    return {
+        "attempt": work.attempt,
+        "why": printable(work.why),
+        "base": work.base,
+        "commit": work.commit,
+        "ref": work.ref,
+        "command": work.command if work.commit else "",
+        "added": work.added,
+        "removed": work.removed,
+        "files": [{"path": printable(one.path), "added": one.added, "removed": one.removed} for one in found.files],
+        "left_out": [printable(text) for text in work.left_out],
+        "is_laid_out": found.is_laid_out,
+        "file": found.file,
+        "why_not": printable(found.why_not),
+    }
+
+
+def _bound_json(bound: Bound) -> dict[str, object]:
+    return {
+        "address": bound.address,
+        "kind": bound.kind,
+        "text": printable(bound.text),
+        "requirements": list(bound.requirements),
+        "checked": [{"name": name, "value": printable(value)} for name, value in bound.checked],
+        "doubt": printable(bound.doubt),
+    }
+
+
+def _conflict_json(conflict: Conflict | None) -> dict[str, object] | None:
+    if conflict is None:
+        return None
+    sides = {"files": conflict.files, "branch": conflict.branch, "work": conflict.work}
+    return {name: [printable(line) for line in lines] for name, lines in sides.items()}

@@ -1,0 +1,91 @@
+"""The backend `command` in the sandbox, where `sandbox = "require"` asks for it: a process of ours between it and the
+shim, which hands on its output, its exit status and its result file.
+
+It sees its workspace (a coder may write there), a home and a temporary folder of its own, the brief, the system, the
+tools on PATH, and the files that its own command line names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.session.agents.backend import readable
+from agent_fox.session.agents.runner.enclosure import program_folders
+from agent_fox.session.regular_files import read_regular
+from agent_fox.session.result import LARGEST_RESULT
+from agent_fox.system.sandbox import bubblewrap, toolchains
+from agent_fox.system.sandbox.view import View
+
+if TYPE_CHECKING:
+    from agent_fox.session.order import LaunchOrder, Paths
+
+NOT_STARTED = 126
+RESULT = "AGENT_FOX_RESULT"
+
+
+def write_document(order: LaunchOrder, paths: Paths, argv: Sequence[str]) -> None:
+    """What this module's own process reads: the command, and what it may see."""
+    document = {
+        "argv": list(argv), "workspace": str(paths.workspace.resolve()), "private": str(paths.agent.resolve()),
+        "result": str(paths.result.resolve()), "writes": order.writes,
+        "readable": [*readable(order, paths), *_named(argv)],
+    }  # fmt: skip
+    paths.document.write_text(json.dumps(document), encoding="utf-8")
+
+
+def _named(argv: Sequence[str]) -> list[str]:
+    """The files and folders that the command line names: whoever wrote it wants them read."""
+    return [word for word in argv if word.startswith("/") and Path(word).exists()]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the command of a document in the sandbox. The exit status is the command's own."""
+    told = json.loads(Path(arguments[0]).read_bytes())
+    private, workspace = Path(told["private"]), Path(told["workspace"])
+    for name in ("home", "tmp"):
+        (private / name).mkdir(parents=True, exist_ok=True)
+    own = {"HOME": str(private / "home"), "TMPDIR": str(private / "tmp"), RESULT: str(private / "result.json")}
+    environment = {**os.environ, **own}
+    view = view_of(told["argv"][0], workspace, private, told["readable"], environment, writes=told["writes"])
+    try:
+        with bubblewrap.enclosed(tuple(told["argv"]), view) as wrapped:
+            done = subprocess.run(
+                wrapped.argv, cwd=workspace, env=environment, pass_fds=wrapped.descriptors, check=False
+            )
+            is_started = wrapped.is_command_started()
+    except OSError as error:
+        sys.stderr.write(f"Error: the sandbox could not be started: {error}\n")
+        return NOT_STARTED
+    if done.returncode and not is_started:
+        return NOT_STARTED
+    written = read_regular(private / "result.json", LARGEST_RESULT + 1)
+    if written is not None:
+        Path(told["result"]).write_bytes(written)
+    return done.returncode if done.returncode >= 0 else 128 - done.returncode
+
+
+def view_of(
+    program: str, workspace: Path, private: Path, shown: Sequence[str], environment: Mapping[str, str], *, writes: bool
+) -> View:
+    """A coder may write its workspace; who reads may not write anything there."""
+    found = shutil.which(program, path=environment.get("PATH")) or program
+    folders = (*toolchains.folders(program, workspace, environment), *program_folders(Path(found)), *map(Path, shown))
+    outside = dict.fromkeys(folder for folder in folders if not folder.is_relative_to(workspace))
+    outer = [folder for folder in outside if not any(folder.is_relative_to(other) for other in {*outside} - {folder})]
+    return View(
+        root=workspace, cwd=workspace, private=private, home=private / "home", writable=None if writes else (),
+        readable=tuple(outer), network=True, is_git_writable=writes,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""The evidence ledger in the state file: written with each row, chained, and held against the rows."""

@@ -1,0 +1,144 @@
+"""The evidence ledger in the state file: records appended in the caller's transaction, and read back; and whose it is.
+
+What a record holds is in `core.evidence`; whether a chain is whole, and what a record is worth now, in `evidence`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json, Link, Repository, canonical, content_of, linked
+from agent_fox.core.values import dataclass
+from agent_fox.store.values import storable
+
+if TYPE_CHECKING:
+    import secrets
+
+    from sqlite_utils import Database
+
+    from agent_fox.system import git
+else:
+    git = late_module("agent_fox.system.git")
+    secrets = late_module("secrets")
+
+COLUMNS = (
+    "position, record_id, identity, previous, head, kind, spec_name, address, version, status, tree, decision_id, "
+    "session_id, at, content"
+)
+BACKWARDS = "the clock stood before the record in front of it"
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A record as it is kept. `content` is its canonical JSON, the text that `record_id` is the hash of."""
+
+    link: Link
+    kind: str
+    spec_name: str | None
+    address: str
+    version: str
+    status: str
+    tree: str
+    decision_id: int | None
+    session_id: int | None
+    at: str
+    content: str
+
+    @property
+    def document(self) -> dict[str, Json]:
+        found: dict[str, Json] = json.loads(self.content)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Tip:
+    """The end of the chain: how many records, the head after the last, and its time."""
+
+    position: int = 0
+    head: str = GENESIS
+    at: str = ""
+
+
+def tip_of(db: Database) -> Tip:
+    """To be read inside the transaction that appends: nobody else can then append in between."""
+    row = db.execute("SELECT position, head, at FROM ledger ORDER BY position DESC LIMIT 1").fetchone()
+    return Tip(*row) if row else Tip()
+
+
+def append(db: Database, records: Sequence[Evidence], spec_name: str | None = None) -> list[Link]:
+    """Chain records behind the last one, in the open transaction (BEGIN IMMEDIATE). Gives their links.
+
+    `spec_name`: the spec they belong to. A clock that was set back does not turn time back: the record gets the time of
+    the one before it, and says so. Raises sqlite3.IntegrityError for an event that is recorded already.
+    """
+    if not db.conn.in_transaction:
+        raise RuntimeError("the ledger is written in the transaction of what it records")
+    tip, whose, links, rows = tip_of(db), known(db), [], []
+    for record in records:
+        own = replace(record, repository=whose)
+        timely = own if own.timestamp >= tip.at else replace(own, timestamp=tip.at).limited(BACKWARDS)
+        content = canonical(content_of(timely))
+        link = linked(tip.position + 1, tip.head, content)
+        rows.append(_row(link, timely, spec_name, content))
+        links.append(link)
+        tip = Tip(link.position, link.head, timely.timestamp)
+    marks = ", ".join("?" * (COLUMNS.count(",") + 1))
+    db.conn.executemany(f"INSERT INTO ledger ({COLUMNS}) VALUES ({marks})", rows)
+    return links
+
+
+def _row(link: Link, record: Evidence, spec_name: str | None, content: str) -> tuple[object, ...]:
+    row = (
+        link.position, link.record_id, record.identity, link.previous, link.head, record.kind.value, spec_name,
+        record.about.address, record.about.version, record.outcome.status, record.artifact.tree,
+        record.context.decision, record.context.session, record.timestamp, content,
+    )  # fmt: skip
+    return tuple(map(storable, row))
+
+
+READ = (
+    "SELECT position, record_id, previous, head, kind, spec_name, address, version, status, tree, decision_id, "
+    "session_id, at, content FROM ledger"
+)
+
+
+def records(db: Database, condition: str = "1", values: Sequence[object] = ()) -> Iterator[Kept]:
+    """Records by a condition of ours, in the order of the chain; read as they are asked for."""
+    for row in db.execute(f"{READ} WHERE {condition} ORDER BY position", list(values)):
+        position, name, previous, head, *rest = row
+        yield Kept(Link(position, name, previous, head), *rest)
+
+
+OWN = ".agent-fox"
+
+
+def repository_of(db: Database) -> Repository | None:
+    """None where nothing was recorded yet, or by version 0.1 alone."""
+    row = db.execute("SELECT id, root FROM ledger_repository").fetchone()
+    return Repository(*row) if row else None
+
+
+def known(db: Database) -> Repository:
+    """The identity that records get, made where there is none yet, in the open transaction."""
+    found = repository_of(db)
+    if found is None:
+        found = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
+        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [found.id, found.root])
+    return found
+
+
+def root_of(path: Path) -> str:
+    """The first commit of the repository that a state file lies in, empty where it cannot be known."""
+    return git.first_commit(path.parent.parent) if path.parent.name == OWN else ""
+
+
+def note_root(db: Database, root: Path) -> None:
+    """Note the first commit of the repository at `root`, once there is one; it stays what it is. In the open
+    transaction."""
+    if not known(db).root:
+        db.execute("UPDATE ledger_repository SET root = ? WHERE root = ''", [git.first_commit(root)])

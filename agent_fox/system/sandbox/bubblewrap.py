@@ -1,0 +1,139 @@
+"""The sandbox for commands that run untrusted code: bubblewrap with namespaces of its own and a system call filter.
+
+What a command sees inside is in `sandbox_view`; starting, limits and output are elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from agent_fox.core.late import late_module
+from agent_fox.core.values import dataclass
+from agent_fox.system.sandbox import seccomp
+from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
+
+if TYPE_CHECKING:
+    from agent_fox.system import own_folders
+else:
+    own_folders = late_module("agent_fox.system.own_folders")
+
+REMEDY = "install it (Debian: apt install bubblewrap)"
+UNPROTECTED = "the command can read and change whatever the person who started it can"
+PROBE_SECONDS = 20
+
+
+class SandboxMode(StrEnum):
+    """`auto`: where it can be had, and said where it cannot; `require`: or nothing runs; `off`: never."""
+
+    AUTO = "auto"
+    REQUIRE = "require"
+    OFF = "off"
+
+
+class SandboxMissing(RuntimeError):
+    """A sandbox is required and there is none. The message says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enclosed:
+    """A command wrapped: what to start, the files it needs open, and where bubblewrap tells how it went."""
+
+    argv: tuple[str, ...]
+    descriptors: tuple[int, ...] = ()
+    status: int | None = None
+
+    def is_command_started(self) -> bool:
+        """Whether the command itself came to run: bubblewrap exits with 1 too where it could not start it.
+
+        Ask once, when it has ended by itself.
+        """
+        if self.status is None:
+            return True
+        with contextlib.suppress(BlockingIOError):
+            return any("exit-code" in json.loads(line) for line in os.read(self.status, 1 << 16).splitlines())
+        return False
+
+
+def is_used(mode: SandboxMode) -> bool:
+    """Whether commands run in the sandbox; SandboxMissing where they must and cannot."""
+    if mode is SandboxMode.OFF:
+        return False
+    missing = why_missing()
+    if missing and mode is SandboxMode.REQUIRE:
+        raise SandboxMissing(f"a sandbox is required, but {missing}")
+    return not missing
+
+
+def in_words(mode: SandboxMode, network: bool) -> str:
+    """How a command is kept apart from the machine, for people."""
+    if not is_used(mode):
+        return f"none: {'the sandbox is switched off' if mode is SandboxMode.OFF else why_missing()}; {UNPROTECTED}"
+    filtering = "system calls filtered" if seccomp.program() else "system calls not filtered (pyseccomp is missing)"
+    reach = "with network" if network else "no network"
+    return f"bubblewrap: {reach}, own processes, own home and /tmp, system read-only, {filtering}"
+
+
+@functools.cache
+def why_missing() -> str:
+    """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command."""
+    if shutil.which("bwrap") is None:
+        return f"bubblewrap is not installed: {REMEDY}"
+    own_folders.sweep()
+    with own_folders.own_folder("sandbox") as folder:
+        place = folder.resolve()
+        return _why_failing(View(root=place, cwd=place, private=place, home=place))
+
+
+def _why_failing(view: View) -> str:
+    with enclosed(("true",), view) as trial:
+        try:
+            ended = subprocess.run(
+                trial.argv, pass_fds=trial.descriptors, capture_output=True, timeout=PROBE_SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return f"bubblewrap does not work here: {error}"
+    said = ended.stderr.decode("utf-8", "replace").strip()
+    return f"bubblewrap does not work here (are user namespaces allowed?): {said}" if ended.returncode else ""
+
+
+@contextlib.contextmanager
+def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
+    """The command inside bubblewrap; the files it needs are closed when the block is left."""
+    with contextlib.ExitStack() as files:
+        status, told = _pipe(files)
+        words = [shutil.which("bwrap") or "bwrap", *namespaces(view), *mounts(view)]
+        held = [told]
+        for path, text in made_up(view):
+            held.append(_held(files, text.encode()))
+            words += ["--perms", "0444", "--ro-bind-data", str(held[-1]), path]
+        program = seccomp.program()
+        if program is not None:
+            held.append(_held(files, program))
+            words += ["--seccomp", str(held[-1])]
+        words += ["--json-status-fd", str(told), "--remount-ro", "/", "--chdir", str(view.cwd), "--"]
+        yield Enclosed((*words, *argv), tuple(held), status)
+
+
+def _pipe(files: contextlib.ExitStack) -> tuple[int, int]:
+    reading, writing = os.pipe()
+    files.callback(os.close, reading)
+    files.callback(os.close, writing)
+    os.set_blocking(reading, False)
+    return reading, writing
+
+
+def _held(files: contextlib.ExitStack, content: bytes) -> int:
+    """An open file in memory with this content, at its beginning."""
+    file = os.memfd_create("agent-fox")
+    files.callback(os.close, file)
+    os.write(file, content)
+    os.lseek(file, 0, os.SEEK_SET)
+    return file

@@ -1,0 +1,118 @@
+"""What a command in the sandbox sees of the machine, as words for bubblewrap. Nothing is started here."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.system.sandbox import toolchains
+
+TEMPORARY_BYTES = 1 << 30
+"""How much a command can write to /tmp, and to each other folder in memory."""
+
+ETC = (
+    *("alternatives", "ca-certificates", "ca-certificates.conf", "debian_version", "fonts", "gradle", "java", "jvm"),
+    *("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "lsb-release", "locale.alias", "localtime", "magic", "maven"),
+    *("mime.types", "nsswitch.conf", "os-release", "pki/tls/certs", "pki/ca-trust", "pki/java", "protocols"),
+    *("services", "ssl/certs", "ssl/openssl.cnf", "timezone"),
+)
+"""What of /etc is shown, beside the folders of Java versions: nothing that names people, hosts or keys."""
+
+OF_THE_KERNEL = ("/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/acpi")
+"""What in a namespace of its own is the whole machine's still: root without capabilities could write there."""
+
+ETC_WITH_NETWORK = ("resolv.conf", "hosts", "host.conf", "gai.conf")
+
+_SECRET_SETTING = regex(r"(?im)^[ \t]*[a-z-]*(?:extraheader|helper|password|token|cookie)[a-z-]*[ \t]*=.*\n?")
+_SECRET_IN_URL = regex(r"://[^/@\s]+@")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What one command sees. All paths are absolute and resolved.
+
+    root: its workspace; writable: what of it (and beside it) it may change, None for the whole of `root`; `.git` of
+    the workspace only with `is_git_writable`. private: its own folder, with `home` inside. readable: further folders;
+    what lies deeper is said later and holds. own_caches: it is shown none of the machine's caches of packages, and
+    makes its own. kept: files and folders that it sees and may not change, wherever they are; emptied: folders in whose
+    place it has one in memory, gone when it ends. stand_in: a folder that is shown at the place of `root` instead of
+    what lies there.
+    """
+
+    root: Path
+    cwd: Path
+    private: Path
+    home: Path
+    writable: tuple[Path, ...] | None = None
+    readable: tuple[Path, ...] = ()
+    network: bool = False
+    own_caches: bool = False
+    is_git_writable: bool = False
+    kept: tuple[Path, ...] = ()
+    emptied: tuple[Path, ...] = ()
+    stand_in: Path | None = None
+
+
+def namespaces(view: View) -> list[str]:
+    words = ["--die-with-parent", "--new-session", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
+    words += ["--unshare-cgroup-try", "--hostname", "localhost", "--cap-drop", "ALL"]
+    if not view.network:
+        words.append("--unshare-net")
+    if os.getuid() == 0 and view.root.stat().st_uid != 0:
+        words += ["--cap-add", "CAP_DAC_OVERRIDE"]  # root without it could not write to the files of their owner
+    return words
+
+
+def mounts(view: View) -> list[str]:
+    words = [word for folder in toolchains.SYSTEM for word in _system(folder)]
+    java = (path.name for path in Path("/etc").glob("java-*"))
+    for name in (*ETC, *java, *(ETC_WITH_NETWORK if view.network else ())):
+        words += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    words += ["--proc", "/proc", *(word for place in OF_THE_KERNEL for word in ("--ro-bind-try", place, place))]
+    words += ["--dev", "/dev", "--size", str(TEMPORARY_BYTES), "--tmpfs", "/tmp"]
+    for folder, how in sorted(_folders(view).items()):
+        is_empty = how == "--tmpfs"
+        source = view.stand_in if view.stand_in and folder == view.root else folder
+        words += ["--size", str(TEMPORARY_BYTES), how, str(folder)] if is_empty else [how, str(source), str(folder)]
+    for name, place in () if view.own_caches else toolchains.caches(os.environ):
+        words += ["--ro-bind", str(place), str(place), "--ro-bind", str(place), str(view.home / name)]
+    return words
+
+
+def made_up(view: View) -> Iterator[tuple[str, str]]:
+    """(path, text) of files that a command sees instead of the machine's own: one user, one host, no tokens."""
+    user, group = os.getuid(), os.getgid()
+    name = "root" if user == 0 else "runner"
+    yield "/etc/passwd", f"{name}:x:{user}:{group}:{name}:{view.home}:/bin/sh\nnobody:x:65534:65534::/:/bin/false\n"
+    yield "/etc/group", f"{name}:x:{group}:\nnogroup:x:65534:\n"
+    if not view.network:
+        yield "/etc/hosts", "127.0.0.1 localhost\n::1 localhost\n"
+    config = view.root / ".git/config"
+    if (view.root / ".git") in _folders(view) and config.is_file():
+        yield str(config), without_secrets(config.read_text(encoding="utf-8", errors="replace"))
+
+
+def without_secrets(config: str) -> str:
+    """A git configuration without the lines and the parts of addresses that may carry a token."""
+    return _SECRET_IN_URL.sub("://", _SECRET_SETTING.sub("", config))
+
+
+def _system(folder: Path) -> list[str]:
+    if folder.is_symlink():
+        return ["--symlink", str(folder.readlink()), str(folder)]
+    return ["--ro-bind", str(folder), str(folder)] if folder.is_dir() else []
+
+
+def _folders(view: View) -> dict[Path, str]:
+    """How each folder is shown; of two that say the same path the later holds."""
+    how = dict.fromkeys(view.readable, "--ro-bind")
+    how[view.root] = "--bind" if view.writable is None else "--ro-bind"
+    how |= dict.fromkeys(view.writable or (), "--bind")
+    git = view.root / ".git"
+    if git.exists() and not git.is_symlink() and not view.is_git_writable:
+        how[git] = "--ro-bind"
+    how |= dict.fromkeys(view.kept, "--ro-bind") | dict.fromkeys(view.emptied, "--tmpfs")
+    return how | {view.private: "--bind"}

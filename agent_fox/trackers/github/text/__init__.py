@@ -1,0 +1,1 @@
+"""The text of issues and comments on GitHub."""

@@ -1,0 +1,78 @@
+"""From a cause to whose it is: what reruns and edited build files add to a sign. Finding the cause is elsewhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.verifier.dispositions.paths import changes_build
+from agent_fox.verifier.dispositions.signs import Sign, Weight
+from agent_fox.verifier.ground.results import Disposed
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.ground.disposition_facts import FailureFacts
+
+
+def repairable(reason: str) -> Disposed:
+    return Disposed(Disposition.REPAIRABLE, reason, repairable_by_agent=True)
+
+
+def infrastructure(reason: str) -> Disposed:
+    return Disposed(Disposition.INFRASTRUCTURE, reason, retryable_infrastructure=True)
+
+
+def environment(reason: str) -> Disposed:
+    return Disposed(Disposition.ENVIRONMENT, reason, requires_human=True)
+
+
+def verifier_fault(reason: str) -> Disposed:
+    return Disposed(Disposition.VERIFIER_FAULT, reason, requires_human=True)
+
+
+def _nobodys(disposition: Disposition, reason: str) -> Disposed:
+    match disposition:
+        case Disposition.INFRASTRUCTURE:
+            return infrastructure(reason)
+        case Disposition.ENVIRONMENT:
+            return environment(reason)
+    return verifier_fault(reason)
+
+
+def past_limit(facts: FailureFacts, what: str) -> Disposed:
+    """A limit of ours was reached: by the code if it happens again, by a busy machine for all that is known if not."""
+    if facts.fails_on_base:
+        return verifier_fault(f"{what}, and does on the base tree too: the limit may be too low")
+    if facts.comes_again:
+        return repairable(f"{what}, and did again on the same tree")
+    return infrastructure(f"{what}; once is no proof of a fault")
+
+
+def ended_from_outside(facts: FailureFacts, what: str) -> Disposed:
+    if facts.comes_again and facts.passes_on_base:
+        return repairable(f"{what}, again on the same tree and not on the base tree")
+    return infrastructure(what)
+
+
+def weighed(sign: Sign, facts: FailureFacts) -> Disposed:
+    """A sign against what else is known: an edited build file, and reruns."""
+    match sign.weight:
+        case Weight.REPEATS:
+            return past_limit(facts, sign.name)
+        case Weight.REPEATS_AND_BASE:
+            return ended_from_outside(facts, sign.name)
+    if sign.disposition is Disposition.REPAIRABLE:
+        return repairable(sign.name)
+    if _is_by_edit(sign, facts):
+        return repairable(f"{sign.name}, and the change edited a build file")
+    if sign.needs_network and not facts.has_network:
+        return environment(f"{sign.name}, and nothing may be fetched")
+    return _nobodys(sign.disposition, sign.name)
+
+
+def _is_by_edit(sign: Sign, facts: FailureFacts) -> bool:
+    """Without a network nobody can tell a package that does not exist from one that is only not here."""
+    if sign.weight is Weight.NOTHING or not changes_build(facts.files_changed) or facts.fails_on_base:
+        return False
+    if sign.needs_network and not facts.has_network:
+        return False
+    return sign.weight is Weight.BUILD_FILE or facts.passes_on_base

@@ -1,0 +1,1 @@
+"""Values that the whole verifier shares: orders, results, cases of tests, sources as text."""

@@ -1,0 +1,1 @@
+"""Verdicts by requirement for a run's judges: `checks` and `library`."""

@@ -1,0 +1,74 @@
+"""Which languages have mutants and twins here, and where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.policy.discovery import language_of as spoken_in
+from agent_fox.verifier.policy.values import Language
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.mutants.sites import Site
+
+Named = tuple[tuple[str, ...], str]
+"""A test by its classes, from outside to inside, and its function."""
+
+_SCRIPT = ("script_sites", "script_twins")
+_COMPILED = ("compiled_sites", "compiled_twins")
+_MODULES = {
+    Language.PYTHON: ("python_sites", "python_twin"),
+    **dict.fromkeys((Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX), _SCRIPT),
+    **dict.fromkeys((Language.GO, Language.JAVA, Language.RUST), _COMPILED),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutants:
+    """What can be broken in a text of one language, and its tests with a false assertion at their end.
+
+    The modules are loaded when they are first asked: they load grammars. Raises ImportError where these are missing.
+    """
+
+    language: Language
+
+    def sites(self, text: str) -> tuple[Site, ...]:
+        """Every place, in the order of the text. Raises Unreadable."""
+        found: tuple[Site, ...] = self._module(0).sites(text, *self._told)
+        return found
+
+    def broken(self, text: str, chosen: Iterable[Site]) -> str:
+        """The text with these places broken at once."""
+        made: str = self._module(0).broken(text, chosen, *self._told)
+        return made
+
+    def twins(self, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
+        """The text in which each of these tests ends with a false assertion, and those for which that could be made.
+
+        In Python all at once, in other languages one after the other.
+        """
+        if self.language is Language.PYTHON:
+            made: tuple[str, frozenset[Named]] = self._module(1).twins(text, tests, mark)
+            return made
+        done = set()
+        for classes, function in tests:
+            twin = self._module(1).twin(text, classes, function, mark, *self._told)
+            if twin is not None:
+                text = twin
+                done.add((classes, function))
+        return text, frozenset(done)
+
+    @property
+    def _told(self) -> tuple[Language, ...]:
+        return () if self.language is Language.PYTHON else (self.language,)
+
+    def _module(self, which: int) -> Any:  # noqa: ANN401 - one of three pairs of modules
+        return import_module(f"agent_fox.verifier.mutants.{_MODULES[self.language][which]}")
+
+
+def language_of(path: str) -> Mutants | None:
+    """The mutants of a file's language; None for a file that is no code, or whose language has none here."""
+    language = spoken_in(path, {})
+    return Mutants(language) if language in _MODULES else None

@@ -1,0 +1,203 @@
+"""Tests of node --test, jest, vitest and mocha made false: the same test, with a false assertion at its end."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from agent_fox.core.regex import regex
+from agent_fox.core.values import dataclass
+from agent_fox.verifier.policy.trees import children, field, text_of, walk
+from agent_fox.verifier.policy.values import Language
+from agent_fox.verifier.mutants.sites import Piece, Unreadable
+from agent_fox.verifier.mutants.syntax import around, free_name, named, plain, put, tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tree_sitter import Node
+
+_TESTS = frozenset({"it", "test", "specify", "fit", "ftest"})
+_BLOCKS = frozenset({"describe", "suite", "context", "fdescribe"})
+_NEVER_RED = frozenset({"skip", "todo", "fails", "failing"})
+_FUNCTIONS = frozenset({"arrow_function", "function_expression", "function_declaration"})
+_DONE = frozenset({"done", "cb", "callback", "next", "finish", "finished", "end"})
+_LANGUAGES = (Language.JAVASCRIPT, Language.TYPESCRIPT, Language.TSX)
+_SPACE = regex(r"\s+>\s+|\s+")
+_FORMAT = regex(r"%[a-zA-Z#%$]|\$[\w.#]+")
+_ESCAPE = regex(r"\\(?:u\{([0-9a-fA-F]+)\}|u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
+_LETTERS = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0"}
+_ANY = "\0"  # stands for any text in a title
+_HELPERS = "\1"  # stands for the titles around a function that makes tests, which are known where it is called
+
+_CODE = (
+    "function NAME(fANY, isDoneANY)ANY { const failed = () => new Error(MARK); "
+    "if (isDone) return Object.assign((eANY) => f(e || failed()), f); "
+    "const r = f(), fail = () => { throw failed(); }; "
+    'return r && typeof r.then === "function" ? r.then(fail) : fail(); }\n'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """titles: with _ANY for what can't be read, the outermost first. callback: the expression that is the test."""
+
+    titles: tuple[str, ...]
+    callback: Node
+
+
+def twin(text: str, titles: tuple[str, ...], name: str, mark: str, language: Language | None = None) -> str | None:
+    """The text with this test false. Without a language: whichever takes the text. None where no such test is found."""
+    found = _tree(text, language)
+    if found is None:
+        return None
+    root, language = found
+    helper = free_name(text, "falseAtItsEnd")
+    changes = [_changed(test.callback, root, helper) for test in _wanted(root, " ".join((*titles, name)))]
+    pieces = {piece for change in changes for piece in change}
+    if not all(changes) or not pieces:
+        return None
+    code = _CODE.replace("NAME", helper).replace("MARK", json.dumps(mark))
+    code = code.replace("ANY", "" if language is Language.JAVASCRIPT else ": any")
+    return put(text, pieces).removesuffix("\n") + "\n" + code
+
+
+def _tree(text: str, language: Language | None) -> tuple[Node, Language] | None:
+    for tried in (language,) if language is not None else _LANGUAGES:
+        try:
+            return tree(text, tried), tried
+        except Unreadable:
+            continue
+    return None
+
+
+# which test is meant
+
+
+def _wanted(root: Node, called: str) -> list[_Test]:
+    """The tests that are called so; the ones whose titles say most if there are several."""
+    called = _SPACE.sub(" ", called).strip()
+    found = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
+    most = max((_said(test) for test in found), default=0)
+    return [test for test in found if _said(test) == most]
+
+
+def _said(test: _Test) -> int:
+    return sum(len(title.replace(_ANY, "")) for title in test.titles)
+
+
+def _pattern(titles: tuple[str, ...]) -> str:
+    spaced = (_SPACE.sub(" ", title).strip() for title in titles)
+    parts = [re.escape(title).replace(re.escape(_ANY), ".*") for title in spaced]
+    return " ".join(parts).replace(f"{_HELPERS} ", "(?:.* )?")
+
+
+def _tests(node: Node, titles: tuple[str, ...]) -> Iterator[_Test]:
+    words, each = _words(node) if node.type == "call_expression" else ((), False)
+    known = [word for word in words if word in _TESTS | _BLOCKS]
+    arguments = field(node, "arguments")
+    given = children(arguments) if known and arguments is not None and arguments.type == "arguments" else []
+    callback = _callback(given)
+    if callback is None:
+        inside = (*titles, _HELPERS) if node.type in _FUNCTIONS else titles
+        for child in children(node):
+            yield from _tests(child, inside)
+        return
+    whole = (*titles, _title(given[0], each))
+    if known[-1] in _TESTS and _NEVER_RED.isdisjoint(words):
+        yield _Test(whole, callback)
+    for child in children(callback):
+        yield from _tests(child, whole)
+
+
+def _words(call: Node) -> tuple[tuple[str, ...], bool]:
+    """`it.only` and `it.each(rows)` as words, and whether there are rows."""
+    callee = field(call, "function")
+    has_rows = callee is not None and callee.type == "call_expression"
+    if callee is not None and has_rows:
+        callee = field(callee, "function")
+    if callee is None or callee.type not in ("identifier", "member_expression"):
+        return (), False
+    return tuple(text_of(callee)[:200].split(".")), has_rows
+
+
+def _callback(given: list[Node]) -> Node | None:
+    """The function among the arguments of a test, or what stands for it."""
+    function = next((one for one in reversed(given) if one.type in _FUNCTIONS), None)
+    named_one = given[-1] if len(given) > 1 and given[-1].type in ("identifier", "call_expression") else None
+    numbered = given[1] if len(given) == 3 and given[2].type == "number" else None
+    return function or named_one or numbered
+
+
+def _title(node: Node, has_rows: bool) -> str:
+    """The title that an expression gives, with _ANY for what only running it can tell."""
+    text = text_of(node)
+    match node.type:
+        case "string":
+            title = _ESCAPE.sub(_unescaped, text[1:-1])
+        case "template_string":
+            parts = (text_of(one) if one.type != "template_substitution" else _ANY for one in node.named_children)
+            title = "".join(_ESCAPE.sub(_unescaped, part) for part in parts)
+        case "binary_expression":
+            return "".join(_title(one, has_rows) for one in children(node))
+        case kind if kind in _FUNCTIONS:
+            return named(node, "name")
+        case _:
+            return _ANY
+    return _FORMAT.sub(_ANY, title) if has_rows else title
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    code = found[1] or found[2] or found[3]
+    return chr(int(code, 16)) if code else _LETTERS.get(found[4], found[4].strip("\n"))
+
+
+# how it is made false
+
+
+def _changed(callback: Node, root: Node, helper: str) -> tuple[Piece, ...]:
+    """What is put into the test's function; nothing where that can't be done."""
+    function = _function_of(callback, root)
+    if function is None:
+        return around(callback, f"function (...all) {{ return {helper}(() => (", ").apply(this, all)); }")
+    body = field(function, "body")
+    if body is None:
+        return ()
+    done = _done(function)
+    is_async = any(child.type == "async" for child in function.children)
+    begin, finish = f"{helper}({'async ' * is_async}() => ", ")"
+    if body.type != "statement_block":
+        if done:
+            begin = f"({done} = {helper}({done}, true), "
+        return around(body, begin, finish)
+    if done:
+        return ((body.start_byte + 1, body.start_byte + 1, f" {done} = {helper}({done}, true);"),)
+    return (
+        (body.start_byte + 1, body.start_byte + 1, f" return {begin}{{"),
+        (body.end_byte - 1, body.end_byte - 1, "}); "),
+    )
+
+
+def _function_of(callback: Node, root: Node) -> Node | None:
+    """The function that is written there, in a call around it, or elsewhere under its name."""
+    callback = plain(callback)
+    if callback.type in _FUNCTIONS:
+        return callback
+    if callback.type == "call_expression" and (arguments := field(callback, "arguments")) is not None:
+        return next((one for one in reversed(children(arguments)) if one.type in _FUNCTIONS), None)
+    for node in walk(root) if callback.type == "identifier" else ():
+        if node.type in ("function_declaration", "variable_declarator") and named(node, "name") == text_of(callback):
+            function = field(node, "value") if node.type == "variable_declarator" else node
+            return function if function is not None and function.type in _FUNCTIONS else None
+    return None
+
+
+def _done(function: Node) -> str:
+    """The name of the parameter that is called when the test has ended; empty for a test without one."""
+    given = field(function, "parameters")
+    last = children(given)[-1:] if given is not None else []
+    single = field(function, "parameter")
+    names = [named(one, "pattern") or text_of(one) for one in last] or ([text_of(single)] if single else [])
+    is_async = any(child.type == "async" for child in function.children)
+    return names[0] if names and names[0] in _DONE and not is_async else ""

@@ -1,0 +1,76 @@
+"""What the platform tells the verifier before anything is asked of it. None of it ever comes from a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agent_fox.core.values import dataclass
+from agent_fox.system.sandbox.bubblewrap import SandboxMode
+from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
+
+if TYPE_CHECKING:
+    from agent_fox.verifier.profiles.model import Profile
+
+DEFAULT_SECONDS = 3600.0
+MOST_AT_ONCE = 2
+MEMORY = 4 * 1024**3
+PROCESSES = 512
+
+
+@dataclass(frozen=True, slots=True)
+class RunContext:
+    """One attempt of one run, in one workspace.
+
+    root: the workspace. artifacts: folder of all runs' artifacts, outside the workspace or excluded from its source.
+    readable: folders beside the workspace that commands may read, such as one that a link in it leads to.
+    advisories: folder of known vulnerabilities, a sub-folder for each scanner's; without it no scan passes.
+    modules: those that may be asked for; empty allows every module that detection finds.
+    seconds: time limit of all commands together. secrets: exact values that no log may hold.
+    token: a scoped, short-lived token that only the step that fetches dependencies is given.
+    base: the commit (full id) that the change under check began at; empty where nobody said.
+    files_changed: paths that differ from `base`, for dispositions.
+    stated: the coder's own words about the change: reasons for tests that were changed.
+    caches: where caches of build tools stay between verifications; None: as long as the verifier.
+    parsers: readers of logs, those of plugins included.
+    """
+
+    run: str
+    attempt: int
+    root: Path
+    artifacts: Path
+    profile: Profile
+    readable: tuple[Path, ...] = ()
+    advisories: Path | None = None
+    modules: tuple[str, ...] = ()
+    sandbox: SandboxMode = SandboxMode.AUTO
+    seconds: float = DEFAULT_SECONDS
+    at_once: int = MOST_AT_ONCE
+    memory: int | None = MEMORY
+    processes: int | None = PROCESSES
+    allow_format_apply: bool = False
+    secrets: tuple[str, ...] = ()
+    token: str = field(default="", repr=False)
+    base: str = ""
+    files_changed: frozenset[str] = frozenset()
+    stated: str = ""
+    caches: Path | None = None
+    parsers: Parsers = field(default=BUILT_IN, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a running command is: seconds since its start, seconds it may take, bytes printed."""
+
+    seconds: float
+    limit: float
+    bytes: int
+
+
+Report = Callable[[Progress], None]
+
+
+def unheard(progress: Progress) -> None:
+    """For callers whom progress does not interest."""

@@ -1,0 +1,137 @@
+"""What Python projects use: runner, linters, formatter, and which settings leave tests out."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from collections.abc import Iterator
+
+from agent_fox.core.regex import regex
+from agent_fox.verifier.logs.records import Record, record
+from agent_fox.verifier.projects.detect_python import PYPROJECT, TEST_FOLDERS, test_files, tool_tables
+from agent_fox.verifier.projects.found import Facts, Place
+from agent_fox.verifier.projects.manifests import Manifests, join, strings
+from agent_fox.verifier.projects.skipping import skipping_arguments
+
+_CONFIGURED = {
+    "pytest": ("pytest.ini", ".pytest.ini", "conftest.py", "tests/conftest.py", "test/conftest.py"),
+    "ruff": ("ruff.toml", ".ruff.toml", ".venv/bin/ruff", "venv/bin/ruff"),
+    "mypy": ("mypy.ini", ".mypy.ini", ".venv/bin/mypy", "venv/bin/mypy"),
+    "flake8": (".flake8",),
+    "uv-lock": ("uv.lock",),
+}
+_SECTIONS = {"pytest": ("tool:pytest", "pytest"), "mypy": ("mypy",), "flake8": ("flake8",)}
+_DECLARED = regex(r"^\s*[\"']?(pytest|ruff|mypy|black|flake8)\b(?![-.\w])", re.MULTILINE | re.IGNORECASE)
+_PYTEST_STYLE = regex(r"^(?:async )?def test|^(?:import|from) pytest\b|^class Test\w*:", re.MULTILINE)
+_LOOKED_AT = 50  # test files
+_INI_FILES = ("pytest.ini", ".pytest.ini", "tox.ini", "setup.cfg", "mypy.ini")
+_SELECTIVE = ("testpaths", "python_files", "python_classes", "python_functions", "norecursedirs", "collect_ignore")
+
+
+def python_facts(manifests: Manifests, place: Place) -> Facts:
+    folders = list(dict.fromkeys((place.folder, place.system.root)))
+    tools = tool_tables(manifests, place.folder) or tool_tables(manifests, place.system.root)
+    traits = frozenset(trait for folder in folders for trait in _traits(manifests, folder))
+    lists = {"discover": _discover(manifests, place.folder), "typed": _typed(manifests, place.folder, tools)}
+    roots = tuple(_roots(manifests, place.folder, has_pytest="pytest" in traits))
+    return Facts(traits, lists, roots, notes=tuple(_notes(manifests, place.folder, tools)))
+
+
+def _traits(manifests: Manifests, folder: str) -> Iterator[str]:
+    tools = tool_tables(manifests, folder)
+    yield from (name for name in ("pytest", "ruff", "mypy", "black") if name in tools)
+    yield from (name for name, files in _CONFIGURED.items() if _any_file(manifests, folder, files))
+    sections = {section for _, _, section, _, _ in _ini_settings(manifests, folder)}
+    yield from (name for name, wanted in _SECTIONS.items() if sections & set(wanted))
+    yield from (name.lower() for name in _DECLARED.findall(declared_lines(manifests, folder)))
+    if any(_PYTEST_STYLE.search(text) for text in _test_texts(manifests, folder)):
+        yield "pytest"
+
+
+def _any_file(manifests: Manifests, folder: str, names: tuple[str, ...]) -> bool:
+    return any(manifests.is_file(join(folder, name)) for name in names)
+
+
+def declared_lines(manifests: Manifests, folder: str) -> str:
+    """The dependencies of a folder's project, one a line."""
+    table = manifests.toml(join(folder, PYPROJECT)) if manifests.is_file(join(folder, PYPROJECT)) else None
+    project, groups = record((table or {}).get("project")), record((table or {}).get("dependency-groups"))
+    optional = record(project.get("optional-dependencies"))
+    poetry = record(record((table or {}).get("tool")).get("poetry"))
+    lines = [*strings(project, "dependencies"), *_all_strings(optional), *_all_strings(groups), *_poetry(poetry)]
+    files = (name for name in manifests.names(folder) if re.fullmatch(r"requirements.*\.txt", name))
+    return "\n".join([*lines, *(manifests.text(join(folder, name)) or "" for name in files)])
+
+
+def _all_strings(table: Record) -> list[str]:
+    return [one for key in table for one in strings(table, key)]
+
+
+def _poetry(table: Record) -> list[str]:
+    groups = [table, *(record(group) for group in record(table.get("group")).values())]
+    return [name for group in groups for key in ("dependencies", "dev-dependencies") for name in record(group.get(key))]
+
+
+def _test_texts(manifests: Manifests, folder: str) -> Iterator[str]:
+    return (manifests.text(join(folder, name)) or "" for name in test_files(manifests, folder)[:_LOOKED_AT])
+
+
+def _roots(manifests: Manifests, folder: str, *, has_pytest: bool) -> Iterator[str]:
+    """What is to be on the import path: `src`, and for unittest a folder of tests that is no package itself."""
+    if manifests.is_folder(join(folder, "src")):
+        yield "src"
+    start = _discover(manifests, folder)
+    if len(start) == len(("-s", "tests")) and not has_pytest:
+        yield start[1]
+
+
+def _discover(manifests: Manifests, folder: str) -> tuple[str, ...]:
+    """Where unittest finds the tests: in the first folder that has some."""
+    for place in (name for name in TEST_FOLDERS[1:] if manifests.is_folder(join(folder, name))):
+        is_package = manifests.is_file(join(folder, f"{place}/__init__.py"))
+        return ("-s", place, "-t", ".") if is_package else ("-s", place)
+    return ()
+
+
+def _typed(manifests: Manifests, folder: str, tools: Record) -> tuple[str, ...]:
+    """What mypy is told to read: nothing where its own settings say it."""
+    named = {"files", "packages", "modules"}
+    in_ini = any(section == "mypy" and key in named for _, _, section, key, _ in _ini_settings(manifests, folder))
+    return () if named & set(record(tools.get("mypy"))) or in_ini else (".",)
+
+
+def _ini_settings(manifests: Manifests, folder: str) -> Iterator[tuple[str, str, str, str, str]]:
+    """File, its path, section, key and value of all settings in the folder's ini files."""
+    for name in (name for name in _INI_FILES if manifests.is_file(join(folder, name))):
+        parser = configparser.RawConfigParser(strict=False, allow_no_value=True)
+        try:
+            parser.read_string(manifests.text(join(folder, name)) or "")
+        except configparser.Error:
+            continue
+        for section in parser.sections():
+            settings = parser.items(section) or [("", "")]
+            yield from ((name, join(folder, name), section, key, value or "") for key, value in settings)
+
+
+def _notes(manifests: Manifests, folder: str, tools: Record) -> Iterator[str]:
+    options = record(record(tools.get("pytest")).get("ini_options"))
+    settings = [(join(folder, PYPROJECT), key, _plain(value)) for key, value in options.items()]
+    for _, path, section, key, value in _ini_settings(manifests, folder):
+        if section in _SECTIONS["pytest"]:
+            settings.append((path, key, value))
+    for path, key, value in settings:
+        yield from _setting_notes(path, key, value)
+
+
+def _plain(value: object) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _setting_notes(path: str, key: str, value: str) -> Iterator[str]:
+    if key == "addopts":
+        arguments = ("pytest", *value.split())
+        yield from (f"{path} adds {one} to every run of pytest" for one in skipping_arguments(arguments) if one != "-m")
+        if "-m" in arguments:
+            yield f"{path} selects tests by marks: {' '.join(value.split())[:120]}"
+    elif key in _SELECTIVE:
+        yield f"{path} limits what pytest collects: {key} = {' '.join(value.split())[:120]}"

@@ -1,0 +1,1 @@
+"""Results for people, programs and models: documents, projections, reports, comparisons."""

@@ -1,0 +1,1 @@
+"""One command, guarded: started, limited, watched, kept, and summed up."""

@@ -1,0 +1,121 @@
+"""One command of the `checks` judge: run by the guarded runner, its log kept in a file and an excerpt in memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+from agent_fox.core.values import dataclass
+from agent_fox.system.sandbox.bubblewrap import SandboxMissing, SandboxMode
+from agent_fox.verifier.running.guarded import CommandOrder, OutsideWorkspace, run_command
+from agent_fox.verifier.running.limits import Limits
+
+OUTPUT_LIMIT = 256 * 1024  # bytes kept of what a command prints: half from its beginning, half from its end
+LOG_LIMIT = 64 * 1024 * 1024  # bytes of it kept in a log file
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What commands are kept within. `readable`: folders that they may read beside the workspace.
+
+    kept: what they may not change, in a sandbox; emptied: folders that they see empty there, and write for themselves.
+    """
+
+    sandbox: SandboxMode = SandboxMode.OFF
+    network: bool = False
+    memory: int | None = None
+    processes: int | None = None
+    readable: tuple[Path, ...] = ()
+    kept: tuple[Path, ...] = ()
+    emptied: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended. `exit_code` is None if it never started or was stopped; negative for a signal, or in the
+    sandbox 128 and its number. `isolation`: in words, what it was kept within.
+    """
+
+    exit_code: int | None
+    output: str
+    seconds: float
+    is_timed_out: bool = False
+    not_started: str = ""
+    isolation: str = ""
+
+
+class Excerpt:
+    """The beginning and the end of a stream, in bounded memory, and all of it in `log`."""
+
+    def __init__(self, limit: int, log: BinaryIO | None = None) -> None:
+        self._log = log
+        self._half = limit // 2
+        self._head = bytearray()
+        self._tail = bytearray()
+        self._dropped = 0
+
+    def write(self, data: bytes, /) -> None:
+        if self._log is not None:
+            self._log.write(data)
+        room = self._half - len(self._head)
+        self._head += data[:room]
+        self._tail += data[room:]
+        surplus = len(self._tail) - self._half
+        if surplus > 0:
+            del self._tail[:surplus]
+            self._dropped += surplus
+
+    def text(self) -> str:
+        """What was kept, with a line that says how much was not. Bytes that are not UTF-8 are replaced."""
+        gap = f"\n[... {self._dropped} bytes left out ...]\n".encode() if self._dropped else b""
+        return (bytes(self._head) + gap + bytes(self._tail)).decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command runs: in the workspace, with a folder of its own for HOME, TMPDIR and its log.
+
+    caches: a folder that several commands share for what build tools keep between them.
+    """
+
+    workspace: Path
+    private: Path
+    caches: Path | None = None
+
+    @property
+    def log(self) -> Path:
+        return self.private / "log"
+
+
+def run_logged(
+    argv: tuple[str, ...],
+    place: Place,
+    variables: Mapping[str, str],
+    timeout: float,
+    bounds: Bounds,
+    stop: threading.Event | None = None,
+) -> Ended:
+    """Run argv until it ends, `timeout` seconds have passed or `stop` is set; all that it started ends with it."""
+    limits = Limits(timeout, LOG_LIMIT, bounds.memory, bounds.processes)
+    order = CommandOrder(
+        argv=argv,
+        cwd=place.workspace,
+        root=place.workspace,
+        private=place.private,
+        environment=variables,
+        limits=limits,
+        network=bounds.network,
+        writable=(place.workspace, place.caches) if place.caches else None,
+        readable=bounds.readable,
+        kept=bounds.kept,
+        emptied=bounds.emptied,
+    )
+    with place.log.open("wb", buffering=0) as file:
+        kept = Excerpt(OUTPUT_LIMIT, file)
+        try:
+            end = run_command(order, kept, bounds.sandbox, stop or threading.Event())
+        except (SandboxMissing, OutsideWorkspace) as error:
+            return Ended(None, "", 0.0, not_started=str(error))
+    return Ended(end.exit_code, kept.text(), end.seconds, end.timed_out, end.start_error, end.isolation)

@@ -1,0 +1,124 @@
+"""`agent-fox verify` on real checkouts, without any agent."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from subprocess import CompletedProcess
+
+import pytest
+
+from tests.cli.program import start
+from tests.verifier.made_projects import CART, OWN_PATH, PYTHON, TEST_CART, committed, git, write
+
+
+def verify(checkout: Path, *options: str) -> CompletedProcess[str]:
+    return start(checkout, "verify", *options, PATH=OWN_PATH, XDG_STATE_HOME=str(checkout.parent / "state"))
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    root = tmp_path / "cart"
+    root.mkdir()
+    committed(root, PYTHON)
+    return root
+
+
+def test_a_sound_checkout_passes_with_exit_0(checkout: Path) -> None:
+    write(checkout, {"cart.py": CART + "\n# a comment\n"})
+    done = verify(checkout)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    lines = done.stdout.splitlines()
+    assert lines[0] == "plan ordinary (ordinary by cart.py), profile python"
+    assert lines[-1] == "passed: 3 of 3 steps passed"
+    assert any(line.startswith("  isolation: ") for line in lines)
+
+
+def test_a_failing_test_is_shown_with_place_and_evidence_and_ends_with_2(checkout: Path) -> None:
+    write(checkout, {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1")})
+    done = verify(checkout, "--baseline", "never")
+    assert done.returncode == 2
+    assert "tests/test_cart.py:5: assert 4 == 3 [tests/test_cart.py::test_total] (repairable)" in done.stdout
+    assert str(checkout) not in done.stdout
+
+
+def test_programs_get_the_whole_report_as_one_document(checkout: Path) -> None:
+    write(checkout, {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1 if prices else 0")})
+    done = verify(checkout, "--json")
+    report = json.loads(done.stdout)
+    assert (report["status"], report["plan"], report["profileId"]) == ("failed", "ordinary", "python")
+    assert [step["result"]["verifierTool"] for step in report["steps"]] == [
+        "run_static_policy_checks",
+        "run_compile",
+        "run_unit_tests",
+    ]
+    assert [one["failure"]["testName"] for one in report["blockingFailures"]] == ["tests/test_cart.py::test_total"]
+    assert [one["testName"] for one in report["baseline"]["new"]] == ["tests/test_cart.py::test_total"]
+    assert report["steps"][2]["result"]["testSummary"]["scope"] == "full"
+
+
+def test_a_weakened_test_fails_although_all_tests_pass(checkout: Path) -> None:
+    weak = TEST_CART.replace("assert total([1, 2]) == 3", "assert total([1, 2])")
+    write(checkout, {"tests/test_cart.py": weak})
+    done = verify(checkout, "--baseline", "never")
+    assert done.returncode == 2
+    assert "✗ run_static_policy_checks" in done.stdout
+    assert "✓ run_unit_tests" in done.stdout
+
+
+def test_a_change_of_documents_runs_no_tests(checkout: Path) -> None:
+    write(checkout, {"README.md": "# Cart\n"})
+    done = verify(checkout, "--json")
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["plan"]) == (0, "documentation")
+    assert [step["result"]["verifierTool"] for step in report["steps"]] == ["run_static_policy_checks"]
+
+
+def test_a_pull_request_gets_a_verification_section(checkout: Path) -> None:
+    write(checkout, {"cart.py": CART + "\n# a comment\n"})
+    done = verify(checkout, "--markdown")
+    assert done.stdout.startswith("## Verification\n\n**passed**, plan `ordinary`")
+    assert "2 tests, 0 failures, 0 skipped" in done.stdout
+
+
+def test_a_plan_of_ones_own_is_taken_from_the_settings(checkout: Path) -> None:
+    settings = '[verify.plans.quick]\nrequired = ["run_compile"]\n'
+    write(checkout, {".agent-fox/config.toml": settings, "cart.py": CART + "#\n"})
+    report = json.loads(verify(checkout, "--plan", "quick", "--json").stdout)
+    assert [step["result"]["verifierTool"] for step in report["steps"]] == ["run_compile"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--plan", "quik"), "there is no verification plan 'quik'"),
+        (("--profile", "pyton"), "the nearest is 'python'"),
+        (("--base", "nowhere"), "'nowhere' names no commit here"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(checkout: Path, options: tuple[str, ...], said: str) -> None:
+    done = verify(checkout, *options)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_without_a_project_is_told_what_is_looked_for(tmp_path: Path) -> None:
+    done = start(tmp_path, "verify")
+    assert done.returncode == 1
+    assert "pyproject.toml" in done.stderr
+
+
+def test_a_requirement_of_a_sandbox_holds(checkout: Path) -> None:
+    done = verify(checkout, "--plan", "ordinary", "--sandbox", "require")
+    assert done.returncode in (0, 2)
+    if done.returncode == 2:
+        assert "bubblewrap" in done.stdout
+
+
+def test_nothing_of_the_checkout_is_touched(checkout: Path) -> None:
+    write(checkout, {"cart.py": CART + "#\n"})
+    before = git(checkout, "status", "--porcelain=v1", "--untracked-files=all", "--ignored")
+    verify(checkout, "--baseline", "always")
+    after = git(checkout, "status", "--porcelain=v1", "--untracked-files=all", "--ignored").splitlines()
+    assert [line for line in after if "__pycache__" not in line and ".pytest_cache" not in line] == before.splitlines()

@@ -1,0 +1,155 @@
+"""Which trials are made, in which order, and what they come to. Every small world of effects is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+import pytest
+
+from agent_fox.core.verdicts.known import How
+from agent_fox.core.verdicts.proof import (
+    MOST_FUNCTIONS,
+    Before,
+    Effect,
+    Place,
+    Shown,
+    Trial,
+    killed_by,
+    next_trial,
+    shown,
+    shown_by_data,
+    shown_untried,
+)
+
+K, U, C, V = Effect.KILLED, Effect.UNNOTICED, Effect.CRASHED, Effect.VOID
+
+
+def value(number: int, file: str = "a.py", *, is_changed: bool = False) -> Place:
+    return Place(file, number, f"f{number}", number, is_value=True, is_changed=is_changed)
+
+
+def spot(number: int, file: str = "a.py") -> Place:
+    return Place(file, number, "f", number)
+
+
+def played(places: Sequence[Place], answer: Callable[[tuple[Place, ...]], Effect]) -> list[Trial]:
+    """All trials, where a group does what `answer` says."""
+    trials: list[Trial] = []
+    while group := next_trial(places, trials):
+        assert group not in [trial.places for trial in trials], "a trial is made once"
+        trials.append(Trial(group, answer(group)))
+    return trials
+
+
+def by_one(effects: dict[Place, Effect]) -> Callable[[tuple[Place, ...]], Effect]:
+    """A group is as loud as its loudest: what is broken together with other things is no quieter."""
+    return lambda group: max((effects[place] for place in group), key=[U, V, C, K].index)
+
+
+def test_what_a_function_of_the_change_returns_is_changed_first() -> None:
+    places = [spot(0), value(1), value(2, is_changed=True)]
+    assert next_trial(places, []) == (places[2],)
+
+
+def test_at_most_three_functions_are_tried_by_themselves_and_then_all_that_is_left() -> None:
+    places = [value(number) for number in range(6)]
+    trials = played(places, lambda _: U)
+    assert [len(trial.places) for trial in trials] == [1] * MOST_FUNCTIONS + [3]
+    assert shown(Before.GREEN, places, trials) is Shown.VACUOUS
+
+
+def test_files_are_broken_one_after_the_other() -> None:
+    places = [spot(0, "a.py"), spot(1, "b.py"), spot(2, "a.py")]
+    assert [trial.places for trial in played(places, lambda _: U)] == [(places[0], places[2]), (places[1],)]
+
+
+def test_a_group_that_is_noticed_is_halved_until_one_place_is_killed() -> None:
+    places = [spot(number) for number in range(16)]
+    trials = played(places, lambda group: K if places[11] in group else U)
+    assert [len(trial.places) for trial in trials] == [16, 8, 8, 4, 2, 2, 1, 1]
+    killed = killed_by(trials)
+    assert killed is not None
+    assert killed.places == (places[11],)
+
+
+def test_one_kill_is_enough_and_ends_it() -> None:
+    places = [value(0), value(1), spot(2)]
+    trials = played(places, lambda group: K if group == (places[0],) else U)
+    assert len(trials) == 1
+    assert shown(Before.RED, places, trials) is Shown.DISCRIMINATES
+    assert shown(Before.GREEN, places, trials) is Shown.ALREADY_TRUE
+    assert shown(Before.UNKNOWN, places, trials) is Shown.DISCRIMINATES
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_every_small_world_of_effects_ends_with_its_word(count: int) -> None:
+    places = [spot(number) for number in range(count)]
+    for effects in product([K, U, C, V], repeat=count):
+        trials = played(places, by_one(dict(zip(places, effects, strict=True))))
+        word = shown(Before.RED, places, trials)
+        if K in effects:
+            assert word is Shown.DISCRIMINATES, effects
+        elif V in effects:
+            assert word is Shown.UNDECIDED, effects
+        else:
+            assert word is Shown.VACUOUS, effects
+
+
+def test_two_thousand_places_of_which_none_is_noticed_cost_one_run() -> None:
+    places = [spot(number) for number in range(2000)]
+    assert len(played(places, lambda _: U)) == 1
+
+
+def test_where_every_group_shows_nothing_it_ends_undecided() -> None:
+    places = [spot(number) for number in range(2000)]
+    trials = played(places, lambda _: V)
+    assert len(trials) <= 40
+    assert shown(Before.RED, places, trials) is Shown.UNDECIDED
+
+
+def test_a_word_before_the_last_trial_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ValueError, match=r"^not decided yet$"):
+        shown(Before.RED, [spot(0)], [])
+
+
+@pytest.mark.parametrize(
+    ("before", "without", "emptied", "word"),
+    [
+        (Before.RED, K, K, Shown.TAKEN_BACK),
+        (Before.RED, K, U, Shown.PRESENCE_ONLY),
+        (Before.RED, None, None, Shown.TAKEN_BACK),
+        (Before.UNKNOWN, K, K, Shown.TAKEN_BACK),
+        (Before.RED, U, U, Shown.TAKEN_BACK),
+        (Before.GREEN, K, K, Shown.ALREADY_TRUE),
+        (Before.GREEN, K, U, Shown.PRESENCE_ONLY),
+        (Before.GREEN, U, U, Shown.VACUOUS),
+        (Before.GREEN, None, None, Shown.VACUOUS),
+        (Before.UNKNOWN, V, V, Shown.UNDECIDED),
+        (Before.GREEN, V, V, Shown.UNDECIDED),
+    ],
+)
+def test_a_test_that_reads_a_file_must_miss_it(
+    before: Before, without: Effect | None, emptied: Effect | None, word: Shown
+) -> None:
+    assert shown_by_data(before, without, emptied) is word
+
+
+def test_the_words_that_let_a_pass_stand_are_ways_to_know_and_the_others_are_none() -> None:
+    assert {word: word.how for word in Shown} == {
+        Shown.DISCRIMINATES: How.RED_WITHOUT,
+        Shown.ALREADY_TRUE: How.ALREADY_TRUE,
+        Shown.NOT_SHOWN: How.NOT_SHOWN,
+        Shown.PRESENCE_ONLY: How.PRESENCE_ONLY,
+        Shown.TAKEN_BACK: How.TAKEN_BACK,
+        Shown.VACUOUS: None,
+        Shown.UNDECIDED: None,
+    }
+
+
+def test_where_nothing_can_be_broken_what_it_was_before_decides() -> None:
+    assert {before: shown_untried(before) for before in Before} == {
+        Before.RED: Shown.TAKEN_BACK,
+        Before.GREEN: Shown.NOT_SHOWN,
+        Before.UNKNOWN: Shown.UNDECIDED,
+    }

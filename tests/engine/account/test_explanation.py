@@ -1,0 +1,64 @@
+"""Why a node is where it is: budgets and remedies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from agent_fox.core.policy import Policy
+from agent_fox.core.retry.decision import Cause
+from agent_fox.engine.account.explanation import REMEDIES, Explanation, PartEvidence, Spent, explain
+from agent_fox.store.plan import node_by_id
+from agent_fox.store.state import read_state
+from agent_fox.system.state_folders import STATE
+from agent_fox.testing.worlds import Req, World, run_cli
+
+Ask = Callable[[str], Explanation]
+
+
+@pytest.fixture(scope="module")
+def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
+    """A world whose first coder crashed once and was then blocked by its spent attempts."""
+    world = World(
+        {"01_a": [Req("01-REQ-1.1")], "02_b": [Req("02-REQ-1.1")]},
+        depends={"02_b": "01_a"},
+        coder_does={"01_a:1/1": "crash", "01_a:1/2": "crash"},
+        settings="[retry]\nattempts = 2\n",
+    )
+    root = world.build(tmp_path_factory.mktemp("explained") / "w")
+    assert run_cli(root, "run").returncode == 2
+    return lambda name: asked(root, name)
+
+
+def asked(root: Path, name: str) -> Explanation:
+    with closing(read_state(root / STATE)) as db:
+        planned = node_by_id(db, name)
+        assert planned is not None
+        return explain(db, planned, Policy(attempts=2))
+
+
+def test_a_blocked_coder_has_spent_its_attempts_and_says_why_each_failed(ask: Ask) -> None:
+    told = ask("01_a:1")
+    assert told.status == "blocked"
+    assert told.why.startswith("attempts spent: ")
+    assert told.budgets == (Spent("01_a:1", "attempts", 2, 2),)
+    assert told.budgets[0].left == 0
+    assert [one.kind for one in told.rulings] == ["Retry", "Block"]
+    assert all("exit" in one.reason for one in told.sessions)
+    assert told.remedies == (REMEDIES[Cause.ATTEMPTS_SPENT], "agent-fox reset 01_a:1")
+    assert told.evidence == (PartEvidence("01-REQ-1.1", "proposed", "", "", "", "", ""),)
+
+
+def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:
+    for name in ("01_a:2", "02_b:1"):
+        told = ask(name)
+        assert told.budgets[0].spent == 0
+        assert "01_a:1" in told.why
+        assert told.remedies == ("it goes on by itself once 01_a:1 does: agent-fox explain 01_a:1",)
+
+
+def test_every_cause_that_stops_a_node_has_a_remedy() -> None:
+    assert set(REMEDIES) == set(Cause) - {Cause.CASCADE}

@@ -1,0 +1,178 @@
+"""What is recorded of a session's tools: enough to tell what happened in which order, bounded, and without secrets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from agent_fox.core.formal.temporal import EventKind, Trace, TraceEvent, Truth, check, parse
+from agent_fox.session.agents.events import Answered, Called, Said, Unreadable
+from agent_fox.session.agents.runner import trace
+from agent_fox.session.agents.runner.trace import Recorder, trace_beside
+from agent_fox.session.endings import end_of
+from agent_fox.session.order import EndKind, Paths, StopSignal
+from agent_fox.system.processes import ProcessEnd
+from agent_fox.verifier.lanes.traces import read_trace
+from tests.session.agents.toy import DONE, event, held, make_task
+from tests.session.world import make_order, make_repo
+
+SECRET = "ghp_" + "a1B2" * 9
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo")
+
+
+@pytest.fixture
+def recorder(tmp_path: Path) -> Recorder:
+    return Recorder(tmp_path / "events.jsonl", tmp_path / "workspace")
+
+
+def read(recorder: Recorder, *, is_ended: bool = True) -> Trace:
+    recorder.close(is_ended=is_ended)
+    return read_trace(recorder.path)
+
+
+def recorded(recorder: Recorder, tool: str, arguments: Mapping[str, object]) -> TraceEvent:
+    recorder.hear(Called(tool, arguments, "c"))
+    (event_,) = read(recorder).events
+    return event_
+
+
+def test_calls_and_their_ends_are_recorded_in_order(recorder: Recorder) -> None:
+    recorder.hear(Said("I will test it"))
+    recorder.hear(Called("mcp__verifier__run_unit_tests", {}, "c1"))
+    recorder.hear(Called("Read", {"file_path": "a.py"}, "c2"))
+    recorder.hear(Answered("c2", is_error=True))
+    recorder.hear(Answered("c1"))
+    recorder.hear(Answered("nobody asked"))
+    kinds = [(one.kind, one.tool) for one in read(recorder).events]
+    C, D, X = EventKind.CALL, EventKind.DONE, EventKind.FAILED
+    assert kinds == [(C, "run_unit_tests"), (C, "Read"), (X, "Read"), (D, "run_unit_tests")]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "edits"),
+    [
+        ("Edit", {"file_path": "{root}/tests/test_x.py", "new_string": "x"}, ("tests/test_x.py",)),
+        ("write", {"filePath": "src/./a.py"}, ("src/a.py",)),
+        ("Write", {"file_path": "{root}/../other/a.py"}, None),
+        (
+            "apply_patch",
+            {"input": "*** Begin Patch\n*** Update File: a.py\n@@\n*** Add File: b.py\n"},
+            ("a.py", "b.py"),
+        ),
+        ("apply_patch", {}, None),
+        ("Edit", {"file_path": "a" * 500}, None),
+        ("Edit", {"file_path": f"tests/{SECRET}.py"}, None),
+        ("Read", {"file_path": "a.py"}, ()),
+    ],
+)
+def test_the_files_that_a_call_changes_are_named_or_nobody_can_tell(
+    recorder: Recorder, tool: str, arguments: dict[str, str], edits: tuple[str, ...] | None
+) -> None:
+    given = {name: value.replace("{root}", str(recorder.workspace)) for name, value in arguments.items()}
+    found = recorded(recorder, tool, given).edits
+    if "other" in str(arguments):
+        assert found == (str(recorder.workspace.parent / "other/a.py"),)
+    else:
+        assert found == edits
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "command"),
+    [
+        ("Bash", {"command": "git push"}, "git push"),
+        ("exec_command", {"cmd": ["bash", "-lc", "ls"]}, "bash -lc ls"),
+        ("Bash", {"command": "x" * 500}, None),
+        ("Bash", {"command": f"curl -H 'token: {SECRET}'"}, None),
+        ("Bash", {}, None),
+        ("Read", {"command": "not run"}, ""),
+    ],
+)
+def test_a_command_line_is_kept_whole_or_nobody_can_tell(
+    recorder: Recorder, tool: str, arguments: Mapping[str, object], command: str | None
+) -> None:
+    assert recorded(recorder, tool, arguments).command == command
+    assert SECRET not in recorder.path.read_text()
+
+
+def test_a_session_that_did_not_end_well_is_a_trace_that_was_cut(recorder: Recorder) -> None:
+    recorder.hear(Called("Bash", {"command": "ls"}))
+    assert not read(recorder, is_ended=False).is_whole
+
+
+def test_without_its_last_line_a_trace_was_cut(recorder: Recorder) -> None:
+    recorder.hear(Called("Bash", {"command": "ls"}))
+    assert not read_trace(recorder.path).is_whole
+
+
+def test_a_line_of_the_program_that_nobody_can_read_cuts_the_trace(recorder: Recorder) -> None:
+    recorder.hear(Called("Edit", {"file_path": "a.py"}))
+    recorder.hear(Unreadable("{broken"))
+    recorder.hear(Called("run_unit_tests", {}))
+    found = read(recorder)
+    assert ([one.tool for one in found.events], found.is_whole) == (["Edit"], False)
+
+
+def test_a_trace_is_bounded_and_says_that_it_was_cut(recorder: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trace, "MOST_EVENTS", 3)
+    for _ in range(5):
+        recorder.hear(Called("Read", {}, "c"))
+    found = read(recorder)
+    assert (len(found.events), found.is_whole) == (3, False)
+    assert check(parse('never(call("Bash"))'), found) is Truth.UNKNOWN
+
+
+def test_a_file_that_cannot_be_written_ends_no_session(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path / "nowhere" / "events.jsonl", tmp_path)
+    recorder.hear(Called("Bash", {"command": "ls"}))
+    recorder.close(is_ended=True)
+    assert not recorder.is_whole
+
+
+def test_the_runner_records_what_it_hears(tmp_path: Path) -> None:
+    task = make_task(tmp_path, event("began"), event("called", tool="Bash", arguments={"command": "make"}), DONE)
+    held(task)
+    lines = [json.loads(line) for line in task.report.with_name("events.jsonl").read_text().splitlines()]
+    assert lines == [{"kind": "call", "tool": "Bash", "edits": [], "command": "make"}]
+
+
+@pytest.mark.parametrize(("backend", "is_kept"), [("claude", True), ("command", False)])
+def test_only_what_our_own_runner_recorded_is_kept_redacted_beside_the_log(
+    repo: Path, backend: str, is_kept: bool
+) -> None:
+    order = make_order(repo)
+    order = replace(order, agent=replace(order.agent, backend=backend))
+    paths = Paths(order.state)
+    paths.session.mkdir(parents=True)
+    for name in ("stdout", "stderr"):
+        (paths.session / name).write_text("")
+    line = {"kind": "call", "tool": "Bash", "edits": [], "command": "echo hush-hush-hush"}
+    paths.events.write_text(f'{json.dumps(line)}\n{{"kind": "end", "is_whole": true}}\n')
+    end = ProcessEnd(1.0, 0, stopped=True)
+    told = end_of(order, end, {"MY_SECRET": "hush-hush-hush"}, StopSignal())
+    assert told.kind is EndKind.INTERRUPTED
+    kept = trace_beside(order.log)
+    assert kept.is_file() == is_kept
+    if is_kept:
+        assert "hush" not in kept.read_text()
+        (found,) = read_trace(kept).events
+        assert found.command is None
+
+
+def test_an_older_record_does_not_stand_for_a_session_without_one(repo: Path) -> None:
+    order = make_order(repo)
+    paths = Paths(order.state)
+    paths.session.mkdir(parents=True)
+    for name in ("stdout", "stderr"):
+        (paths.session / name).write_text("")
+    order.log.parent.mkdir(parents=True, exist_ok=True)
+    trace_beside(order.log).write_text('{"kind": "end", "is_whole": true}\n')
+    end_of(order, ProcessEnd(1.0, 0, stopped=True), {}, StopSignal())
+    assert not trace_beside(order.log).exists()

@@ -1,0 +1,44 @@
+"""Command lines are split without a shell, and a spec's own tests come first."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent_fox.verifier.ground.command_line import CommandRefused, split_command, suites
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a && b",
+        "a&&b",
+        "a | b",
+        "a > out",
+        "a 2>&1",
+        "a; b",
+        "echo $(pwd)",
+        "(a)",
+        "a &",
+        "a < in",
+        "",
+        "X=1",
+        "a 'b",
+    ],
+)
+def test_what_only_a_shell_can_do_is_refused(line: str) -> None:
+    with pytest.raises(CommandRefused, match=r"needs a shell|names no command|can't be split"):
+        split_command(line)
+
+
+def test_quoted_words_and_leading_variables_need_no_shell() -> None:
+    command = split_command("PYTHONPATH=src LEVEL='a b' pytest -k 'one or (two | three)' # not a comment")
+    assert command.variables == {"PYTHONPATH": "src", "LEVEL": "a b"}
+    assert command.argv[:3] == ("pytest", "-k", "one or (two | three)")
+
+
+def test_the_specs_own_tests_come_first_and_linters_never() -> None:
+    commands = {"All tests": "a", "Linter": "l", "Spec tests": "s", "Unit tests": "u", "Single test": "x"}
+    assert suites(commands) == ("s", "a")
+    assert suites({"Unit tests": "u", "Linter": "l", "Single test": "x", "Property tests": "p"}) == ("u", "p")
+    assert suites({"spec_tests": "s", "all_tests": "s"}) == ("s",)
+    assert suites({"Linter": "l"}) == ()

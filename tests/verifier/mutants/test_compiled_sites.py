@@ -1,0 +1,469 @@
+"""Go, Java and Rust: what is broken still compiles, and does something else; a test that is made false."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agent_fox.verifier.policy.values import Language
+from agent_fox.verifier.mutants.compiled_sites import broken, sites, twin
+from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
+
+GO, JAVA, RUST = Language.GO, Language.JAVA, Language.RUST
+needs_go = pytest.mark.skipif(not shutil.which("go"), reason="no Go here")
+needs_java = pytest.mark.skipif(not shutil.which("javac"), reason="no Java here")
+needs_rust = pytest.mark.skipif(not shutil.which("rustc"), reason="no Rust here")
+
+
+QUICK = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC", "-J-Xshare:auto")
+
+
+def of(kind: Kind, text: str, language: Language) -> list[Site]:
+    return [site for site in sites(text, language) if site.kind is kind]
+
+
+def each(kind: Kind, text: str, language: Language) -> list[str]:
+    return [broken(text, [site], language) for site in of(kind, text, language)]
+
+
+def run(folder: Path, *command: str, code: int = 0) -> str:
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == code, ended.stdout[-2000:] + ended.stderr[-3000:]
+    return ended.stdout
+
+
+def variants(text: str, language: Language) -> list[str]:
+    """Each kind of site broken at once, and all but the emptied."""
+    every = sites(text, language)
+    chosen = [[site for site in every if site.kind is kind] for kind in Kind]
+    chosen.append([site for site in every if site.kind is not Kind.EMPTIED])
+    return [broken(text, some, language) for some in chosen if some]
+
+
+GO_TEXT = """\
+package shop // the shop
+
+import (
+	"errors"
+	"fmt"
+)
+
+const Limit, Name = 5, "shop"
+
+var names = map[string]int{"a": 1}
+
+type Basket struct {
+	prices []int `json:"prices"`
+	Label  string
+}
+
+func New() *Basket { return &Basket{Label: "new"} }
+
+func (b *Basket) Add(price int) (count int, err error) {
+	if price < 0 {
+		return 0, errors.New("negative")
+	}
+	b.prices = append(b.prices, price)
+	count = len(b.prices)
+	return
+}
+
+func (b Basket) Total() int64 {
+	total := 0
+	for i := 0; i < len(b.prices); i++ {
+		total += b.prices[i]
+	}
+	return int64(total)
+}
+
+func (b Basket) Same() Basket                  { return b }
+func (b Basket) Equal(other interface{}) bool { return other == b.Label }
+func Flag(a bool) bool                         { if a && !false { fmt.Print(""); panic("x") }; return !a }
+func List() []string                           { return []string{"a", "b"} }
+func Table() map[string]float64                { return map[string]float64{"a": 0.5} }
+func Any() interface{}                         { return 1 }
+func Fails() error                             { return errNo }
+func Fine() error                              { return nil }
+func Both() (int, string)                      { return pair() }
+func pair() (int, string)                      { return 1, "a" }
+func Id[T any](x T) T                          { return x }
+func Later() func() int                        { return func() int { return 'a' } }
+func Byte() byte                               { defer done(); names["a"]++; return 7 }
+func done()                                    { done := 1; _ = done }
+
+var errNo = fmt.Errorf("no")
+"""
+
+GO_VALUES = """\
+package shop
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestValues(t *testing.T) {
+	b := New()
+	count, err := b.Add(2)
+	_, bad := b.Add(-1)
+	n, s := Both()
+	got := fmt.Sprint(count, err, bad, b.Total(), b.Same().Label, Flag(false), List(), Table(), Any(), Fails(),
+		errors.Is(Fails(), errNo), Fine(), n, s, Id("i"), Later()(), Byte(), b.Equal("new"), Fails() == Fails())
+	if got != WANTED {
+		t.Fatal(got)
+	}
+}
+"""
+
+
+@needs_go
+def test_what_go_returns_is_changed_and_compiles(tmp_path: Path) -> None:
+    texts = variants(GO_TEXT, GO)
+    (tmp_path / "go.mod").write_text("module shop\n\ngo 1.18\n")
+    for at, text in enumerate(texts):
+        (tmp_path / f"v{at}").mkdir()
+        (tmp_path / f"v{at}" / "shop.go").write_text(text)
+    wanted = '"2 <nil> negativex 3newxfalse [ax] map[a:1.5] 2 nox true <nil> 3axxix98 8 true true"'
+    (tmp_path / "v0" / "shop_test.go").write_text(GO_VALUES.replace("WANTED", wanted))
+    (tmp_path / "v0" / "more.go").write_text("package shop\n\nfunc More() int { return 1 }\n")
+    run(tmp_path, "go", "build", "./...")
+    run(tmp_path, "go", "test", "-vet=off", "./v0")
+
+
+def test_go_by_its_text() -> None:
+    found = sites(GO_TEXT, GO)
+    assert [(one.owner, one.owner_line) for one in found if one.kind is Kind.VALUE][:4] == [
+        ("Basket.Add", 19),
+        ("Basket.Total", 28),
+        ("Basket.Same", 36),
+        ("Flag", 38),
+    ]
+    assert [one.what for one in found if one.kind is Kind.BODY] == [
+        "`5` is changed",
+        '`"shop"` is changed',
+        '`"a"` is changed',
+        "`1` is changed",
+        '`"no"` is changed',
+    ]
+    assert [one.line for one in found if one.kind is Kind.STATEMENT] == [23, 24, 31, 38, 38, 48, 48, 49]
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "expected"),
+    [
+        ("b.count++", Kind.STATEMENT, "if false { b.count++ }"),
+        ("go f()", Kind.STATEMENT, "if false { go f() }"),
+        ("log.Println(1 + 1, a == b)", Kind.STATEMENT, None),
+        ("log.Println(1)", Kind.CONSTANT, None),
+        ("for i = 0; i < n; i++ {\n}", Kind.STATEMENT, None),
+        ("if x := f(); ok {\n}", Kind.COMPARISON, "if x := f(); !(ok) {"),
+        ("if a <= b {\n}", Kind.COMPARISON, "if a > b {"),
+        ("f(`raw`)", Kind.CONSTANT, "f(`rawx`)"),
+        ("f(0xff)", Kind.CONSTANT, "f((0xff ^ 1))"),
+        ("f(1.5)", Kind.CONSTANT, "f(2.5)"),
+        ("f('a')", Kind.CONSTANT, "f('b')"),
+        ("f('\\n')", Kind.CONSTANT, "f(('\\n' + 1))"),
+    ],
+)
+def test_statements_of_go(code: str, kind: Kind, expected: str | None) -> None:
+    made = each(kind, f"package a\n\nfunc g() {{\n\t{code}\n}}\n", GO)
+    assert [text.splitlines()[3].strip() for text in made] == ([expected] if expected else [])
+
+
+JAVA_TEXT = """\
+package shop;
+
+import java.util.*;
+import java.util.stream.*;
+
+@SuppressWarnings("all")
+public class Shop extends Base implements Comparable<Shop> {
+  private static final int LIMIT = 5;
+  enum Colour { RED("r"), BLUE("b"); Colour(String letter) { System.out.print(""); } }
+  private int total = 0;
+  public final String name;
+  public Shop(String name) { super(name); this.name = name; }
+  public Shop() { this("shop"); }
+  public int add(int price) {
+    if (price < 0) throw new IllegalArgumentException("negative");
+    total += price;
+    return total;
+  }
+  public long wide() { return 1; }
+  public double half() { return 0.5f; }
+  public boolean flag(boolean a) { if (a) return false; else return !a && total >= 0; }
+  public String text() { return "t" + LIMIT; }
+  public List<String> list() { return List.of("a", "b"); }
+  public ArrayList<Integer> exact() { return new ArrayList<>(List.of(1, 2)); }
+  public Map<String, Integer> table() { return Map.of("a", 1); }
+  public Optional<String> maybe(boolean is) { return is ? Optional.of("m") : Optional.empty(); }
+  public Stream<Integer> stream() { return Stream.of(1).map(x -> { return x; }); }
+  public Comparator<String> order() { return (a, b) -> a.compareTo(b); }
+  public int[] array() { return new int[] {1, 2}; }
+  public char letter() { return 'a'; }
+  public Colour colour() { return Colour.RED; }
+  public <T extends Number> T same(T x) { return x; }
+  public Object none() { return null; }
+  @Override public boolean equals(Object other) { return other instanceof Shop || other instanceof String; }
+  @Override public int hashCode() { return 1; }
+  @Override public int compareTo(Shop other) { return name.compareTo(other.name); }
+  public String kind(int n) {
+    switch (n) { case 1: return "one"; default: return \"\"\"
+      many\"\"\"; }
+  }
+}
+class Base { Base(String x) {} }
+"""
+
+JAVA_MAIN = """
+class Main {
+  public static void main(String[] given) {
+    Shop s = new Shop();
+    System.out.print(s.add(2) + " " + s.wide() + " " + s.half() + " " + s.flag(false) + " " + s.text() + " " + s.list()
+      + s.exact() + s.table() + s.maybe(true) + s.maybe(false) + s.stream().findFirst().get()
+      + s.array().length + s.letter() + s.colour() + s.same(1) + s.none() + s.equals(new Shop()) + s.equals("a")
+      + s.compareTo(s) + s.kind(1) + s.kind(2));
+  }
+}
+"""
+
+
+@needs_java
+def test_what_java_returns_is_changed_and_compiles(tmp_path: Path) -> None:
+    """A body without its base class need not compile: it calls what is above."""
+    every = [site for site in sites(JAVA_TEXT, JAVA) if "base class" not in site.what]
+    chosen = [[site for site in every if site.kind is kind] for kind in Kind if kind is not Kind.EMPTIED]
+    chosen += [[site for site in every if site.kind is Kind.EMPTIED and "hop.Shop" not in site.owner]]
+    for at, some in enumerate(chosen):
+        text = broken(JAVA_TEXT, some, JAVA) + JAVA_MAIN
+        (tmp_path / f"v{at}").mkdir()
+        (tmp_path / f"v{at}" / "Shop.java").write_text(text.replace("package shop", f"package v{at}"))
+    run(tmp_path, "javac", *QUICK, "-nowarn", "-proc:none", *(f"v{at}/Shop.java" for at in range(len(chosen))))
+    assert run(tmp_path, "java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", ".", "v0.Main") == (
+        "3 2 1.5 false t5x [ax][2]{a=2}Optional[mx]Optional.empty21aBLUE2nullfalsetrue1onexmanyx"
+    )
+
+
+def test_java_by_its_text() -> None:
+    found = sites(JAVA_TEXT, JAVA)
+    assert [one.owner for one in found if one.kind is Kind.VALUE][:3] == ["Shop.add", "Shop.wide", "Shop.half"]
+    assert {one.what for one in found if one.kind is Kind.BODY} >= {"`5` is changed", '`"r"` is changed'}
+    assert [(one.line, one.owner) for one in found if one.kind is Kind.STATEMENT] == [
+        (9, "Shop.Colour.Colour"),
+        (15, "Shop.add"),
+        (16, "Shop.add"),
+    ]
+    assert "all" not in " ".join(one.what for one in found if one.kind is not Kind.VALUE and '"all"' in one.what)
+
+
+RUST_TEXT = """\
+#![allow(dead_code)]
+use std::fmt;
+
+const LIMIT: i64 = 5;
+static NAME: &str = "shop";
+type Result<T> = std::result::Result<T, String>;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shop { prices: Vec<i64>, name: String }
+
+impl Shop {
+    pub fn new(name: &str) -> Self { Shop { prices: vec![], name: name.to_string() } }
+    pub fn add(&mut self, price: i64) -> Result<usize> {
+        if price < 0 { return Err(format!("negative {}", price)); }
+        self.prices.push(price);
+        Ok(self.prices.len())
+    }
+    pub fn total(&self) -> i64 {
+        let mut sum = 0;
+        for price in &self.prices { sum += *price; }
+        sum
+    }
+    pub fn name(&self) -> &str { &self.name }
+    pub fn first(&self) -> Option<i64> { self.prices.first().copied() }
+    pub fn all(&self) -> Vec<String> { self.prices.iter().map(|p| { return p.to_string(); }).collect() }
+    pub const fn seven() -> u8 { 7 }
+    pub fn pair(&self) -> (bool, char) { (self.prices.is_empty() && !false, 'a') }
+}
+
+impl fmt::Display for Shop {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result { write!(f, "shop {}", self.name) }
+}
+
+pub fn kind(n: i64) -> &'static str {
+    match n { 1 => "one", 2 if n > 1 => "two", _ => { if n == 3 { return "three"; } "many" } }
+}
+pub fn half(is: bool) -> f64 { if is { 0.5 } else { 1.5 } }
+pub fn half_or_less(is: bool) -> f64 { half(!is) }
+pub fn parsed(text: &str) -> std::result::Result<i32, std::num::ParseIntError> {
+    let n: i32 = text.parse()?;
+    if let Some(x) = Some(n) { println!("{}", x); }
+    Ok(n)
+}
+mod inner {
+    pub mod deep { pub fn two() -> u8 { 2 } pub fn nothing() { super::super::kind(1); } }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn adds() { assert_eq!(kind(1), "one"); }
+}
+#[test]
+fn beside() { assert!(half(true) > 0.1); }
+"""
+
+RUST_MAIN = """
+fn main() {
+    let mut s = v0::Shop::new("a");
+    print!("{:?} {:?} {} {} {:?} {:?} {:?} {} {} {} {:?} {} {}", s.add(2), s.add(-1), s.total(), s.name(), s.first(),
+        s.all(), s.pair(), v0::kind(1), v0::kind(3), v0::half(true), v0::parsed("4"), s, v0::Shop::seven());
+}
+"""
+
+
+@needs_rust
+def test_what_rust_returns_is_changed_and_compiles(tmp_path: Path) -> None:
+    bodies = (text.replace("#![allow(dead_code)]", "") for text in variants(RUST_TEXT, RUST))
+    modules = "\n".join(f"mod v{at} {{\n{text}\n}}" for at, text in enumerate(bodies))
+    (tmp_path / "main.rs").write_text("#![allow(warnings)]\n" + modules + RUST_MAIN)
+    run(tmp_path, "rustc", "--edition", "2018", "-C", "debuginfo=0", "main.rs")
+    assert run(tmp_path, "./main") == (
+        "4\nOk(2) Err(\"negative -1\") 3 ax Some(3) [] (true, 'x') onex threex 1.5 Ok(5) shop a 7"
+    )
+
+
+def test_rust_by_its_text() -> None:
+    found = sites(RUST_TEXT, RUST)
+    assert [one.owner for one in found if one.kind is Kind.VALUE] == [
+        "Shop.add",
+        "Shop.total",
+        "Shop.name",
+        "Shop.first",
+        "Shop.all",
+        "Shop.pair",
+        "kind",
+        "half",
+        "half_or_less",
+        "parsed",
+        "inner.deep.two",
+    ]
+    assert [(one.what, one.line) for one in found if one.kind is Kind.BODY] == [
+        ("`5` is changed", 4),
+        ('`"shop"` is changed', 5),
+    ]
+    assert [one.line for one in found if one.kind is Kind.STATEMENT] == [15, 20, 41, 45]
+    assert max(one.line for one in found) == 45
+
+
+@pytest.mark.parametrize(("text", "language"), [("func (", GO), ("class {", JAVA), ("fn (", RUST)])
+def test_a_text_that_is_no_program_is_said(text: str, language: Language) -> None:
+    with pytest.raises(Unreadable):
+        sites(text, language)
+    assert twin(text, (), "a", "MARK", language) is None
+
+
+# false twins
+
+GO_TEST = """\
+package shop
+
+import "testing"
+
+func TestPlain(t *testing.T) {
+	if len("a") == 1 {
+		return
+	}
+	t.Fatal("never")
+}
+
+func TestTable(t *testing.T) {
+	for _, name := range []string{"one", "two"} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); return })
+	}
+	t.Run("by hand", func(tt *testing.T) { tt.Log(1) })
+}
+
+func TestUnused(_ *testing.T) {}
+"""
+
+
+@needs_go
+def test_a_twin_of_go_fails(tmp_path: Path) -> None:
+    (tmp_path / "go.mod").write_text("module shop\n\ngo 1.18\n")
+    cases = [((), "TestPlain", "TestPlain"), (("TestTable",), "by_hand", "by_hand"), (("TestTable",), "two", "two")]
+    for at, (classes, name, _) in enumerate(cases):
+        (tmp_path / f"v{at}").mkdir()
+        (tmp_path / f"v{at}" / "a_test.go").write_text(twin(GO_TEST, classes, name, "MARK-1", GO) or "")
+    out = run(tmp_path, "go", "test", "-v", "-vet=off", "./...", code=1)
+    for _, _, shown in cases:
+        assert any(line.strip().startswith("--- FAIL:") and shown in line for line in out.splitlines()), out
+    assert out.count("MARK-1") == 4  # both rows of the table
+
+
+def test_twins_of_go_by_their_text() -> None:
+    assert 'panic("MARK")' in (twin(GO_TEST, (), "TestUnused", "MARK", GO) or "")
+    assert twin(GO_TEST, (), "TestOther", "MARK", GO) is None
+    outer = "func TestSuite(t *testing.T) { suite.Run(t, new(S)) }"
+    suite = f"package a\n\n{outer}\nfunc (s *S) TestOne() {{ s.True(f()) }}\n"
+    assert 's.True(f()) }(); panic("MARK") }' in (twin(suite, ("TestSuite",), "TestOne", "MARK", GO) or "")
+
+
+JAVA_TEST = """\
+class ShopTest {
+  @Test public void plain() throws Exception { if (true) return; fail(); }
+  @ParameterizedTest @ValueSource(ints = {1}) void rows(int n) { check(n); }
+  @Test(expected = IllegalStateException.class) public void expects() { f(); }
+  void helper() {}
+  @Nested class Inner { @Test void plain() { g(); } }
+}
+"""
+
+
+def test_twins_of_java_by_their_text() -> None:
+    made = twin(JAVA_TEST, ("shop", "ShopTest"), "plain()", "MARK", JAVA) or ""
+    assert '{ itself(); throw new AssertionError("MARK"); } void itself() throws Exception { if (true) return;' in made
+    rows = twin(JAVA_TEST, ("shop.ShopTest",), "rows(int)[1]", "MARK", JAVA) or ""
+    assert '{ itself(n); throw new AssertionError("MARK"); } void itself(int n)' in rows
+    inner = twin(JAVA_TEST, ("shop.ShopTest$Inner",), "plain", "MARK", JAVA) or ""
+    assert "void itself() { g(); }" in inner.replace("  ", " ")
+    for name in ("expects", "helper", "other"):
+        assert twin(JAVA_TEST, ("ShopTest",), name, "MARK", JAVA) is None
+
+
+RUST_TEST = """\
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn plain() { if true { return; } panic!("never"); }
+    #[test]
+    fn results() -> Result<(), String> { let _: i32 = "1".parse().map_err(|_| "x".to_string())?; Ok(()) }
+    #[test]
+    #[should_panic]
+    fn panics() { panic!("x"); }
+    mod inner { #[test] fn plain() { assert_eq!(1, 1); } }
+}
+"""
+
+
+@needs_rust
+def test_a_twin_of_rust_fails(tmp_path: Path) -> None:
+    text = RUST_TEST
+    for classes, name in ((("tests",), "plain"), ((), "tests::results"), (("tests", "inner"), "plain")):
+        text = (twin(text, classes, name, "MARK-{}", RUST) or "").replace("itself", f"i{name[-3:]}{len(classes)}")
+    (tmp_path / "a.rs").write_text(text)
+    run(tmp_path, "rustc", "--test", "--edition", "2018", "-C", "debuginfo=0", "a.rs")
+    out = run(tmp_path, "./a", code=101)
+    assert "1 passed; 3 failed" in out
+    assert out.count("MARK-{}") == 3
+    assert twin(RUST_TEST, ("tests",), "panics", "MARK", RUST) is None
+
+
+def test_a_twin_of_rust_has_the_parameters_of_its_test() -> None:
+    text = "#[rstest]\n#[case(1)]\nasync fn rows(#[case] n: i32) { check(n).await; }\n"
+    made = twin(text, ("rows",), "case_1", "MARK", RUST) or ""
+    assert "{ async fn itself(n: i32) { check(n).await; } let _ = itself(n).await; panic!" in made

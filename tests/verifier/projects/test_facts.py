@@ -1,0 +1,129 @@
+"""What a project uses, and which of its settings leave tests out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from agent_fox.verifier.projects.detect import detect
+from agent_fox.verifier.projects.facts import facts_of
+from agent_fox.verifier.projects.facts_javascript import read_script
+from agent_fox.verifier.projects.found import Facts, Place
+from agent_fox.verifier.projects.manifests import Manifests
+from tests.verifier.workspace import with_files
+
+SPOTLESS = "<plugin><artifactId>spotless-maven-plugin</artifactId></plugin>"
+IGNORES = "<testFailureIgnore>true</testFailureIgnore>"
+
+
+def facts(root: Path, files: dict[str, str]) -> Facts:
+    (system, *_) = detect(with_files(root, files)).systems
+    return facts_of(Manifests(root), Place(system, system.root))
+
+
+@pytest.mark.parametrize(
+    ("script", "runner", "options", "targets"),
+    [
+        ("jest", "jest", (), ()),
+        ("jest --runInBand src", "jest", ("--runInBand",), ("src",)),
+        ("cross-env NODE_ENV=test jest --ci", "jest", ("--ci",), ()),
+        ("vitest run --config v.ts", "vitest", ("--config", "v.ts"), ()),
+        (
+            "npm run lint && mocha -r ts-node/register 'test/**/*.ts'",
+            "mocha",
+            ("-r", "ts-node/register"),
+            ("test/**/*.ts",),
+        ),
+        ("node --import tsx --test src/a.test.ts", "node-test", ("--import", "tsx"), ("src/a.test.ts",)),
+        ("./node_modules/.bin/jest", "jest", (), ()),
+    ],
+)
+def test_a_test_script_is_read_for_its_runner(
+    script: str, runner: str, options: tuple[str, ...], targets: tuple[str, ...]
+) -> None:
+    read = read_script(script)
+    assert read is not None
+    assert (read.runner, read.options, read.targets) == (runner, options, targets)
+
+
+@pytest.mark.parametrize("script", ["", "make test", "tsc", "jest | tee log", "echo $(jest)", "karma start"])
+def test_a_script_without_a_known_runner_is_not_guessed(script: str) -> None:
+    assert read_script(script) is None
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("jest --passWithNoTests", "--passWithNoTests"),
+        ("jest --testPathIgnorePatterns=slow", "--testPathIgnorePatterns=slow"),
+        ("mocha --grep fast", "--grep"),
+        ("NODE_OPTIONS='--require ./x.js' jest", "NODE_OPTIONS"),
+        ("tsc && jest", "does more than"),
+    ],
+)
+def test_what_a_script_says_to_leave_tests_out_is_left_aside_and_told(script: str, said: str) -> None:
+    read = read_script(script)
+    assert read is not None
+    assert (read.options, read.targets, read.variables) == ((), (), ())
+    assert any(said in note for note in read.notes)
+
+
+def test_an_unknown_script_is_told_with_what_it_says(tmp_path: Path) -> None:
+    found = facts(tmp_path, {"package.json": '{"scripts": {"test": "karma start"}}'})
+    assert not found.traits & {"jest", "vitest", "mocha", "node-test"}
+    assert "karma start" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("files", "trait"),
+    [
+        ({"pytest.ini": "[pytest]"}, "pytest"),
+        ({"requirements-dev.txt": "pytest==8\n", "setup.py": ""}, "pytest"),
+        ({"pyproject.toml": '[dependency-groups]\ndev = ["pytest>=8"]'}, "pytest"),
+        ({"pyproject.toml": '[tool.poetry.group.dev.dependencies]\npytest = "^8"'}, "pytest"),
+        ({"setup.py": "", "tests/test_a.py": "def test_a():\n    pass\n"}, "pytest"),
+        ({"pyproject.toml": "[tool.black]"}, "black"),
+        ({"setup.cfg": "[mypy]\nstrict = true"}, "mypy"),
+        ({"ruff.toml": "", "setup.py": ""}, "ruff"),
+        ({"pom.xml": f"<a><plugins>{SPOTLESS}</plugins></a>"}, "spotless"),
+        ({"build.gradle": "plugins { id 'checkstyle' }"}, "checkstyle"),
+        ({"package.json": "{}", "tsconfig.json": "{}"}, "typescript"),
+        ({"package.json": "{}", "eslint.config.mjs": ""}, "eslint"),
+        ({"package.json": "{}", "test/a.test.js": ""}, "node-test"),
+    ],
+)  # fmt: skip
+def test_a_tool_is_in_use_where_a_manifest_says_so(tmp_path: Path, files: dict[str, str], trait: str) -> None:
+    assert trait in facts(tmp_path, files).traits
+
+
+def test_a_plugin_of_pytest_alone_is_not_pytest(tmp_path: Path) -> None:
+    assert "pytest" not in facts(tmp_path, {"requirements.txt": "pytest-randomly-lookalike\n"}).traits
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"pom.xml": "<project/>", ".mvn/maven.config": "-DskipTests\n"}, ".mvn/maven.config"),
+        ({"pom.xml": "<project/>", ".mvn/jvm.config": "-Dmaven.test.skip=true"}, ".mvn/jvm.config"),
+        ({"pom.xml": "<project><properties><skipTests>true</skipTests></properties></project>"}, "pom.xml"),
+        ({"pom.xml": f"<a><configuration>{IGNORES}</configuration></a>"}, "pom.xml"),
+        ({"build.gradle": "test {\n  enabled = false\n}"}, "build script"),
+        ({"build.gradle": "test.ignoreFailures = true"}, "build script"),
+        ({"pytest.ini": "[pytest]\naddopts = -q --deselect tests/test_a.py"}, "--deselect"),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\naddopts = ["-m", "not slow"]'}, "by marks"),
+        ({"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["unit"]'}, "testpaths"),
+        ({"tox.ini": "[pytest]\npython_files = check_*.py"}, "python_files"),
+        ({"package.json": '{"jest": {"testPathIgnorePatterns": ["slow"]}}'}, "testPathIgnorePatterns"),
+        ({"Cargo.toml": "[lib]\ntest = false"}, "test = false"),
+        ({"CMakeLists.txt": "set_tests_properties(a PROPERTIES WILL_FAIL TRUE)"}, "WILL_FAIL"),
+        ({"Makefile": "test: a\n\t-./run_tests\n", "a.c": ""}, "ignores failures"),
+    ],
+)  # fmt: skip
+def test_settings_that_leave_tests_out_are_told(tmp_path: Path, files: dict[str, str], said: str) -> None:
+    assert any(said in note for note in facts(tmp_path, files).notes)
+
+
+def test_ordinary_settings_are_not_told(tmp_path: Path) -> None:
+    text = '[tool.pytest.ini_options]\naddopts = "-q --strict-markers -ra"\nminversion = "8"'
+    assert facts(tmp_path, {"pyproject.toml": text}).notes == ()
