@@ -202,3 +202,8 @@ def _after(passed: str, line: int, ticks: int) -> tuple[int, int]:
     before, is_broken, last = passed.rpartition("\n")
     marks = len(_TICKS.findall(last))
     return (line + before.count("\n") + 1, marks) if is_broken else (line, ticks + marks)
+
+
+def is_rule(text: str, marks: str = "-*_") -> bool:
+    """Whether a text is a horizontal rule: `---`, three or more of one mark and nothing else."""
+    return len(text) >= 3 and text[0] in marks and text == text[0] * len(text)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from agent_fox.core.regex import regex
-from agent_fox.specs.lines import Line, joined, plain
+from agent_fox.specs.lines import Line, is_rule, joined, plain
 from agent_fox.specs.requirement_blocks import Block, Closing, Declared, closing_id, declared, requirement_title
 
 _EDGE, _CRITERIA, _ASIDE = "edge", "criteria", "aside"
 _LABEL = regex(r"[*_]{2}[^*_]{1,80}[*_]{2}:?$|[A-Z][A-Za-z ()/&-]{1,60}:$")
 _MARKED = regex(r"(?P<indent> *)(?P<mark>[-*+]|(?P<number>\d{1,3})[.)])\s+(?P<rest>\S.*)$")
-_RULE = regex(r"(?:-{3,}|\*{3,}|_{3,})$")
 
 
 @dataclass(slots=True)
@@ -85,7 +84,7 @@ class _Reading:
         found = self._declared(line)
         if found is not None:
             self._begin(Item(is_edge(found.tail), line.number, found.tail), line, found.rest)
-        elif self._is_label(line) or (_RULE.match(line.text.strip()) and not line.is_code):
+        elif self._is_label(line) or (is_rule(line.text.strip()) and not line.is_code):
             self.item = None
         elif not self._begins_unnamed(line):
             self._goes_on(line)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.spec import TaskState
+from agent_fox.specs.lines import is_rule
 
 if TYPE_CHECKING:
     from agent_fox.specs.lines import Heading, Line
 
 _N = r"\d{1,6}"
 _BOX = regex(r"[-*+] +\[(?P<box>[^\[\]]?)\](?P<star> ?\*(?!\*))? *(?P<rest>.*)$")
-_RULE = regex(r"-{3,}$")
 _BULLET = regex(r"(?:[-*+]|\d{1,3}[.)]) +")
 _FIELD = regex(r"[_*]{1,3}(?:Requirements?|Traces to|Test Specs?)\s?:")
 """What begins a bullet of its own, though it has no mark of one."""
@@ -219,7 +219,7 @@ class _Cut:
 
     def _text(self, group: GroupDraft, line: Line, here: list[Bullet]) -> None:
         group.lines.append(line)
-        if line.is_code or line.is_blank or _RULE.match(line.text):
+        if line.is_code or line.is_blank or is_rule(line.text, "-"):
             self.wants_bullet = self.wants_bullet or not line.is_code
             return
         text = line.text.strip()

@@ -380,8 +380,8 @@ def test_the_hook_loads_the_standard_library_alone(tmp_path: Path) -> None:
     )  # fmt: skip
     loaded = set(done.stdout.split())
     assert {name for name in loaded if name.startswith("agent_fox")} == {
-        "agent_fox", "agent_fox.cli", "agent_fox.cli.door", "agent_fox.review", "agent_fox.review.hooks.state",
-        "agent_fox.review.hooks.stop_hook", "agent_fox.review.hooks.transcripts",
+        "agent_fox", "agent_fox.cli", "agent_fox.cli.door", "agent_fox.review", "agent_fox.review.hooks",
+        "agent_fox.review.hooks.state", "agent_fox.review.hooks.stop_hook", "agent_fox.review.hooks.transcripts",
     }  # fmt: skip
     assert {name.partition(".")[0] for name in loaded} <= {*sys.stdlib_module_names, "agent_fox", "__main__"}
     assert not loaded & {"pathlib", "typing", "dataclasses", "subprocess", "argparse"}
