@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,6 +24,7 @@ from agent_fox.store import plan as stored
 from agent_fox.store import sessions
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock
+from agent_fox.system.own_folders import own_folder
 
 NODES_PER_SPEC = 10
 REQUIREMENTS_PER_SPEC = 20
@@ -86,8 +86,8 @@ class World:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """A folder that is gone afterwards, whatever happens."""
-    with tempfile.TemporaryDirectory(prefix="agent-fox-bench-") as name:
-        yield Path(name)
+    with own_folder("bench") as made:
+        yield made
 
 
 @contextmanager

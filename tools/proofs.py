@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from agent_fox.system.own_folders import made_folder
+
 ROOT = Path(__file__).resolve().parents[1]
 CASES = ROOT / "fixtures" / "gates"
 INSTALLED = ROOT / "build" / "gates" / "node_modules"
@@ -142,7 +144,8 @@ def decided(case: Case, *, keep: bool = False) -> Ended:
     missing += [name for name, place in places.items() if not place.exists()]
     if missing:
         return Ended(case, "", f"not there: {', '.join(missing)}")
-    top = Path(tempfile.mkdtemp(prefix="agent-fox-gate-"))
+    made = None if keep else made_folder("proofs")
+    top = Path(made.name if made else tempfile.mkdtemp(prefix="kept-proofs-"))
     try:
         root = built(case, top)
         out = run(root, "agent-fox", "run")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.place import near
 from agent_fox.core.ids import Archetype
-from agent_fox.core.retry.standing import Step
+from agent_fox.core.retry.standing import Outcome, Step
 from agent_fox.core.words import listed
 from agent_fox.engine.record.history import Ruling, ruling
 from agent_fox.store.state import read_state
@@ -86,7 +86,10 @@ class Story:
                 is_unchanged = any(t.step is Step.LAND_UNCHANGED for t in handled.transitions)
                 return f"attempt {said.attempt} {'changed nothing' if is_unchanged else 'landed'}"
             case "Accept":
-                return self.proven if planned.node.archetype is Archetype.VERIFIER else "found nothing critical"
+                if planned.node.archetype is not Archetype.VERIFIER:
+                    return "found nothing critical"
+                is_waived = any(t.standing.outcome is Outcome.WAIVED for t in handled.transitions)
+                return "WAIVED: what is not proven rests on a waiver" if is_waived else self.proven
             case "Recode" | "SendBack":
                 fails = f"FAIL {listed(said.failing)} " if said.failing else ""
                 best = f"; {said.best}" if said.best else ""

@@ -99,10 +99,12 @@ def _said(found: _Pairs) -> Answer:
         return Unreadable("a key stands twice in its JSON object")
     if not isinstance(status, str) or not isinstance(feedback, str | None):
         return Unreadable("its JSON object has no status of OK or NOK")
+    beside = {key: value for key, value in found.items() if key not in ("status", "feedback") and value}
     said = (feedback or "").strip()[:LONGEST_FEEDBACK]
     match status.strip().upper():
-        case "OK" if said:
-            return Unreadable(f"it says OK and has a remark beside it, and an OK with findings is none: {said[:200]!r}")
+        case "OK" if said or beside:
+            remark = (said or json.dumps(beside, ensure_ascii=False))[:200]
+            return Unreadable(f"it says OK and has a remark beside it, and an OK with findings is none: {remark!r}")
         case "OK":
             return Ok()
         case "NOK":

@@ -12,7 +12,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted
 from agent_fox.review.looking import Look, TooMuch, look
 from agent_fox.review.snapshot import Changed, Snapshot, changes, snapshot
-from agent_fox.review.unshown import Unshown, Why, names_a_secret
+from agent_fox.review.unshown import Unshown, Why, names_a_secret, names_code
 from agent_fox.system import git
 from agent_fox.system.git_objects import ABSENT
 from agent_fox.system.redaction.masking import redact
@@ -57,7 +57,7 @@ class Change:
     sent: tuple[Sent, ...] = ()
     too_large: str = ""
     unread: tuple[str, ...] = ()
-    """New texts that are too large to be shown, each in words: nobody can say OK to them."""
+    """Texts that cannot be shown, in words: new and too large, or code with a zero byte. Nobody can say OK to them."""
 
 
 def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> Change:
@@ -81,11 +81,7 @@ def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> C
         parts = _parts(our_look, seen, {one.path for one in hidden}, diff, values)
         sent = tuple(Sent(shown(path), len(text.encode()), _digest(text)) for path, text in parts)
         names = tuple(_names(our_look, seen, hidden, repo))
-        unread = tuple(
-            f"{shown(one.path)} ({one.size:,} bytes)"
-            for one in seen.unshown
-            if one.is_text and repo.dirty.get(one.path) != one.state
-        )
+        unread = tuple(_unread(our_look, seen, {one.path for one in hidden}, repo))
         return Change(*_facts(blank), names=names, diff="".join(text for _, text in parts), sent=sent, unread=unread)
 
 
@@ -156,6 +152,16 @@ def _sections(diff: bytes) -> Iterator[bytes]:
         end = len(diff) if following < 0 else following + 1
         yield diff[start:end]
         start = None if following < 0 else end
+
+
+def _unread(look: Look, seen: Snapshot, hidden: set[str], repo: Registered) -> Iterator[str]:
+    for left in seen.unshown:
+        if left.is_text and repo.dirty.get(left.path) != left.state:
+            yield f"{shown(left.path)} ({left.size:,} bytes)"
+    binary = _binary(look, seen) - hidden
+    for one in seen.changed:
+        if one.path in binary and names_code(one.path) and repo.dirty.get(one.path) != one.state:
+            yield f"{shown(one.path)} ({_size(look, one):,} bytes, with a zero byte in it)"
 
 
 def _binary(look: Look, seen: Snapshot) -> set[str]:

@@ -28,6 +28,12 @@ _SECRET_NAME = regex(
     r"|credentials|service[-_]?account.*\.json|application_default_credentials\.json",
     re.IGNORECASE,
 )
+_CODE = regex(
+    r".*\.(?:py|pyi|[mc]?[jt]s|[jt]sx|vue|svelte|java|kts?|groovy|scala|go|rs|[ch]|cc|hh|[ch]pp|cxx|m|mm|cs|fs|vb|swift|rb|php"
+    r"|pl|pm|lua|sh|bash|zsh|fish|ps1|bat|cmd|sql|ex|exs|erl|clj|hs|ml|dart|r|jl|zig|html?|css|md|rst|json|ya?ml|toml|xml)"
+    r"|Makefile|Dockerfile|Jenkinsfile",
+    re.IGNORECASE,
+)
 _SECRET_FOLDERS = frozenset({"secrets", ".secrets", ".ssh", ".aws", ".gnupg", ".kube", ".docker"})
 
 
@@ -66,6 +72,11 @@ def names_a_secret(path: str) -> bool:
     return bool(_SECRET_NAME.fullmatch(parts[-1])) or any(part.lower() in _SECRET_FOLDERS for part in parts[:-1])
 
 
+def names_code(path: str) -> bool:
+    """Whether a file of this name is read as text by those who use it, so that a zero byte in it hides the rest."""
+    return bool(_CODE.fullmatch(PurePosixPath(path).name))
+
+
 def unshown(root: Path, path: str, largest: int) -> Unshown | None:
     """What keeps a new file from being shown; None where nothing does. `DIR/` is a repository inside the tree."""
     if path.endswith("/"):
@@ -75,7 +86,7 @@ def unshown(root: Path, path: str, largest: int) -> Unshown | None:
         return Unshown(path, Why.SECRET, size, mark_of(root / path))
     if size <= largest:
         return None
-    return Unshown(path, Why.LARGE, size, mark_of(root / path), is_text=_is_text(root / path))
+    return Unshown(path, Why.LARGE, size, mark_of(root / path), is_text=names_code(path) or _is_text(root / path))
 
 
 def _is_text(file: Path) -> bool:

@@ -21,6 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from agent_fox.core.values import dataclass
+from agent_fox.system.own_folders import made_folder
 from agent_fox.testing import prefork
 
 PLAYERS = Path(__file__).with_name("players.py")
@@ -218,7 +219,7 @@ def new_repository(root: Path) -> None:
 
 @cache
 def _prepared() -> TemporaryDirectory[str]:
-    return TemporaryDirectory(prefix="agent-fox-prepared-")
+    return made_folder("prepared")
 
 
 def _contents(root: Path) -> list[tuple[str, int, str]]:

@@ -473,3 +473,19 @@ def test_a_new_text_that_is_too_large_to_be_shown_is_told_apart_from_what_nobody
     (root / "large.py").write_text("x = 1\n" * 1000)
     (root / "picture.png").write_bytes(b"\0" * 5000)
     assert change(repo).unread == ("large.py (6,000 bytes)",)
+
+
+def test_code_with_a_zero_byte_is_no_picture_nobody_can_say_ok_to_it(root: Path) -> None:
+    repo = registered(root)
+    (root / "small.js").write_bytes(b"/* \0 */ steal()\n")
+    (root / "large.js").write_bytes(b"/* \0 */ steal()\n" * 1000)
+    (root / "app.py").write_bytes("x = 'ü'\n".encode("utf-16"))
+    (root / "picture.png").write_bytes(b"\0" * 50)
+    assert change(repo).unread == (
+        "large.js (16,000 bytes)",
+        "app.py (18 bytes, with a zero byte in it)",
+        "small.js (16 bytes, with a zero byte in it)",
+    )
+    git(root, "add", "app.py")
+    (root / "app.py").unlink()
+    assert [one.split()[0] for one in change(repo).unread] == ["large.js", "small.js"]

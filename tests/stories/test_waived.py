@@ -38,6 +38,14 @@ def test_a_waiver_lets_the_plan_go_on_without_a_new_session(root: Path, alice: P
     assert outcomes(root) == {"01_calc:2": "waived", "02_top:2": "verified"}
 
 
+def test_the_lines_of_a_run_do_not_call_proven_what_rests_on_a_waiver(root: Path, alice: Person) -> None:
+    alice.waive(root, WAIVED)
+    told = alice.run(root, PROVEN).stdout
+    assert "01_calc:2  WAIVED: what is not proven rests on a waiver" in told
+    assert "issue closed: 01_calc is proven or waived, 1 waived" in told
+    assert "02_top:2  PROVEN" in told
+
+
 def test_the_issue_is_closed_as_waived_with_who_signed_until_when_and_why(root: Path, alice: Person) -> None:
     assert len(issue_files(root)) == 1
     alice.waive(root, WAIVED)

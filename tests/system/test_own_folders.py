@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import sys
@@ -61,3 +62,10 @@ def test_what_has_another_name_is_not_ours(temporary: Path) -> None:
         path.mkdir()
     sweep()
     assert all(path.exists() for path in others)
+
+
+def test_every_temporary_folder_of_ours_has_a_name_that_says_whose_it_is() -> None:
+    made = re.compile(r"(?:TemporaryDirectory|mkdtemp)\((?!.*\bdir=).*agent-fox")
+    others = [path for place in ("agent_fox", "bench", "tools") for path in (SOURCE / place).rglob("*.py")]
+    found = {str(path.relative_to(SOURCE)) for path in others if made.search(path.read_text(encoding="utf-8"))}
+    assert found == {"agent_fox/cli/errors.py"}, "a crash's record is kept for a person; all others are swept"

@@ -31,10 +31,10 @@ READ_SHARE = 20  # times what a reading took: a large plan must not be held up b
 WIDE = 60  # columns from which a spec's line has a bar
 BAR = 16
 COLOURS = {
-    "verified": "green", "waived": "green", "escalated": "red", "waiver ended": "red", "blocked": "red",
+    "verified": "green", "waived": "yellow", "escalated": "red", "waiver ended": "red", "blocked": "red",
     "left out": "red", "running": "cyan",
 }  # fmt: skip
-SIGNS = {"green": "✓", "red": "✗", "cyan": "▶"}
+SIGNS = {"green": "✓", "yellow": "✓", "red": "✗", "cyan": "▶"}
 
 
 @dataclass
@@ -124,16 +124,17 @@ class LiveScreen:
 
 
 def big_bar(account: RunAccount, width: int) -> Text:
-    """The whole width, and the numbers in it: proven, passed but not yet confirmed, failing, and what is open."""
-    proven = account.proven + account.waived
+    """The whole width, and the numbers in it: proven, waived, passed but not yet confirmed, failing, open."""
+    proven, waived = account.proven, account.waived
     passed = sum(len(spec.stale) for spec in account.specs)
     failing = sum(len(spec.failing) for spec in account.specs)
-    total = proven + account.not_proven
-    more = ((passed, "passed before"), (failing, "failing"))
+    total = proven + waived + account.not_proven
+    more = ((waived, "waived"), (passed, "passed before"), (failing, "failing"))
     label = ", ".join([f" {proven} of {total} proven", *(f"{count} {words}" for count, words in more if count)])
     text = Text(label[:width].ljust(width), style="bold white on grey30")
     at = 0
-    for count, style in ((proven, "black on green"), (passed, "white on dark_green"), (failing, "white on red")):
+    styles = ("black on green", "black on yellow", "white on dark_green", "white on red")
+    for count, style in zip((proven, waived, passed, failing), styles, strict=True):
         end = at + -(-width * count // max(total, 1))
         text.stylize(f"bold {style}", at, min(end, width))
         at = end
@@ -148,8 +149,9 @@ def spec_rows(specs: tuple[SpecAccount, ...], width: int, room: int) -> list[Tex
     first = sorted(specs, key=lambda spec: order.get(spec.standing, 4))[: max(room - 1, 0)]
     kept = [spec for spec in specs if spec in first]
     rest = [spec for spec in specs if spec not in first]
-    proven = sum(spec.is_proven for spec in rest)
-    more = Text(f"  and {counted(len(rest), 'spec')} more, {proven} proven", style="dim")
+    waived = sum(spec.is_proven and bool(spec.waived) for spec in rest)
+    proven = f"{sum(spec.is_proven for spec in rest) - waived} proven{f', {waived} waived' if waived else ''}"
+    more = Text(f"  and {counted(len(rest), 'spec')} more, {proven}", style="dim")
     return [*(spec_row(spec, specs, width) for spec in kept), more][:room]
 
 
@@ -160,7 +162,8 @@ def spec_row(spec: SpecAccount, specs: tuple[SpecAccount, ...], width: int) -> T
     if width >= WIDE:
         done = BAR * spec.nodes_done // max(spec.nodes, 1)
         text.append("  ").append("━" * done, style=colour).append("━" * (BAR - done), style="grey30")
-    text.append(f"  {len(spec.proven) + len(spec.waived):>3}/{spec.expected:<3}  ", style="bold")
+    text.append(f"  {len(spec.proven):>3}/{spec.expected:<3}  ", style="bold")
+    text.append(f"{len(spec.waived)} " if spec.waived else "", style=colour)
     return text.append(spec.standing, style=colour).append(f"  {listed(spec.failing)}", style="red")
 
 

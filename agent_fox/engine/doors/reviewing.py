@@ -196,8 +196,9 @@ class Desk:
         unread = [f"{change.path}: {one}" for change in changes for one in change.unread]
         if unread:
             return _not_reviewed(
-                f"new files are too large to be shown, and what is not shown cannot be OK: {listed(unread)}",
-                "split them, commit a rule in .gitignore for what is generated, or raise `new_file_kib` in review.toml",
+                f"files cannot be shown, and what is not shown cannot be OK: {listed(unread)}",
+                "split new files that are too large, commit a rule in .gitignore for what is generated, or raise "
+                "`new_file_kib` in review.toml; take zero bytes out of code",
             )
         return self._asked(task, repos, changes, stop)
 

@@ -161,7 +161,9 @@ def _settled(
         return _tell(docket, planned, decision_id, fingerprint, title, more, parts)
     verb = "passes" if len(parts) == 1 else "pass"
     about = named((spec_name, part) for part in parts)
-    title = f"{spec_name} is proven" if is_whole else f"{spec_name}: {about} {verb}"
+    title = (
+        f"{spec_name} is {'proven or waived' if waived else 'proven'}" if is_whole else f"{spec_name}: {about} {verb}"
+    )
     return _close(docket, planned, decision_id, fingerprint, title, words, parts, waived=waived)
 
 

@@ -11,7 +11,6 @@ import binascii
 import json
 import shutil
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -21,11 +20,11 @@ from agent_fox.core.values import dataclass
 from agent_fox.evidence.signing.keys import KeyTrouble, Signer, public_of
 
 if TYPE_CHECKING:
-    import tempfile
-
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from agent_fox.system import own_folders
 else:
-    tempfile = late_module("tempfile")
+    own_folders = late_module("agent_fox.system.own_folders")
 
 Form = Literal["ed25519", "sshsig"]
 SYSTEM = "/usr/bin:/bin:/usr/local/bin:/opt/homebrew/bin:/run/current-system/sw/bin"
@@ -134,8 +133,8 @@ def ssh_holds(signature: bytes, signer: Signer, data: bytes, namespace: str) -> 
     program = shutil.which("ssh-keygen", path=SYSTEM)
     if program is None:
         raise KeyTrouble("ssh-keygen is not installed, so a signature made with an SSH key cannot be checked")
-    with tempfile.TemporaryDirectory(prefix="agent-fox-sign-") as made:
-        signers, file = Path(made) / "signers", Path(made) / "signature"
+    with own_folders.own_folder("sign") as made:
+        signers, file = made / "signers", made / "signature"
         signers.write_text(f'{signer.principal} namespaces="{namespace}" {signer.key.bare}\n', encoding="utf-8")
         file.write_bytes(signature)
         argv = (program, "-Y", "verify", "-f", signers, "-I", signer.principal, "-n", namespace, "-s", file)

@@ -17,12 +17,11 @@ from agent_fox.specs.lint.world import World
 from agent_fox.specs.places import SpecsMissing
 
 if TYPE_CHECKING:
-    import tempfile
-
     from agent_fox.core.graph import Plan
     from agent_fox.specs.lint.values import Edit, Finding
+    from agent_fox.system import own_folders
 else:
-    tempfile = late_module("tempfile")
+    own_folders = late_module("agent_fox.system.own_folders")
 
 _FIXABLE = tuple(rule for rule in RULES if rule.is_fixable)
 _MOST_ROUNDS = 6
@@ -111,8 +110,8 @@ class _Trial:
 def repairs(root: Path, places: Iterable[Path], read: Read, wanted: Callable[[Finding], bool]) -> Repairs:
     """Try all repairs of the wanted findings, and of what these leave behind, in a copy of the places; `read` gives the
     world below a root, of such places. What lies outside of `root` is read where it is, and never repaired."""
-    with tempfile.TemporaryDirectory(prefix="agent-fox-lint-") as folder:
-        copy = Path(folder).resolve()
+    with own_folders.own_folder("lint") as folder:
+        copy = folder.resolve()
         there = tuple(places)
         copied = mirror(root, there, copy)
         here = [copy / place.relative_to(root) if is_inside(place, root) else place for place in there]

@@ -86,6 +86,15 @@ def test_many_specs_leave_a_line_that_counts_the_rest() -> None:
     assert rows[-1] == "  and 48 specs more, 48 proven"
 
 
+def test_what_is_waived_is_no_part_of_what_is_proven() -> None:
+    waived = replace(SPECS[0], standing="waived", proven=("01-REQ-1.1",), waived=("01-REQ-1.2",))
+    rows = drawn(80, 24, replace(ACCOUNT, specs=(waived, *SPECS[1:])))
+    assert rows[1].strip() == "1 of 5 proven, 1 waived, 1 failing"
+    assert rows[3].endswith("1/2    1 waived  ")
+    many = tuple(replace(waived, name=f"{number:02}_spec") for number in range(50)) + SPECS[:1]
+    assert spec_rows(many, 80, 6)[-1].plain == "  and 46 specs more, 1 proven, 45 waived"
+
+
 def on_terminal(root: Path, size: tuple[int, int], **variables: str) -> tuple[int, str]:
     """Exit code and everything that `run` wrote to a terminal of so many lines and columns."""
     ours, theirs = pty.openpty()
