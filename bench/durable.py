@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from agent_fox.core.graph import Plan
 from agent_fox.core.verdicts.answer import read_report
+from agent_fox.store.ledger.journal import MIRROR
 from bench.figures import Aim, Figure, best, seconds
 from bench.stub import Stub, report
 from bench.worlds import REQUIREMENTS_PER_SPEC, World, plan_with, planned, temporary_folder
@@ -51,7 +52,8 @@ class Recorder:
         return self.connection.executemany(sql, found)
 
     def note(self, sql: str, rows: list[Any]) -> None:
-        if sql.startswith(("INSERT", "UPDATE", "DELETE")) and rows:
+        is_kept = sql.startswith(("INSERT", "UPDATE", "DELETE")) and f"temp.{MIRROR}" not in sql
+        if is_kept and rows:
             self.open.append((sql, rows))
 
     def on_step(self, name: str, seconds: float) -> None:

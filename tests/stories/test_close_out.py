@@ -170,6 +170,12 @@ def test_on_a_push_the_action_counts_from_what_the_branch_was_before_it(repo: Pa
     assert "GATE_BEFORE: ${{ github.event.before }}" in (ACTION / "action.yml").read_text()
 
 
+def test_the_action_says_that_agent_fox_is_not_installed(repo: Path) -> None:
+    done = action(repo, PATH="/usr/bin:/bin")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("::error::agent-fox gate: agent-fox is not on the PATH")
+
+
 def test_the_action_gives_a_review_task_no_base_of_its_own_choice(repo: Path) -> None:
     done = action(repo, "afx-0123456789ab", GITHUB_BASE_REF="main", GATE_BEFORE="main")
     assert (done.returncode, "review_unknown" in done.stdout) == (BLOCKED, True)

@@ -9,6 +9,10 @@ if [ -z "$task" ]; then
 	echo "::error::agent-fox gate: no task is named: give \`task-id\` (\`github.head_ref\` is empty on a push)" >&2
 	exit 1
 fi
+if ! command -v agent-fox >/dev/null; then
+	echo "::error::agent-fox gate: agent-fox is not on the PATH; install it in a step before this one" >&2
+	exit 1
+fi
 base=${GATE_BASE:-}
 if [[ -z $base && ! $task =~ ^afx-[0-9a-f]{12}$ ]]; then # a review task has a base of its own
 	if [ -n "${GITHUB_BASE_REF:-}" ]; then

@@ -298,11 +298,13 @@ def of_spec(spec: Spec, root: Path) -> Sequence[Specification]:
 
 
 def order_here(root: Path) -> orders.CheckOrder:
-    """The checkout, within the bounds of the settings."""
+    """The checkout, within the bounds of the settings; it is a person's, so that nothing is left in it."""
     verify = config.load(root, os.environ).verify
     commands = tuple(verify.commands)
-    order = orders.CheckOrder({}, str(root), configured=commands, sandbox=verify.sandbox, timeout=verify.timeout)  # type: ignore[arg-type]
-    return order
+    return orders.CheckOrder(
+        {}, str(root), configured=commands, sandbox=verify.sandbox, timeout=verify.timeout,  # type: ignore[arg-type]
+        environment={"PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
 
 
 def write(root: Path, act: Callable[[Database], T]) -> T:

@@ -170,6 +170,18 @@ def test_checks_can_be_tried_on_the_checkout(root: Path, alice: Person) -> None:
     assert nothing.stdout.startswith("nothing to check: what specifications.toml of a spec")
 
 
+def test_trying_leaves_nothing_in_the_checkout(root: Path, alice: Person) -> None:
+    (root / "cart.py").write_text(RIGHT)
+    (root / "test_total.py").write_text("from cart import total\n\n\ndef test_total():\n    assert total([]) == 0\n")
+    (root / "tried.toml").write_text(
+        '[[specification]]\nname = "total"\nkind = "assertion"\ntext = "It adds up."\n'
+        'requirements = ["01_cart/01-REQ-1.1"]\ntests = ["test_total.py"]\n'
+    )
+    tried = alice.cli(root, "library", "check", "--file", "tried.toml")
+    assert (tried.returncode, tried.stdout.startswith("PASS")) == (0, True), tried
+    assert not (root / "__pycache__").exists()
+
+
 def test_an_address_that_no_file_has_is_named_where_there_is_no_state(tmp_path: Path, alice: Person) -> None:
     (tmp_path / "bare" / ".git").mkdir(parents=True)
     spec = tmp_path / "bare" / ".agent-fox" / "specs" / "01_cart"
