@@ -92,6 +92,7 @@ def _more(spec: SpecAccount) -> str:
     lists = (
         ("fails", spec.failing), ("no clear verdict on", spec.unclear), ("passed on an older tree:", spec.stale),
         ("passed without the review or proof that is required:", spec.short),
+        ("passed in another environment:", spec.elsewhere),
         ("waived", spec.waived), ("no verdict yet on", spec.unread if spec.unread != spec.open_ids else ()),
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
@@ -104,6 +105,7 @@ def _more(spec: SpecAccount) -> str:
     return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
+READ_AGAIN = "not proven now; the next run reads it again, as `[evidence] environment` has it"
 UNTIMED = ", without the time of what was ended from outside"
 
 
@@ -145,8 +147,9 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     one line on all issues together."""
     if account.disbelieved:
         yield plain(f"not believed: {account.disbelieved}")
-    if account.elsewhere:
-        now = "the next run reads it again, as `[evidence] environment` has it"
+    if account.elsewhere and not account.disbelieved:
+        is_left = any(spec.elsewhere for spec in account.specs)
+        now = READ_AGAIN if is_left else 'it counts, as `[evidence] environment = "show"` has it'
         yield plain(f"proven in another environment ({'; '.join(account.elsewhere)}): {now}")
     yield from (plain(one.line) for one in account.waivers)
     yield from (plain(asked_line(one)) for one in account.asked)

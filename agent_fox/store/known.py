@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ledger.evidence import environment_hash
 from agent_fox.core.verdicts.known import Facts, how_known
 from agent_fox.store.schema.known_tables import IS_BY_TESTS, IS_PROVED, signer
 from agent_fox.store.values import insert, to_json
@@ -79,7 +80,11 @@ JUDGED_IN = (
 )
 
 
-def judged_elsewhere(db: Database, now: Mapping[str, str]) -> tuple[str, ...]:
-    """In what the environments that present PASSes were given in differ from this one, as far as `now` tells it."""
-    names = [name for (name,) in db.execute(JUDGED_IN)]
-    return tuple(dict.fromkeys(one for name in names for one in in_which(parts_of(db, name), now)))
+def judged_elsewhere(db: Database, now: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The environments that present PASSes were given in and that are not this one, each with what differs."""
+    here = environment_hash(now)
+    names = (str(name) for (name,) in db.execute(JUDGED_IN) if name != here)
+    return {name: tuple(in_which(parts_of(db, name), now)) or (UNTOLD,) for name in names}
+
+
+UNTOLD = "in what is not recorded"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import click
 
@@ -16,16 +17,23 @@ from agent_fox.cli.account_lines import account_document, evidence_line, spec_li
 from agent_fox.cli.opening import reading, waivers_of
 from agent_fox.cli.place import OWN, held_for, here
 from agent_fox.cli.screen import ago, duration, json_option, plain, print_json, title
+from agent_fox.core.ledger.evidence import OF_CHECKS, environment_parts
 from agent_fox.engine.account.account import RunAccount, read_account
 from agent_fox.evidence import witness
+from agent_fox.store.known import judged_elsewhere
 from agent_fox.store.state import is_locked
 from agent_fox.system import git
 from agent_fox.system.state_folders import LOCK
 
 if TYPE_CHECKING:
+    from sqlite_utils import Database
+
     from agent_fox.engine.account.activity import Activity
 
 NEVER = "no run yet"
+VARIABLES = "AGENT_FOX__VERIFY"
+PROBE = ("bwrap", "--unshare-all", "--ro-bind", "/", "/", "true")
+LONGEST_PROBE = 5  # seconds
 LONG_SILENCE = 30.0
 """Seconds without a sign of an agent that a person is told of."""
 
@@ -42,7 +50,7 @@ def command(as_json: bool) -> None:
     with reading(root) as db:
         lost = witness.why_lost(db, witness.path_of(os.environ, root))
         account = read_account(
-            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), machine=machine(),
+            db, tip_tree=tip_tree(root), in_force=waivers_of(root, db), **judged_away(root, db),
             lost=f"the history does not hold together, and proves nothing: {lost}" if lost else "",
         )  # fmt: skip
     is_alive = account.status == "running" and is_locked(root / LOCK)
@@ -56,10 +64,56 @@ def command(as_json: bool) -> None:
         click.echo("\n".join(_lines(root, account, is_alive=is_alive)))
 
 
-def machine() -> dict[str, str]:
-    """What can be told of the environment without the settings."""
-    python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return {"platform": sys.platform, "machine": os.uname().machine, "python": python}
+class Away(TypedDict):
+    """As `read_account` has it."""
+
+    elsewhere: Mapping[str, tuple[str, ...]]
+    is_counted_elsewhere: bool
+
+
+def judged_away(root: Path, db: Database) -> Away:
+    """Where PASSes were given that count elsewhere only. The settings, which take longer to load than all the rest, are
+    loaded where a glance finds a difference, or cannot tell."""
+    found = judged_elsewhere(db, at_a_glance(_table(root), os.environ))
+    if not found:
+        return Away(elsewhere={}, is_counted_elsewhere=False)
+    from agent_fox.config import ConfigError, load  # noqa: PLC0415 - heavy, and rarely needed
+    from agent_fox.engine.record.environment import facts  # noqa: PLC0415 - the same
+
+    try:
+        settings = load(root, os.environ)
+    except ConfigError as error:
+        untold = (f"what the environment is now is not known: {error}",)
+        return Away(elsewhere=dict.fromkeys(found, untold), is_counted_elsewhere=False)
+    is_counted = settings.evidence.environment == "show"
+    return Away(elsewhere=judged_elsewhere(db, facts(settings.verify)), is_counted_elsewhere=is_counted)
+
+
+def at_a_glance(table: Mapping[str, object], environ: Mapping[str, str]) -> dict[str, str]:
+    """What the environment is named by, from the table of the settings' file: as `engine.record.environment.facts` says
+    it, without loading the settings and the whole of the sandbox. Empty where only these can tell.
+    """
+    verify = table.get("verify", {})
+    if not isinstance(verify, dict) or any(name.upper().startswith(VARIABLES) for name in environ):
+        return {}
+    is_open = is_open_at_a_glance(verify)
+    if is_open is None:
+        return {}
+    chosen = {key: verify.get(key, default) for key, default in OF_CHECKS.items()}
+    return environment_parts(sys.platform, os.uname().machine, sys.version_info[:2], chosen, is_open=is_open)
+
+
+def is_open_at_a_glance(verify: Mapping[str, object]) -> bool | None:
+    """Whether commands run without a sandbox. None: that takes to try it as it is used."""
+    if verify.get("sandbox") == "off":
+        return True
+    try:
+        subprocess.run(PROBE, capture_output=True, check=True, timeout=LONGEST_PROBE)
+    except FileNotFoundError:
+        return True
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return False
 
 
 def tip_tree(root: Path) -> str | None:
@@ -74,11 +128,16 @@ def integration_branch(root: Path) -> str | None:
     said = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
     if said:
         return said
+    table = _table(root).get("git")
+    return str((table if isinstance(table, dict) else {}).get("integration_branch", "agent-fox/integration"))
+
+
+def _table(root: Path) -> dict[str, object]:
+    """What the settings' file says; nothing where it cannot be read."""
     try:
-        table = tomllib.loads((root / OWN / "config.toml").read_text(encoding="utf-8")).get("git", {})
-        return str(table.get("integration_branch", "agent-fox/integration"))
-    except (OSError, ValueError, AttributeError):
-        return "agent-fox/integration"
+        return tomllib.loads((root / OWN / "config.toml").read_text(encoding="utf-8").removeprefix("\ufeff"))
+    except (OSError, ValueError, RecursionError):
+        return {}
 
 
 def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:

@@ -211,6 +211,26 @@ def linked(position: int, previous: str, content: str) -> Link:
     return Link(position, name, previous, head_after(previous, name))
 
 
+OF_CHECKS: Mapping[str, object] = {
+    "commands": [], "reports": [], "untested": "fail", "network": False, "profile": None,
+}  # fmt: skip
+"""Settings of `[verify]` that say what the judge `checks` runs, with what they are where nobody sets them."""
+
+
+def environment_parts(
+    platform: str, machine: str, python: tuple[int, int], chosen: Mapping[str, object], *, is_open: bool
+) -> dict[str, str]:
+    """What an environment is named by. `chosen`: the settings of `OF_CHECKS`; `is_open`: commands run without a
+    sandbox."""
+    return {
+        "platform": platform,
+        "machine": machine,
+        "python": ".".join(map(str, python)),
+        "sandbox": "no" if is_open else "yes",
+        "verify": json.dumps({key: chosen[key] for key in OF_CHECKS}, sort_keys=True, default=str),
+    }
+
+
 def environment_hash(facts: Mapping[str, str]) -> str:
     """The name of an environment: 16 hex digits over its facts (platform, sandbox, settings of the judge)."""
     return hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode()).hexdigest()[:16]

@@ -17,7 +17,7 @@ from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.engine.account.activity import Activity, activity_in
 from agent_fox.engine.account.issue_view import Overview, read_overview
-from agent_fox.store.known import judged_elsewhere, words_known
+from agent_fox.store.known import words_known
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
 from agent_fox.system import clock
@@ -34,6 +34,9 @@ PROVEN = frozenset({"verified", "waived"})
 RUNNING, WAITING = "running", "waiting"
 DISBELIEVED = "not believed"
 """The standing of every spec while the rows of the state are not those of the ledger."""
+ELSEWHERE = "environment changed"
+"""The standing of a spec that was completed, with a PASS that was given in another environment than this one."""
+PASSED = ("PASS", ELSEWHERE)
 WAIVER_ENDED = "waiver ended"
 """The standing of a spec that was completed with waivers, one of which does not count any more."""
 
@@ -43,12 +46,12 @@ class SpecAccount:
     """One spec. Its expected ids are each in one of the lists.
 
     `proven`: a PASS that counts, for the spec's verdict stands or it was given on the tree of the tip. `stale`: a PASS
-    on an older tree of a spec that is not proven. `short`: a PASS without the review or the proof that the run asked
-    for. `unclear`: the last word was UNKNOWN. `unread`: no verdict yet. `how`: how each one that passed or is
-    waived is known, by a word of `core.known.How`.
-    `standing` is verified, waived, waiver ended, escalated, blocked, running, waiting, without verifier, or left out
-    (`problem` says why): nothing of such a spec is proven, and where it could never be read, not `is_counted`, nobody
-    knows its ids.
+    on an older tree of a spec that is not proven. `elsewhere`: one that was given in another environment. `short`: a
+    PASS without the review or the proof that the run asked for. `unclear`: the last word was UNKNOWN. `unread`: no
+    verdict yet. `how`: how each one that passed or is waived is known, by a word of `core.known.How`.
+    `standing` is verified, waived, waiver ended, environment changed, escalated, blocked, running, waiting, without
+    verifier, or left out (`problem` says why): nothing of such a spec is proven, and where it could never be read, not
+    `is_counted`, nobody knows its ids.
     """
 
     name: str
@@ -61,6 +64,7 @@ class SpecAccount:
     stale: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     short: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     commit: str | None = None
     nodes_done: int = 0
     nodes: int = 0
@@ -79,7 +83,7 @@ class SpecAccount:
 
     @property
     def open_ids(self) -> tuple[str, ...]:
-        return (*self.failing, *self.unclear, *self.stale, *self.unread, *self.short)
+        return (*self.failing, *self.unclear, *self.stale, *self.unread, *self.short, *self.elsewhere)
 
     @property
     def expected(self) -> int:
@@ -193,7 +197,7 @@ class RunAccount:
     disbelieved: str = ""
     """Why nothing counts as proven: the rows that say so are not those of the ledger. Empty where they are."""
     elsewhere: tuple[str, ...] = ()
-    """In what the machine that PASSes were given on differs from this one."""
+    """In what the environments that PASSes were given in differ from this one."""
     left: tuple[RunningSession, ...] = ()
 
     @property
@@ -231,14 +235,15 @@ class RunAccount:
 
 def read_account(
     db: Database, *, run_id: int | None = None, tip_tree: str | None = None, only: Iterable[str] | None = None,
-    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, machine: Mapping[str, str] | None = None,
-    lost: str = "",
+    in_force: Callable[[], tuple[WaiverNote, ...]] = nothing_waived, lost: str = "",
+    elsewhere: Mapping[str, tuple[str, ...]] | None = None, is_counted_elsewhere: bool = False,
 ) -> RunAccount:  # fmt: skip
     """The last run, or the one named.
 
-    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `machine`: what
-    can be told here of the environment; `in_force` looks up the waivers that count, and is asked only where there are
-    any; `lost` why the history does not hold together, so that nothing is proven. Raises KeyError for a run that there
+    `tip_tree` is the tree of the integration branch now; `only` names the specs in scope (None: all); `in_force`
+    looks up the waivers that count, and is asked only where there are any; `lost` why the history does not hold
+    together, so that nothing is proven; `elsewhere` the environments that are not the present one, each with what
+    differs: a PASS given there does not count, unless `is_counted_elsewhere`. Raises KeyError for a run that there
     is none of.
     """
     sql = "SELECT id, status, exit_code, reason, started_at, seconds, tip_commit FROM runs"
@@ -249,7 +254,8 @@ def read_account(
     number, status, exit_code, reason, started, seconds, tip = row or (None, "never", None, "", "", 0.0, None)
     waivers = in_force() if has_waivers(db) else ()
     why = lost or journal.why_others(db)
-    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers))
+    away = frozenset() if is_counted_elsewhere else frozenset(elsewhere or {})
+    specs = tuple(_specs(db, tip_tree, None if only is None else frozenset(only), waivers, away))
     return RunAccount(
         run=number,
         status=status,
@@ -274,14 +280,14 @@ def read_account(
         ledger=tip_of(db),
         overview=read_overview(db, clock.now()),
         disbelieved=why,
-        elsewhere=judged_elsewhere(db, machine or {}),
+        elsewhere=tuple(dict.fromkeys(one for differs in (elsewhere or {}).values() for one in differs)),
     )
 
 
 def _disbelieved(spec: SpecAccount) -> SpecAccount:
     """The same where its rows cannot be believed: what they have as proven is unknown."""
-    unclear = (*spec.proven, *spec.waived, *spec.unclear)
-    return replace(spec, standing=DISBELIEVED, proven=(), waived=(), unclear=unclear, how={})
+    unclear = (*spec.proven, *spec.waived, *spec.elsewhere, *spec.unclear)
+    return replace(spec, standing=DISBELIEVED, proven=(), waived=(), elsewhere=(), unclear=unclear, how={})
 
 
 def read_spec(db: Database, name: str, waived: Iterable[str], tip_tree: str | None = None) -> SpecAccount | None:
@@ -324,14 +330,16 @@ class _Verifier:
 
 
 def _specs(
-    db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...]
-) -> Iterator[SpecAccount]:
+    db: Database, tip_tree: str | None, only: frozenset[str] | None, waivers: tuple[WaiverNote, ...],
+    away: frozenset[str] = frozenset(),
+) -> Iterator[SpecAccount]:  # fmt: skip
+    """`away`: the environments in which a PASS does not count now."""
     where, values = _among("name", only)
     sql = (
         "SELECT name, verified_commit, problem, snapshot <> '' FROM plan_specs "
         f"WHERE is_withdrawn = 0 AND {where} ORDER BY position, name"
     )
-    parts = _unplanned_parts(db, only) | _parts(db, only)
+    parts = _unplanned_parts(db, only) | _parts(db, only, away)
     nodes, verifiers = _nodes(db, only), _verifiers(db, only)
     required, short = _short(db, only)
     signed = {(one.spec, one.address) for one in waivers}
@@ -343,12 +351,16 @@ def _specs(
         tree, waived = (
             (None, frozenset()) if problem else (tip_tree, frozenset(w.address for w in waivers if w.spec == name))
         )
-        if standing == "waived" and any(word != "PASS" and part not in waived for part, word, _ in parts.get(name, [])):
+        if standing == "waived" and any(
+            word not in PASSED and part not in waived for part, word, _ in parts.get(name, [])
+        ):
             standing = WAIVER_ENDED
         is_proven = standing in PROVEN
+        if is_proven and any(word == ELSEWHERE and part not in waived for part, word, _ in parts.get(name, [])):
+            standing = ELSEWHERE
         # A gate moves with the verdict on its whole spec: until then a PASS on the tip is all there can be.
         lacking = short.get(name, frozenset()) if is_proven or required is not Gate.TESTED else frozenset()
-        if standing == "escalated" and all(word == "PASS" for _, word, _ in parts.get(name, [])):
+        if standing == "escalated" and all(word in PASSED for _, word, _ in parts.get(name, [])):
             tree = None  # no report that passes everything escalates its verifier: these PASSes are not believed
         lists = _sorted(parts.get(name, []), tree, waived, lacking, is_proven=is_proven)
         yield SpecAccount(
@@ -362,6 +374,7 @@ def _specs(
             stale=tuple(lists["stale"]),
             unread=tuple(lists["unread"]),
             short=tuple(lists["short"]),
+            elsewhere=tuple(lists[ELSEWHERE]),
             commit=commit,
             nodes_done=done,
             nodes=count,
@@ -381,17 +394,22 @@ def _among(column: str, only: frozenset[str] | None) -> tuple[str, list[str]]:
     return ("1", []) if only is None else (f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(only))])
 
 
-def _parts(db: Database, only: frozenset[str] | None) -> dict[str, list[tuple[str, str, str | None]]]:
-    """Expected ids by spec, each with its current verdict and the tree it was given on."""
+def _parts(
+    db: Database, only: frozenset[str] | None, away: frozenset[str]
+) -> dict[str, list[tuple[str, str, str | None]]]:
+    """Expected ids by spec, each with its current verdict and the tree it was given on. A PASS from `away` is named
+    `ELSEWHERE`."""
     where, values = _among("p.spec_name", only)
     sql = (
-        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree FROM plan_parts AS p "
+        "SELECT p.spec_name, p.id, coalesce(v.verdict, 'unread'), v.tree, s.environment FROM plan_parts AS p "
         "LEFT JOIN verification_results AS v ON v.spec_name = p.spec_name AND v.requirement_id = p.id "
-        f"AND v.superseded_by IS NULL WHERE {where} ORDER BY p.position"
+        "AND v.superseded_by IS NULL LEFT JOIN sessions AS s ON s.id = v.session_id "
+        f"WHERE {where} ORDER BY p.position"
     )
     found: dict[str, list[tuple[str, str, str | None]]] = {}
-    for spec, part, word, tree in db.execute(sql, values):
-        found.setdefault(spec, []).append((part, word, tree))
+    for spec, part, word, tree, environment in db.execute(sql, values):
+        stands = ELSEWHERE if word == "PASS" and environment in away else word
+        found.setdefault(spec, []).append((part, stands, tree))
     return found
 
 
@@ -452,8 +470,8 @@ def _sorted(
     parts: Iterable[tuple[str, str, str | None]], tip_tree: str | None, waived: frozenset[str],
     short: frozenset[str], *, is_proven: bool,
 ) -> dict[str, list[str]]:  # fmt: skip
-    """The ids as proven, short, waived, FAIL, UNKNOWN, stale, unread. What passes needs no waiver."""
-    kinds = ("proven", "short", "waived", "FAIL", "UNKNOWN", "stale", "unread")
+    """The ids as proven, short, waived, FAIL, UNKNOWN, stale, unread, elsewhere. What passes needs no waiver."""
+    kinds = ("proven", "short", "waived", "FAIL", "UNKNOWN", "stale", "unread", ELSEWHERE)
     lists: dict[str, list[str]] = {kind: [] for kind in kinds}
     for part, word, tree in parts:
         holds = "proven" if is_proven or (tip_tree is not None and tree == tip_tree) else "stale"

@@ -6,33 +6,27 @@ Only what a person decides is named here, or the machine: a program that updates
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from agent_fox.core.late import late_module
-from agent_fox.core.ledger.evidence import environment_hash
+from agent_fox.core.ledger.evidence import OF_CHECKS, environment_hash, environment_parts
 from agent_fox.core.values import dataclass
 from agent_fox.session.built_in.registry import LIBRARY
 from agent_fox.system.sandbox.bubblewrap import SandboxMode, why_missing
 from agent_fox.verifier.judging.hidden_files import digest_of as digest_of_hidden
 
 if TYPE_CHECKING:
-    import platform
     from pathlib import Path
 
     from agent_fox.config import AgentSettings, Settings, VerifySettings
     from agent_fox.core.formal.specification import Specification
-else:
-    platform = late_module("platform")
 
 DIGITS = 8
 JUDGING = 1
 """Raised with every change of how a verdict comes about: what was proven before is then read again."""
-
-OF_CHECKS = ("commands", "reports", "untested", "network", "profile")
-"""Settings of `[verify]` that say what the judge `checks` runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +45,8 @@ def standpoint(settings: Settings, agent: AgentSettings) -> Standpoint:
 def facts(verify: VerifySettings) -> dict[str, str]:
     """What the environment is named by."""
     chosen = verify.model_dump(mode="json", include=set(OF_CHECKS))
-    return {
-        "platform": sys.platform,
-        "machine": platform.machine(),
-        "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-        "sandbox": "no" if SandboxMode(verify.sandbox) is SandboxMode.OFF or why_missing() else "yes",
-        "verify": json.dumps(chosen, sort_keys=True),
-    }
+    is_open = SandboxMode(verify.sandbox) is SandboxMode.OFF or bool(why_missing())
+    return environment_parts(sys.platform, os.uname().machine, sys.version_info[:2], chosen, is_open=is_open)
 
 
 def judges(agent: AgentSettings) -> list[str]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from agent_fox.core.ledger.evidence import Evidence, Json, Kind, Link, canonical
 from agent_fox.core.regex import regex
-from agent_fox.evidence.documents import at_path, evidence_of
+from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.walk import Entry
 
 STATEMENT = "https://in-toto.io/Statement/v1"
@@ -25,7 +25,11 @@ TEST_RESULT = "https://in-toto.io/attestation/test-result/v0.1"
 VERDICT = f"{OURS}:requirement-verdict:v0.1"
 RECORD = f"{OURS}:ledger-record:v0.1"
 CHECKPOINT = f"{OURS}:ledger-checkpoint:v0.1"
-"""RECORD is also the name of the field of a test-result in which the record stands."""
+
+OLD, STRICT = 1, 2
+"""Forms of a test-result. The old one has the record in a field of its own, RECORD, which in-toto's predicate does not
+know; the new one as a resource of its `configuration`, so that strict readers take it."""
+CONTENT = "application/vnd.agent-fox.ledger-record.v2+json"
 
 RESULTS = {
     **dict.fromkeys(("pass", "passed"), "PASSED"),
@@ -38,9 +42,9 @@ LISTS = {"PASSED": "passedTests", "WARNED": "warnedTests", "FAILED": "failedTest
 OBJECT_ID = regex(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 
-def statement_of(entry: Entry, record: Evidence) -> dict[str, Json]:
-    """The statement about one record; `record` is what the entry's content holds."""
-    kind, predicate = _predicate(record, _ledger(entry))
+def statement_of(entry: Entry, record: Evidence, form: int = STRICT) -> dict[str, Json]:
+    """The statement about one record; `record` is what the entry's content holds. `form`: OLD or STRICT."""
+    kind, predicate = _predicate(entry, record, form)
     return {
         "_type": STATEMENT, "subject": list(_subjects(entry, record)), "predicateType": kind, "predicate": predicate,
     }  # fmt: skip
@@ -63,15 +67,27 @@ def _subjects(entry: Entry, record: Evidence) -> Iterator[Json]:
         yield {"name": name, "digest": {kind: value}}
 
 
-def _predicate(record: Evidence, ledger: Json) -> tuple[str, Json]:
+def _predicate(entry: Entry, record: Evidence, form: int) -> tuple[str, Json]:
     result = RESULTS.get(record.outcome.status.lower()) if record.kind in (Kind.CHECK, Kind.CLOSE_OUT) else None
     if result is not None:
         about: list[Json] = [record.about.address or record.identity]
-        configuration = list(_configuration(record))
-        return TEST_RESULT, {"result": result, "configuration": configuration, LISTS[result]: about, RECORD: ledger}
+        configuration = [*_configuration(record), *([resource_of(entry)] if form == STRICT else [])]
+        own: dict[str, Json] = {} if form == STRICT else {RECORD: _ledger(entry)}
+        return TEST_RESULT, {"result": result, "configuration": configuration, LISTS[result]: about, **own}
     if record.kind is Kind.VERDICT:
-        return VERDICT, {**_verdict(record), "ledger": ledger}
-    return RECORD, {"ledger": ledger}
+        return VERDICT, {**_verdict(record), "ledger": _ledger(entry)}
+    return RECORD, {"ledger": _ledger(entry)}
+
+
+def resource_of(entry: Entry) -> Json:
+    """The record as in-toto describes a resource: its bytes, their SHA-256, which is its id, and its link."""
+    link = entry.link
+    place: dict[str, Json] = {"position": link.position, "previous": link.previous, "head": link.head}
+    content = base64.b64encode(entry.content.encode()).decode()
+    return {
+        "name": RECORD, "digest": {"sha256": link.record_id}, "content": content, "mediaType": CONTENT,
+        "annotations": place,
+    }  # fmt: skip
 
 
 def _configuration(record: Evidence) -> Iterator[Json]:
@@ -110,20 +126,34 @@ def record_in(payload: bytes, statement: Json) -> tuple[Entry, Evidence]:
     Raises ValueError for a statement that is not, to the byte, the one about its record.
     """
     try:
-        place = _Place.model_validate(_held(statement))
+        held, form = _held(statement)
+        place = _Place.model_validate(held)
     except ValidationError as error:
         raise ValueError(f"no statement about a record ({error.errors()[0]['msg']})") from error
     entry = Entry(Link(place.position, place.record_id, place.previous, place.head), canonical(place.content))
     record = evidence_of(entry.content)
-    if canonical(statement_of(entry, record)).encode() != payload:
+    if canonical(statement_of(entry, record, form)).encode() != payload:
         raise ValueError("the statement says something else than its record")
     return entry, record
 
 
-def _held(statement: Json) -> Json:
-    """What stands in a statement where ours have the record. Raises ValueError where nothing does."""
+def form_of(statement: Json) -> int | None:
+    """The form of a statement that is a test-result; None for any other, which is the same in both."""
+    if at_path(statement, ("predicateType",)) != TEST_RESULT:
+        return None
     predicate = at_path(statement, ("predicate",))
-    for name in ("ledger", RECORD):
+    return OLD if isinstance(predicate, dict) and RECORD in predicate else STRICT
+
+
+def _held(statement: Json) -> tuple[Json, int]:
+    """What stands in a statement where ours have the record, and its form. Raises ValueError where nothing does."""
+    predicate = at_path(statement, ("predicate",))
+    for name, form in (("ledger", STRICT), (RECORD, OLD)):
         if isinstance(predicate, dict) and name in predicate:
-            return predicate[name]
+            return predicate[name], form
+    resources = at_path(statement, ("predicate", "configuration"))
+    match resources[-1] if isinstance(resources, list) and resources else None:
+        case {"digest": {"sha256": record}, "content": str(content), "annotations": dict(place)}:
+            read = document(base64.b64decode(content, validate=True).decode())
+            return {**place, "record_id": record, "content": read}, STRICT
     raise ValueError("the statement holds no record of a ledger")

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from agent_fox.core.ledger.evidence import GENESIS, Evidence
+from agent_fox.core.ledger.evidence import GENESIS, Evidence, Json
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import at_path, document
 from agent_fox.evidence.exports.checkpoints import Checkpoint, checkpoint_in, gate_lines
-from agent_fox.evidence.exports.statements import CHECKPOINT, PAYLOAD_TYPE, record_in
+from agent_fox.evidence.exports.statements import CHECKPOINT, OLD, PAYLOAD_TYPE, form_of, record_in
 from agent_fox.evidence.faults import Fault
 from agent_fox.evidence.signing import dsse
 from agent_fox.evidence.signing.dsse import Envelope
@@ -21,17 +21,24 @@ from agent_fox.evidence.walk import Entry, Step, Walk, step
 
 FORGED = "the export was changed after it was signed, or somebody else made it"
 UNFINISHED = "its end was cut off, or it was put together from several exports"
+OLD_FORM = (
+    "its test-results are of form 1, which strict readers of in-toto refuse; `agent-fox ledger export` writes form 2"
+)
 WHO = "who made this export"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line by itself: the record or the checkpoint in it, and who signed it (the key's id, empty: nobody known)."""
+    """One line by itself: the record or the checkpoint in it, and who signed it (the key's id, empty: nobody known).
+
+    `form`: that of a test-result, see `statements`; None for any other statement.
+    """
 
     held: tuple[Entry, Evidence] | Checkpoint | None
     signer: str = ""
     is_signed: bool = False
     trouble: str = ""
+    form: int | None = None
 
 
 def read_line(text: str, signers: tuple[Signer, ...]) -> Line:
@@ -39,7 +46,8 @@ def read_line(text: str, signers: tuple[Signer, ...]) -> Line:
     try:
         envelope = Envelope.from_json(text)
         signer = _signer(envelope, text, signers)
-        return Line(_held(envelope.payload), signer, bool(envelope.signatures))
+        statement = document(envelope.payload.decode())
+        return Line(_held(envelope.payload, statement), signer, bool(envelope.signatures), form=form_of(statement))
     except ValueError as error:
         return Line(None, trouble=str(error))
 
@@ -68,8 +76,7 @@ def _holding(envelope: Envelope, signers: tuple[Signer, ...]) -> tuple[Signer, .
         raise ValueError(str(error)) from error
 
 
-def _held(payload: bytes) -> tuple[Entry, Evidence] | Checkpoint:
-    statement = document(payload.decode())
+def _held(payload: bytes, statement: Json) -> tuple[Entry, Evidence] | Checkpoint:
     is_checkpoint = at_path(statement, ("predicateType",)) == CHECKPOINT
     return checkpoint_in(payload) if is_checkpoint else record_in(payload, statement)
 
@@ -99,11 +106,12 @@ def closing(walk: Walk, line: Line | None) -> Iterator[Fault]:
 
 @dataclass(frozen=True, slots=True)
 class CheckedExport:
-    """What an export comes to. `signers` are the keys that signed its lines."""
+    """What an export comes to. `signers` are the keys that signed its lines; `forms` those of its test-results."""
 
     checked: Checked
     checkpoint: Checkpoint | None
     signers: tuple[str, ...]
+    forms: tuple[int, ...] = ()
 
 
 def verify_export(
@@ -111,13 +119,14 @@ def verify_export(
     heads: Iterable[str] = (),
 ) -> CheckedExport:  # fmt: skip
     """Check every line, to the end. `heads`: heads that somebody noted earlier, and that must be in the chain."""
-    checked, wanted, keys = Checked(passed={GENESIS: 0}), set(heads), set[str]()
+    checked, wanted, keys, forms = Checked(passed={GENESIS: 0}), set(heads), set[str](), set[int]()
     last: Line | None = None
     for line in (read_line(text, signers) for text in texts):
         if last is not None:
             _take(checked, last, wanted)
         last = line
         keys.add(line.signer)
+        forms.update([line.form] if line.form else [])
         if line.held is not None and not line.is_signed:
             checked.findings.unknown(WHO, "it is not signed: anybody can have written it")
     checkpoint = last.held if last and isinstance(last.held, Checkpoint) else None
@@ -127,7 +136,9 @@ def verify_export(
     if not signers:
         checked.findings.unknown(WHO, "no public key of a signer was given, or is trusted here")
     check_waivers(checked, waiver_signers)
-    return CheckedExport(checked, checkpoint, tuple(sorted(keys - {""})))
+    if OLD in forms:
+        checked.findings.remarks.append(OLD_FORM)
+    return CheckedExport(checked, checkpoint, tuple(sorted(keys - {""})), tuple(sorted(forms)))
 
 
 def _take(checked: Checked, line: Line, wanted: set[str]) -> None:

@@ -5,8 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import pytest
+
+from agent_fox.cli.run.status import at_a_glance
+from agent_fox.config import VerifySettings, load
+from agent_fox.core.ledger.evidence import OF_CHECKS
+from agent_fox.engine.record.environment import facts
 from agent_fox.testing.worlds import Req, World, environment, run_cli
 from tests.cli.conftest import Finished
 from tests.cli.program import start
@@ -60,3 +67,98 @@ def test_a_setting_that_is_wrong_does_not_hide_the_status(tmp_path: Path) -> Non
     assert run_cli(root, "run").returncode == 0
     (root / ".agent-fox" / "config.toml").write_text("[retyr]\nattempts = 2\n")
     assert "1 of 1 proven" in run_cli(root, "status").stdout
+
+
+PASSED = "passed in another environment: 01-REQ-1.1"
+OFF = '\n[verify]\nsandbox = "off"\n'
+NETWORK = "\n[verify]\nnetwork = true\n"
+
+
+@pytest.fixture(scope="module")
+def proven(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = World({"01_a": [Req("01-REQ-1.1")]}).build(tmp_path_factory.mktemp("proven"))
+    assert run_cli(root, "run").returncode == 0
+    return root
+
+
+@pytest.mark.parametrize(
+    ("more", "variables", "is_proven"),
+    [
+        ("", {}, True),
+        ('\n[verify]\nsandbox = "auto"\nnetwork = false\ntimeout = 30\n', {}, True),
+        ("", {"AGENT_FOX__VERIFY__TIMEOUT": "30"}, True),
+        (NETWORK, {}, False),
+        ("", {"AGENT_FOX__VERIFY__NETWORK": "true"}, False),
+        ("", {"AGENT_FOX__verify__commands": '["true"]'}, False),
+        (NETWORK, {"AGENT_FOX__VERIFY__NETWORK": "false"}, True),
+    ],
+)
+def test_the_status_and_the_chain_say_the_same_of_another_environment(
+    proven: Path, more: str, variables: dict[str, str], is_proven: bool
+) -> None:
+    """Also where a variable undoes what the file says, or neither names a part of the environment."""
+    settings = proven / ".agent-fox" / "config.toml"
+    before = settings.read_text()
+    settings.write_text(before + more)
+    try:
+        told, shown = (
+            json.loads(run_cli(proven, *words, "--json", timeout=120, data=None, **variables).stdout)
+            for words in (("status",), ("ledger", "show", "01-REQ-1.1"))
+        )
+        text = run_cli(proven, "status", timeout=120, data=None, **variables).stdout
+    finally:
+        settings.write_text(before)
+    (spec,) = told["specs"]
+    assert (shown["is_proven_now"], spec["is_proven"], told["requirements"]["proven"]) == (is_proven,) * 2 + (
+        int(is_proven),
+    )
+    assert (told["elsewhere"] == [], spec["elsewhere"] == [], PASSED not in text) == (is_proven,) * 3
+    assert all(why in str(shown["proofs"]) for why in told["elsewhere"])
+
+
+def test_what_changed_is_said_by_its_name(proven: Path) -> None:
+    settings = proven / ".agent-fox" / "config.toml"
+    before = settings.read_text()
+    was = facts(VerifySettings())["sandbox"]
+    settings.write_text(before + OFF)
+    try:
+        told = run_cli(proven, "status").stdout
+        settings.write_text(before + OFF + '[evidence]\nenvironment = "show"\n')
+        let = run_cli(proven, "status").stdout
+        settings.write_text(before + OFF + "nonsense = 1\n")
+        untold = run_cli(proven, "status").stdout
+    finally:
+        settings.write_text(before)
+    if was == "no":
+        pytest.skip("no sandbox here: switching it off changes nothing")
+    assert "0 proven, 1 not proven" in told
+    assert "another environment (sandbox was yes and is no): not proven now" in told
+    assert "1 proven, 0 not proven" in let
+    assert '`[evidence] environment = "show"`' in let
+    assert "0 proven, 1 not proven" in untold
+    assert "what the environment is now is not known" in untold
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        '[verify]\nsandbox = "off"',
+        '[verify]\nsandbox = "require"\nnetwork = true',
+        '[verify]\ncommands = ["make test", "make \u00e9"]\nreports = ["*.xml"]\nprofile = "python"',
+        "[verify]\ncommands = []\nreports = []\nmemory_mib = 77\nkeep_days = 1",
+    ],
+)
+def test_a_glance_names_the_environment_as_the_settings_do(tmp_path: Path, text: str) -> None:
+    (tmp_path / ".agent-fox").mkdir()
+    (tmp_path / ".agent-fox" / "config.toml").write_text(text)
+    assert at_a_glance(tomllib.loads(text), {}) == facts(load(tmp_path, {}).verify)
+
+
+def test_settings_that_nobody_made_are_what_a_glance_takes_them_for() -> None:
+    assert VerifySettings().model_dump(mode="json", include=set(OF_CHECKS)) == OF_CHECKS
+
+
+@pytest.mark.parametrize("table", [{"verify": 7}, {}])
+def test_what_a_glance_cannot_tell_it_does_not_guess(table: dict[str, object]) -> None:
+    assert at_a_glance(table, {"AGENT_FOX__verify__NETWORK": "true"}) == {}

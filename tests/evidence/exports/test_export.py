@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import shutil
 import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -19,8 +22,17 @@ from hypothesis import strategies as st
 from agent_fox.core.ledger.evidence import GENESIS, Evidence, Kind, Outcome, canonical, content_of, linked
 from agent_fox.evidence.exports.checkpoints import Checkpoint
 from agent_fox.evidence.exports.export import LedgerFaulty, lines, signing, unsigned
-from agent_fox.evidence.exports.statements import CHECKPOINT, RECORD, STATEMENT, TEST_RESULT, VERDICT, statement_of
-from agent_fox.evidence.exports.verify_export import Line, follow, read_line, verify_export
+from agent_fox.evidence.exports.statements import (
+    CHECKPOINT,
+    OLD,
+    RECORD,
+    STATEMENT,
+    STRICT,
+    TEST_RESULT,
+    VERDICT,
+    statement_of,
+)
+from agent_fox.evidence.exports.verify_export import OLD_FORM, Line, follow, read_line, verify_export
 from agent_fox.evidence.exports.verify_export import closing as ended
 from agent_fox.evidence.signing import keys
 from agent_fox.evidence.signing.dsse import Envelope
@@ -105,7 +117,11 @@ def edited(text: str) -> str:
     """The line with one digit of its content changed, in the same signed envelope."""
     envelope = json.loads(text)
     payload = base64.b64decode(envelope["payload"])
-    changed = payload.replace(b'"format":2', b'"format":1')
+    old, new = b'"format":2', b'"format":1'
+    if old not in payload:  # a test-result has its record's bytes in Base64
+        held = base64.b64decode(json.loads(payload)["predicate"]["configuration"][-1]["content"])
+        old, new = base64.b64encode(held), base64.b64encode(held.replace(old, new))
+    changed = payload.replace(old, new)
     assert changed != payload
     return (
         json.dumps({**envelope, "payload": base64.b64encode(changed).decode()}, sort_keys=True, separators=(",", ":"))
@@ -270,7 +286,7 @@ def test_records_are_statements_of_in_toto(whole: Exported) -> None:
     result = found[TEST_RESULT]["predicate"]
     assert isinstance(result, dict)
     assert result["result"] == "PASSED"
-    assert [one["name"] for one in result["configuration"]] == ["command", "environment"]
+    assert [one["name"] for one in result["configuration"]] == ["command", "environment", RECORD]
     verdict = found[VERDICT]["predicate"]
     assert isinstance(verdict, dict)
     assert verdict["verdict"] in ("PASS", "FAIL")
@@ -322,3 +338,90 @@ def test_memory_does_not_grow_with_the_export(whole: Exported) -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 2_000_000, peak
+
+
+RESOURCE = {"name", "uri", "digest", "content", "downloadLocation", "mediaType", "annotations"}
+RESULT = {"result", "configuration", "url", "passedTests", "warnedTests", "failedTests"}
+"""The fields that in-toto's ResourceDescriptor and its test-result v0.1 have: a strict reader refuses any other."""
+
+
+def results(texts: list[str]) -> list[dict[str, Any]]:
+    return [cast("dict[str, Any]", one) for one in payloads(texts) if one["predicateType"] == TEST_RESULT]
+
+
+def test_a_test_result_has_fields_that_in_toto_knows_alone(whole: Exported) -> None:
+    found = results(whole.texts)
+    assert found
+    for one in found:
+        assert one.keys() == {"_type", "subject", "predicateType", "predicate"}
+        assert one["predicate"].keys() <= RESULT
+        assert all(each.keys() <= RESOURCE for each in (*one["subject"], *one["predicate"]["configuration"]))
+
+
+def test_the_library_of_in_toto_reads_every_statement_strictly(whole: Exported) -> None:
+    library = pytest.importorskip("in_toto_attestation.predicates.test_result.v0.test_result_pb2", reason=NO_LIBRARY)
+    statements = import_module("in_toto_attestation.v1.statement")
+    form = import_module("google.protobuf.json_format")
+    for one in payloads(whole.texts):
+        read = form.ParseDict(one, import_module("in_toto_attestation.v1.statement_pb2").Statement())
+        statements.Statement.copy_from_pb(read).validate()
+    for one in results(whole.texts):
+        form.ParseDict(one["predicate"], library.TestResult())
+
+
+NO_LIBRARY = "in-toto-attestation is not installed: only the names of the fields are checked"
+
+
+def test_the_record_in_a_test_result_is_a_resource_named_by_its_digest(whole: Exported) -> None:
+    for one in results(whole.texts):
+        resource = one["predicate"]["configuration"][-1]
+        content = base64.b64decode(resource["content"])
+        assert resource["digest"] == {"sha256": hashlib.sha256(content).hexdigest()}
+        assert json.loads(content)["kind"] in ("check", "close-out")
+
+
+def in_old_form(texts: list[str]) -> list[str]:
+    """The export as it was written before: signed, each test-result with its record in a field of its own."""
+    found = []
+    for text in texts:
+        match read_line(text, (ME,)).held:
+            case (entry, record):
+                payload = canonical(statement_of(entry, record, OLD)).encode()
+                found.append(signing(PRIVATE)(payload).to_json() + "\n")
+            case _:
+                found.append(text)
+    return found
+
+
+def test_an_export_of_the_old_form_is_still_read_and_told(whole: Exported) -> None:
+    texts = in_old_form(whole.texts)
+    assert texts != whole.texts
+    assert all(RECORD in one["predicate"] for one in results(texts))
+    old, new = verify_export(texts, (ME,)), verify_export(whole.texts, (ME,))
+    assert (old.checked.findings.is_sound, old.forms, old.checked.findings.remarks) == (True, (OLD,), [OLD_FORM])
+    assert (new.checked.findings.is_sound, new.forms, new.checked.findings.remarks) == (True, (STRICT,), [])
+    assert old.checked.count == new.checked.count
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda one: one["predicate"]["configuration"].append(one["predicate"]["configuration"][-1]),
+        lambda one: one["predicate"]["configuration"].reverse(),
+        lambda one: one["predicate"]["configuration"][-1].update(content="e30="),
+        lambda one: one["predicate"]["configuration"][-1].update(content="?"),
+        lambda one: one["predicate"]["configuration"][-1].update(content=base64.b64encode(b"\xff").decode()),
+        lambda one: one["predicate"]["configuration"][-1].update(digest={"sha256": "0" * 64}),
+        lambda one: one["predicate"]["configuration"][-1]["annotations"].update(content={}),
+        lambda one: one["predicate"]["configuration"][-1]["annotations"].update(position=1.0),
+        lambda one: one["predicate"].update(configuration=[]),
+        lambda one: one["predicate"].update(result="FAILED"),
+    ],
+)
+def test_a_test_result_that_says_something_else_than_its_record_is_found(
+    whole: Exported, spoil: Callable[[Any], object]
+) -> None:
+    start, one = next((n, one) for n, one in enumerate(payloads(whole.texts)) if one["predicateType"] == TEST_RESULT)
+    spoil(one)
+    line = read_line(signing(PRIVATE)(canonical(cast("Any", one)).encode()).to_json() + "\n", (ME,))
+    assert follow(whole.walks[start], line).faults
