@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from zlib import crc32
 
-from agent_fox.verifier.policy.values import Language
 from agent_fox.verifier.mutants.syntax import free_name
+from agent_fox.verifier.policy.values import Language
 
 _GO = """\
 type NAMEError struct{ error }

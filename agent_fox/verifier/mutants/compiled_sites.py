@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
-from agent_fox.verifier.policy.trees import children, field, text_of
-from agent_fox.verifier.policy.values import Language
 from agent_fox.verifier.mutants import sites as shared
 from agent_fox.verifier.mutants.compiled_helpers import helper_name, perturbing
 from agent_fox.verifier.mutants.compiled_twins import twin as twin
@@ -25,6 +23,8 @@ from agent_fox.verifier.mutants.syntax import (
     shown,
     tree,
 )
+from agent_fox.verifier.policy.trees import children, field, text_of
+from agent_fox.verifier.policy.values import Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.policy.values import Language
 from agent_fox.verifier.mutants.compiled_sites import broken, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
+from agent_fox.verifier.policy.values import Language
 
 GO, JAVA, RUST = Language.GO, Language.JAVA, Language.RUST
 needs_go = pytest.mark.skipif(not shutil.which("go"), reason="no Go here")

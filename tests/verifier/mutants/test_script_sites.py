@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.verifier.policy.values import Language
 from agent_fox.verifier.mutants.script_sites import broken, sites, twin
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
+from agent_fox.verifier.policy.values import Language
 
 NODE = shutil.which("node") or ""
 needs_node = pytest.mark.skipif(not NODE, reason="no Node here")

@@ -1,0 +1,1 @@
+"""Where a program can be broken, and its tests made false: by syntax, a module for each language."""
