@@ -250,6 +250,14 @@ def rooms() -> Counter[str]:
     return Counter(name_of(path.parent) for path in SOURCES if path.name != "__init__.py")
 
 
+def test_no_rule_of_gitignore_hides_a_module_of_ours() -> None:
+    ours = [f"{place}/*.py" for place in ("agent_fox", "tests", "bench", "tools")]
+    asked = ("git", "ls-files", "--others", "--ignored", "--exclude-standard", "--", *ours)
+    assert subprocess.run(asked, cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout == b""
+    for package in {path.parent for path in (ROOT / "agent_fox").rglob("*.py")}:
+        assert (package / "__init__.py").exists(), package
+
+
 def test_a_room_holds_no_more_modules_than_one_head_can() -> None:
     assert {room: count for room, count in rooms().items() if count > HOUSE["rooms"].get(room, LARGEST_ROOM)} == {}
 

@@ -23,6 +23,7 @@ else:
 
 _NAME = regex(r"agent-fox-[a-z]+-(?P<pid>\d+)-(?P<start>[0-9a-f]{12})-(?P<world>[0-9a-f]+)-.+")
 UNKNOWN = "0"
+_SWEPT: set[str] = set()
 
 
 @contextmanager
@@ -33,7 +34,10 @@ def own_folder(kind: str) -> Iterator[Path]:
 
 
 def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """The same for whoever keeps it longer than a block: it goes with the object."""
+    """The same for whoever keeps it longer than a block: it goes with the object. A process's first one sweeps."""
+    if (place := tempfile.gettempdir()) not in _SWEPT:
+        _SWEPT.add(place)
+        sweep()
     pid = os.getpid()
     prefix = f"agent-fox-{kind}-{pid}-{_digest(processes.start_time(pid))}-{_world()}-"
     return tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)

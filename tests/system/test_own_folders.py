@@ -46,6 +46,13 @@ def test_a_folder_of_a_process_that_was_killed_is_removed_and_of_one_that_lives_
     assert list(temporary.iterdir()) == []
 
 
+def test_whoever_makes_a_folder_removes_first_what_others_left(temporary: Path) -> None:
+    left = temporary / f"agent-fox-test-1-{'0' * 12}-{Path('/proc/self/ns/pid').stat().st_ino:x}-x"
+    left.mkdir()
+    with own_folder("test") as mine:
+        assert list(temporary.iterdir()) == [mine]
+
+
 def test_a_number_that_another_process_has_by_now_does_not_keep_a_folder(temporary: Path) -> None:
     with own_folder("test") as mine:
         other = mine.with_name(mine.name.replace(mine.name.split("-")[4], "0" * 12))

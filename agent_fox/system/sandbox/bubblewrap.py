@@ -86,7 +86,6 @@ def why_missing() -> str:
     """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command."""
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed: {REMEDY}"
-    own_folders.sweep()
     with own_folders.own_folder("sandbox") as folder:
         place = folder.resolve()
         return _why_failing(View(root=place, cwd=place, private=place, home=place))
