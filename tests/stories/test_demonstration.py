@@ -101,7 +101,7 @@ def test_explain_shows_the_chain_of_evidence(demo: Path) -> None:
 
 def test_what_was_proven_says_which_record_proves_it_and_that_it_counts(demo: Path) -> None:
     told = run_cli(demo, "ledger", "show", "02_cart/02-REQ-1.1").stdout
-    assert told.startswith("02_cart/02-REQ-1.1  tested · proven, and it counts now\n")
+    assert told.startswith("02_cart/02-REQ-1.1  tested · proven, and it counts now · red without\n")
     assert "proposed → tested by evaluator" in told
 
 

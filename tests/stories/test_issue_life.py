@@ -68,20 +68,22 @@ def test_what_has_flapped_stays_open_where_nothing_is_read_at_the_end_and_says_s
 
 
 def test_numbers_of_files_are_no_numbers_of_github(hub: GitHubScene) -> None:
-    """File 1 and issue 1 are strangers to each other: what fails again is filed, and issue 1 is left alone."""
+    """File 1 and issue 1 are strangers to each other: what is moved is filed anew, and issue 1 is left alone."""
     root = hub.build(replace(LATE, specs={SPEC: [Req(PART, 1, right_at=3)]}))
     stranger = hub.fake.person().opens("The first issue here", "mine")
     hub.run(root, "--tracker", "local", ends=NOT_PROVEN)
     assert [path.name[:4] for path in issue_files(root)] == ["0001"]
     reset(root)
     hub.run(root, ends=NOT_PROVEN)
+    assert [issue.face for issue in hub.fake.issues] == [stranger.face]
+    hub.cli(root, "issues", "migrate")
     first, ours = hub.fake.issues
     assert (first.face, first.comments, ours.face.state) == (stranger.face, [], "open")
     assert PART in (ours.face.body or "")
     reset(root)
     hub.run(root, ends=PROVEN)
     assert (ours.face.state, ours.face.reason, first.face.state) == ("closed", "completed", "open")
-    assert {state for _, state in outbox(root)} == {"done"}
+    assert {state for _, state in outbox(root)} == {"done", "moot"}
 
 
 def test_a_removed_spec_that_comes_back_and_fails_has_its_issue_opened_again(tmp_path: Path) -> None:

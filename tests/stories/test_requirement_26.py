@@ -59,7 +59,7 @@ def test_9_1_a_report_tells_pass_or_fail_of_each_requirement_and_an_overall_verd
     verifier's tree is read-only, and what it wrote itself would be its own word on its own word."""
     assert table(escalated) == {"05-REQ-1.1": "PASS", "05-REQ-2.1": "FAIL", "05-REQ-2.2": "FAIL"}
     text = report_file(escalated).read_text()
-    assert "**Overall: FAIL**, 1 of 3 requirements pass." in text
+    assert "**Overall: FAIL**, 1 of 3 requirements pass: 1 judged." in text
     for word in ("wrong at attempt 2", "its proof is read", "`05_memory:3@2.1`", "escalated: attempts spent"):
         assert word in text, (word, text)
 
@@ -69,7 +69,7 @@ def test_9_1_the_report_follows_what_was_read_last(tmp_path: Path) -> None:
     root = World({SPEC: [RIGHT, WRONG]}).build(tmp_path)
     run(root, ends=PROVEN)
     assert table(root) == {"05-REQ-1.1": "PASS", "05-REQ-2.1": "PASS"}
-    assert "**Overall: PASS**, 2 of 2 requirements pass." in report_file(root).read_text()
+    assert "**Overall: PASS**, 2 of 2 requirements pass: 2 judged." in report_file(root).read_text()
 
 
 def test_9_1_a_report_that_was_lost_or_written_over_says_again_what_is_recorded(tmp_path: Path) -> None:
