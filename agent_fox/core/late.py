@@ -39,7 +39,7 @@ def late_module(name: str) -> LateModule:
     """What only a command's body needs, so that its help, and what it does otherwise, start without it:
 
     if TYPE_CHECKING:
-        from agent_fox.evidence import keys
+        from agent_fox.evidence.signing import keys
     else:
         keys = late_module("agent_fox.evidence.signing.keys")
     """

@@ -26,7 +26,7 @@ mkdir -p $HOME/k
 $PYTHON -c "
 from pathlib import Path
 import os
-from agent_fox.evidence import keys
+from agent_fox.evidence.signing import keys
 public = keys.new_key(Path(os.environ['HOME']) / 'k/me.pem', 'mine')
 keys.trust(Path(os.environ['HOME']) / 'k/allowed_signers', keys.Signer('alice', ('agent-fox-waiver',), public))
 "
@@ -90,7 +90,7 @@ echo > x.so; echo $PWD/x.so > /etc/ld.so.preload; export LD_PRELOAD=$PWD/x.so; A
     "put other modules before ours": f"""{OWN_KEY}
 mkdir -p agent_fox/evidence; echo 'why_not = lambda *a: ""' > sitecustomize.py; touch agent_fox/__init__.py
 cp sitecustomize.py agent_fox/evidence/waivers.py
-$PYTHON -c "import agent_fox, os; open(os.path.join(SOURCE, 'x'), 'w')" ; echo x >> $SOURCE/core/waivers.py
+$PYTHON -c "import agent_fox, os; open(os.path.join(SOURCE, 'x'), 'w')" ; echo x >> $SOURCE/core/ledger/waivers.py
 AGENT_FOX_KEYS=$HOME/k waive
 """,
     "turn the clock back": "date -s '2020-01-01'; $PYTHON -c 'import time; time.clock_settime(time.CLOCK_REALTIME, 1)'",

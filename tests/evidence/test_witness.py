@@ -23,7 +23,7 @@ from contextlib import closing
 from pathlib import Path
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome
 from agent_fox.evidence import witness
-from agent_fox.store import ledger
+from agent_fox.store.ledger import ledger
 from agent_fox.store.state import open_state, transaction
 from agent_fox.system import clock
 name, state, note, count = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
