@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
+import sys
 from pathlib import Path
 from subprocess import CompletedProcess
 
@@ -177,7 +179,8 @@ def test_trying_leaves_nothing_in_the_checkout(root: Path, alice: Person) -> Non
         '[[specification]]\nname = "total"\nkind = "assertion"\ntext = "It adds up."\n'
         'requirements = ["01_cart/01-REQ-1.1"]\ntests = ["test_total.py"]\n'
     )
-    tried = alice.cli(root, "library", "check", "--file", "tried.toml")
+    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    tried = alice.cli(root, "library", "check", "--file", "tried.toml", PATH=path)
     assert (tried.returncode, tried.stdout.startswith("PASS")) == (0, True), tried
     assert not (root / "__pycache__").exists()
 
