@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 import re
@@ -85,6 +86,8 @@ def _members(of: object) -> list[tuple[str, str]]:
 def _signature(member: object) -> str:
     if isinstance(member, type) and issubclass(member, Exception):
         return "an error"
+    if isinstance(member, type) and dataclasses.is_dataclass(member):  # its `__init__` is made when first called
+        return ", ".join(each.name for each in dataclasses.fields(member) if each.init)
     if not callable(member):
         return "a value"
     return ", ".join(each.name for each in inspect.signature(member).parameters.values())
