@@ -7,13 +7,13 @@ import json
 import shlex
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.built_in.script import Verdicts
 from agent_fox.testing.model_server.conversation import Call, Conversation, Reply, Speaker, Ticket
 from agent_fox.testing.model_server.reports import report
 from agent_fox.testing.model_server.script import Action, Answer, Deed, Say, Script, Step
 from agent_fox.testing.model_server.side import side_answer
 from agent_fox.testing.model_server.tools import calls_for, filled, shell_call
 from agent_fox.testing.model_server.turns import Turn, turn_for
+from agent_fox.testing.scripted.script import Verdicts
 
 STRUCTURED = ("StructuredOutput",)
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"

@@ -7,7 +7,7 @@ import re
 from pydantic import JsonValue
 
 from agent_fox.core.regex import regex
-from agent_fox.session.built_in.script import Verdicts
+from agent_fox.testing.scripted.script import Verdicts
 
 _ASKED = regex(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
 _TOLD = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)

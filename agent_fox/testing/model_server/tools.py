@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 
 from pydantic import JsonValue
 
-from agent_fox.session.built_in.script import Append, Delete, Replace, Run, Write
 from agent_fox.testing.model_server.conversation import Call, Conversation, Offered, Speaker, Ticket
 from agent_fox.testing.model_server.script import Deed, Mcp, Tool
+from agent_fox.testing.scripted.script import Append, Delete, Replace, Run, Write
 
 WRITERS = ("Write", "write_file", "write")
 EDITORS = ("Edit", "replace", "edit")
