@@ -94,6 +94,6 @@ def _as_json(written: str) -> object:
     """A value as it stands in the file: JSON where it is, else the text itself, as a person types it."""
     try:
         found: object = json.loads(written)
-    except ValueError:
+    except (ValueError, RecursionError):
         return written
     return found if isinstance(found, str | list) else written

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -10,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.system.redaction.masking import redact
@@ -189,8 +189,8 @@ def whoever_in(answer: Answer) -> Whoever:
 def is_json(answer: Answer) -> bool:
     """Whether the body is whole: one that was cut is no JSON."""
     try:
-        json.loads(answer.body)
-    except (ValueError, RecursionError):
+        read_json(answer.body)
+    except NotJson:
         return False
     return True
 

@@ -6,13 +6,13 @@ from the record of the session. Tokens come from the trace request by request, a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from agent_fox.core.json_text import json_object
 from agent_fox.session.agents.codex.lines import Item, Line, tokens
 from agent_fox.session.agents.codex.record import Record
 from agent_fox.session.agents.codex.settings import home_of
@@ -112,7 +112,7 @@ class CodexReader:
         if usage is not None:
             cached, written = usage.cached_input_tokens, usage.cache_write_input_tokens
             spent = tokens(usage.input_tokens, cached, written, usage.output_tokens)
-        answer = _object(state.text) if self._is_structured else None
+        answer = json_object(state.text) if self._is_structured else None
         return Finished(state.text, answer, reason="completed", session=state.session, tokens=spent, model=state.model)
 
     def _failed(self, message: str) -> Finished:
@@ -240,11 +240,3 @@ def _called(item: Item) -> Called | None:
 def _spent(event: Traced, total: int) -> Tokens:
     cached, written = event.count("cached_token_count") or 0, event.count("cache_write_token_count") or 0
     return tokens(total, cached, written, event.count("output_token_count") or 0)
-
-
-def _object(text: str) -> Mapping[str, object] | None:
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return read if isinstance(read, dict) else None
