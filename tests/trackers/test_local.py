@@ -176,4 +176,4 @@ def test_a_value_that_is_nested_too_deeply_is_the_text_that_stands_there() -> No
     deep = "[" * 100_000
     issue = parse_issue_file(f"---\nstate: open\nnote: {deep}\n---\n# Title\n")
     assert issue is not None
-    assert issue.is_open
+    assert (issue.value("note"), issue.values("note")) == (deep, ())
