@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_fox.core.values import dataclass
-from agent_fox.session.agents.command_line import Facts, Reader, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start, direct
 from agent_fox.session.agents.mini.reader import MiniReader
 from agent_fox.session.agents.mini.reporting_agent import KEPT, KEY, MODULE, TELLING
 from agent_fox.session.agents.private_files import remove, write_new
@@ -76,11 +75,10 @@ PYTHON = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONSAFEPATH", "PYTHON
 """Variables whose own values only the commands of the session get."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mini:
+class Mini(CommandLine):
     """mini-swe-agent 2.4 and later."""
 
-    facts: Facts = FACTS
+    facts = FACTS
 
     def provider(self, model: str) -> Provider:
         """By the name of the model, as litellm writes it. Raises ValueError for one that no key here is for."""
@@ -120,7 +118,6 @@ def _folder(task: AgentTask) -> Path:
 
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
     kept = {name: task.environment[name] for name in PYTHON if name in task.environment} | {"HOME": str(task.home)}
-    around = task.environment.get("NO_PROXY") or task.environment.get("no_proxy", "")
     return {
         **dict.fromkeys(("PYTHONHOME", "PYTHONSTARTUP", "MSWEA_MODEL_NAME", "LITELLM_MODEL_REGISTRY_PATH"), ""),
         **PINNED,
@@ -128,7 +125,7 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         "PYTHONPATH": str(_folder(task)),
         "MSWEA_GLOBAL_CONFIG_DIR": str(_folder(task)),
         "MSWEA_CONFIG_DIR": str(_folder(task)),
-        "NO_PROXY": ",".join(filter(None, (around, "127.0.0.1,localhost"))),
+        **direct(task.environment),
         KEY: door.model_key,
         KEPT: json.dumps(kept),
     }

@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_fox.session.agents.command_line import direct
 from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
@@ -119,7 +120,6 @@ _INSTALLED = {"lockfileVersion": 3, "packages": {"": {"dependencies": {"@opencod
 def environment(task: AgentTask) -> dict[str, str]:
     """What comes over the task's own variables. Loopback is reached without a proxy."""
     home = task.home
-    direct = ",".join(filter(None, (task.environment.get("NO_PROXY", ""), "127.0.0.1", "localhost")))
     return {
         **_known(task),
         "HOME": str(home),
@@ -128,8 +128,7 @@ def environment(task: AgentTask) -> dict[str, str]:
         "XDG_STATE_HOME": str(home / ".local" / "state"),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "TMPDIR": str(task.scratch),
-        "NO_PROXY": direct,
-        "no_proxy": direct,
+        **direct(task.environment),
         "BUN_INSPECT_PRELOAD": str(guard_folder(task) / "guard.js"),
     }
 

@@ -244,7 +244,7 @@ def test_half_a_character_hides_no_call() -> None:
     ],
 )
 def test_a_line_of_another_shape_is_unreadable(line: str) -> None:
-    assert one(line) == [Unreadable(line[:2000])]
+    assert one(line) == [Unreadable(line[:4000])]
 
 
 def test_an_empty_line_is_nothing_and_an_unknown_kind_a_sign_of_life() -> None:
