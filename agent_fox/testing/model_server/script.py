@@ -44,12 +44,12 @@ Times = Annotated[int, Field(ge=1)] | Literal["always"]
 
 class Mcp(Strict):
     mcp: str = Field(min_length=1)
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class Tool(Strict):
     tool: str = Field(min_length=1)
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
 class Say(Strict):

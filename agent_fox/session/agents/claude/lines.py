@@ -42,7 +42,7 @@ class Block(Shape):
     text: Word = ""
     id: Word = ""
     name: Word = ""
-    input: dict[str, JsonValue] = {}
+    input: dict[str, JsonValue] = Field(default_factory=dict)
     tool_use_id: Word = ""
     content: JsonValue = None
     is_error: bool | None = None

@@ -32,7 +32,7 @@ class State(Shape):
     """How a tool's call ended."""
 
     status: Word = ""
-    input: dict[str, JsonValue] = {}
+    input: dict[str, JsonValue] = Field(default_factory=dict)
     output: Word = ""
     error: Word = ""
 
@@ -76,7 +76,7 @@ class Told(Shape):
     model: Word = ""
     tool: Word = ""
     call: Word = ""
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
     status: int | None = None
     name: Word = ""
     code: Word = ""
