@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 
-Pairs = Sequence[tuple[str, object]]
+Pairs = list[tuple[str, object]]
 
 
 class NotJson(ValueError):
@@ -39,7 +38,7 @@ def object_of(pairs: Pairs) -> dict[str, object]:
 
 
 def read_json(text: str | bytes, *, is_strict: bool = False) -> object:
-    """The value that the whole text is; bytes are UTF-8. Raises NotJson, also for what is nested too deeply.
+    """The value that the whole text is. Raises NotJson, also for what is nested too deeply or has too long a number.
 
     A strict reading takes no object with a name twice, and no NaN or Infinity.
     """
@@ -54,6 +53,10 @@ def read_json(text: str | bytes, *, is_strict: bool = False) -> object:
         raise NotJson(f"it is not JSON: {error.msg}", error.lineno, error.colno) from error
     except RecursionError as error:
         raise NotJson("it is nested too deeply") from error
+    except NotJson:
+        raise
+    except ValueError as error:
+        raise NotJson("it holds a number with too many digits") from error
 
 
 def json_object(text: str | bytes) -> dict[str, object] | None:

@@ -17,6 +17,7 @@ DEEP = "[" * 100_000
         ('{"a": 1,\n "b": }', "it is not JSON: Expecting value", (2, 7)),
         (DEEP, "it is nested too deeply", (0, 0)),
         (b'"caf\xff"', "it is not UTF-8", (0, 0)),
+        ("[" + "7" * 5000 + "]", "it holds a number with too many digits", (0, 0)),
     ],
 )
 def test_what_is_no_json_is_refused_with_its_place(

@@ -180,7 +180,12 @@ def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFact
         title=masked(facts.title),
         tasks=masked(facts.tasks),
         requirements=tuple(Criterion(part.id, masked(part.text)) for part in facts.requirements),
-        failing=tuple(_masked_failure(failure, masked) for failure in facts.failing),
+        failing=tuple(
+            replace(
+                failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
+            )
+            for failure in facts.failing
+        ),
         tried=tuple(Tried(t.attempt, masked(t.summary), masked(t.outcome)) for t in facts.tried),
         changed=tuple(map(masked, facts.changed)),
         reason=masked(facts.reason),
@@ -190,12 +195,6 @@ def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFact
         bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
         documents=tuple(map(masked, facts.documents)),
         commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
-    )
-
-
-def _masked_failure(failure: Failure, masked: Callable[[str], str]) -> Failure:
-    return replace(
-        failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
     )
 
 
@@ -211,8 +210,13 @@ def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Chang
         return None
     files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
     asked = tuple(
-        AskedExpectation(one.requirement, *map(masked, (one.text, one.test, one.reason, one.before, one.after)))
-        for one in change.expectations
+        AskedExpectation(
+            expectation.requirement,
+            *map(
+                masked, (expectation.text, expectation.test, expectation.reason, expectation.before, expectation.after)
+            ),
+        )
+        for expectation in change.expectations
     )
     return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
 
@@ -221,7 +225,7 @@ def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOf
     if found is None:
         return None
     work = replace(found.work, why=masked(found.work.why), left_out=tuple(map(masked, found.work.left_out)))
-    files = tuple(replace(one, path=masked(one.path)) for one in found.files)
+    files = tuple(replace(file, path=masked(file.path)) for file in found.files)
     return replace(found, work=work, files=files, why_not=masked(found.why_not))
 
 
@@ -288,7 +292,9 @@ def _failure_json(failure: Failure) -> dict[str, object]:
 
 
 def _change_json(change: Change) -> dict[str, object]:
-    asked = [{name: printable(text) for name, text in asdict(one).items()} for one in change.expectations]
+    asked = [
+        {name: printable(text) for name, text in asdict(expectation).items()} for expectation in change.expectations
+    ]
     return {
         **({"expectations": asked} if asked else {}),
         "base": change.base,
@@ -310,7 +316,7 @@ def _cut_off_json(found: CutOff) -> dict[str, object]:
         "command": work.command if work.commit else "",
         "added": work.added,
         "removed": work.removed,
-        "files": [{"path": printable(one.path), "added": one.added, "removed": one.removed} for one in found.files],
+        "files": [{"path": printable(file.path), "added": file.added, "removed": file.removed} for file in found.files],
         "left_out": [printable(text) for text in work.left_out],
         "is_laid_out": found.is_laid_out,
         "file": found.file,

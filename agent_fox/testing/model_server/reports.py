@@ -24,9 +24,13 @@ def report(action: Verdicts, prompt: str) -> dict[str, JsonValue]:
     """One verdict for each id of the brief, and for each that the action names; as the scripted backend reports."""
     words = {"*": action.verdicts} if isinstance(action.verdicts, str) else action.verdicts
     ids = ids_asked_for(prompt)
-    given = [(one, words.get(one, words.get("*"))) for one in [*ids, *(set(words) - {"*", *ids})]]
+    given = [
+        (requirement, words.get(requirement, words.get("*"))) for requirement in [*ids, *(set(words) - {"*", *ids})]
+    ]
     rows: list[JsonValue] = [
-        {"requirement_id": one, "verdict": word, "evidence": action.evidence} for one, word in given if word is not None
+        {"requirement_id": requirement, "verdict": word, "evidence": action.evidence}
+        for requirement, word in given
+        if word is not None
     ]
     is_passed = bool(rows) and all(word == "PASS" for _, word in given if word is not None)
     return {

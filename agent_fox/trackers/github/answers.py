@@ -41,10 +41,10 @@ class Answer:
     def words(self) -> str:
         """What GitHub says is wrong, on one line; empty where it says nothing that can be read."""
         try:
-            said = _Said.model_validate_json(self.body)
+            message = _Said.model_validate_json(self.body)
         except ValueError:
             return ""
-        whole = redact("; ".join([said.message, *(_words(error) for error in said.errors[:9])])[:LONGEST_WORDS])
+        whole = redact("; ".join([message.message, *(_words(error) for error in message.errors[:9])])[:LONGEST_WORDS])
         return " ".join("".join(char if char.isprintable() else " " for char in whole).split())[:300]
 
 
@@ -239,6 +239,6 @@ def _link(url: str) -> str:
 def _words(error: str | dict[str, object]) -> str:
     if isinstance(error, str):
         return error
-    told = error.get("message")
+    message = error.get("message")
     named = " ".join(str(error[name]) for name in ("resource", "field", "code") if error.get(name))
-    return f"{named}: {told}" if told and named else str(told or named)
+    return f"{named}: {message}" if message and named else str(message or named)

@@ -200,7 +200,8 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         "CLAUDE_CODE_TMPDIR": str(task.scratch),
         "ANTHROPIC_BASE_URL": door.model_url,
     }
-    return {**ALWAYS, **places, **key, **_times(task.limits), **_corrected(task.environment)}
+    emptied = {name: "" for name in OF_ANOTHER_SESSION if name in task.environment}
+    return {**ALWAYS, **places, **key, **_times(task.limits), **emptied, **direct(task.environment)}
 
 
 def _login(credentials: Mapping[str, str]) -> dict[str, str]:
@@ -208,11 +209,6 @@ def _login(credentials: Mapping[str, str]) -> dict[str, str]:
     login = next((name for name in LOGINS if name in credentials), None)
     names = (login, *LOGINS[login]) if login is not None else ()
     return {name: credentials[name] for name in names if name in credentials}
-
-
-def _corrected(given: Mapping[str, str]) -> dict[str, str]:
-    """What must not stay as it is around us: words of another session, and a proxy for what is on this machine."""
-    return {**{name: "" for name in OF_ANOTHER_SESSION if name in given}, **direct(given)}
 
 
 def _times(limits: Limits) -> dict[str, str]:

@@ -6,7 +6,7 @@ Tokens: lines of type `assistant` say that one token was put out. The true numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from agent_fox.session.agents import events
@@ -29,7 +29,7 @@ _UNTOLD = frozenset({"", "unknown", "server_error"})
 """What the program calls an error of the connection as well: it is one where there is no status."""
 
 
-def kind_told(status: int | None, *names: str) -> Infrastructure | None:
+def kind_of_failure(status: int | None, *names: str) -> Infrastructure | None:
     """What was broken, by the HTTP status and by the API's and the program's own names for the error."""
     telling = [name for name in names if name not in _UNTOLD]
     return kind_of(status, *telling) if telling or status is not None else Infrastructure.NETWORK
@@ -100,7 +100,7 @@ class ClaudeReader(Reader):
     def _assistant(self, line: lines.Assistant) -> Iterator[events.Event]:
         message = line.message
         if line.error or line.is_api_error_message:
-            text = _text_of(message.content) or line.error
+            text = "\n".join(block.text for block in message.content if block.type == "text") or line.error
             yield self._gave_up(text, line.api_error_status, line.api_error_type, line.error)
             return
         if message.model != SYNTHETIC and message.id not in self._streamed:
@@ -119,7 +119,7 @@ class ClaudeReader(Reader):
 
     def _gave_up(self, text: str, status: int | None, *names: str) -> events.Trouble:
         self._has_given_up = True
-        return events.Trouble(text, kind_told(status, *names), is_final=True)
+        return events.Trouble(text, kind_of_failure(status, *names), is_final=True)
 
     def _result(self, line: lines.Result) -> Iterator[events.Event]:
         reason = line.terminal_reason or line.subtype
@@ -140,21 +140,17 @@ class ClaudeReader(Reader):
 
 def _retry(line: lines.System) -> events.Trouble:
     name = line.error if isinstance(line.error, str) else ""
-    told = f"status {line.error_status}" if line.error_status is not None else "no answer"
-    text = f"request to the model failed ({told}, {name or 'unknown'}): repeat {line.attempt} of {line.max_retries}"
-    return events.Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_told(line.error_status, name))
+    answer = f"status {line.error_status}" if line.error_status is not None else "no answer"
+    text = f"request to the model failed ({answer}, {name or 'unknown'}): repeat {line.attempt} of {line.max_retries}"
+    return events.Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_of_failure(line.error_status, name))
 
 
 def _answers(line: lines.User) -> Iterator[events.Event]:
     refused = {meta.id for meta in line.tool_result_meta if meta.is_refused}
-    found = [block for block in line.message.content if block.type.endswith("tool_result")]
-    for block in found:
+    answers = [block for block in line.message.content if block.type.endswith("tool_result")]
+    for block in answers:
         text = block.shown
         is_refused = block.tool_use_id in refused or text.startswith(NOT_OFFERED)
         yield events.Answered(block.tool_use_id, text[:LONGEST_SHOWN], bool(block.is_error), is_refused)
-    if not found:
+    if not answers:
         yield events.Beat()
-
-
-def _text_of(content: Iterable[lines.Block]) -> str:
-    return "\n".join(block.text for block in content if block.type == "text")

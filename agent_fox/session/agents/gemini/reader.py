@@ -139,7 +139,7 @@ class GeminiReader(Reader):
                 yield events.Beat()
             case _ToolUse():
                 yield from self._turn()
-                yield from self._said()
+                yield from self._flushed()
                 yield events.Called(known_as(line.tool_name), line.parameters, line.tool_id)
             case _ToolResult():
                 yield from self._answered(line)
@@ -158,7 +158,7 @@ class GeminiReader(Reader):
             self.is_asked, self.warning, self.known = False, "", None
             yield events.Turn()
 
-    def _said(self) -> Iterator[events.Event]:
+    def _flushed(self) -> Iterator[events.Event]:
         words, self.words = self.words, ""
         if words.strip():
             yield events.Said(words)
@@ -173,7 +173,7 @@ class GeminiReader(Reader):
 
     def _warned(self, message: str) -> Iterator[events.Event]:
         """A warning ends the work, though its result may say success, unless the model goes on after it."""
-        yield from self._said()
+        yield from self._flushed()
         self.is_asked, self.warning = True, message
         if message.startswith(STOPPED_BY_HOOK):
             yield events.Beat()
@@ -184,7 +184,7 @@ class GeminiReader(Reader):
         failure, words = line.error or _Failure(), self.words
         is_error = line.status != "success" or bool(self.warning)
         if not is_error:
-            yield from self._said()
+            yield from self._flushed()
         yield from self.transcript.used()
         yield from self._rest(line)
         if failure.message:
@@ -204,31 +204,31 @@ class GeminiReader(Reader):
         """Failed requests stand on standard error: each that is repeated, and the last with its fields."""
         if text.startswith(UNSERVED):
             return [events.Began(self.session, self.model, servers={SERVER: "failed"})]
-        found = _TRIED.match(text)
-        if found:
-            self.known = kind_told([found[1]])
+        match = _TRIED.match(text)
+        if match:
+            self.known = kind_of_failure([match[1]])
             return [events.Trouble(text[:LONGEST_TROUBLE], self.known)]
         if _GIVEN_UP.match(text) or text.startswith("}"):
             self.is_giving_up = not text.startswith("}")
             return []
-        found = _FIELD.match(text) if self.is_giving_up else None
-        if found is None or (kind := kind_told([found[1]])) is None:
+        match = _FIELD.match(text) if self.is_giving_up else None
+        if match is None or (kind := kind_of_failure([match[1]])) is None:
             return []
         self.known = kind
-        return [events.Trouble(f"the model's server: {found[1]}{hint_of(None, found[1])}", kind, is_final=True)]
+        return [events.Trouble(f"the model's server: {match[1]}{hint_of(None, match[1])}", kind, is_final=True)]
 
 
-def kind_told(words: Iterable[str]) -> Infrastructure | None:
+def kind_of_failure(words: Iterable[str]) -> Infrastructure | None:
     """What was broken, by the HTTP status and the names among the words."""
-    told = list(words)
-    return kind_of(next((int(word) for word in told if _STATUS.fullmatch(word)), None), *told)
+    names = list(words)
+    return kind_of(next((int(word) for word in names if _STATUS.fullmatch(word)), None), *names)
 
 
 def kind_in(message: str) -> Infrastructure | None:
     """What was broken, by the program's own last error."""
     if _BROKEN_OFF.match(message):
         return Infrastructure.NETWORK
-    return kind_told(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
+    return kind_of_failure(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
 
 
 def less(whole: events.Tokens, part: events.Tokens) -> events.Tokens:

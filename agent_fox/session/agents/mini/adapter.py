@@ -87,8 +87,8 @@ class Mini(CommandLine):
             return Provider.ANTHROPIC
         if model and (not slash or named == "openai"):
             return Provider.OPENAI
-        told = f"{model!r} is of another provider" if model else "it has no usual model"
-        raise ValueError(f'{told}; set `model = "anthropic/..."` or `model = "openai/..."`')
+        problem = f"{model!r} is of another provider" if model else "it has no usual model"
+        raise ValueError(f'{problem}; set `model = "anthropic/..."` or `model = "openai/..."`')
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Everything in this folder can be imported, and its `.env` is read: nothing of an earlier session stays."""
@@ -146,17 +146,15 @@ def _configuration(task: AgentTask, door: Door) -> dict[str, object]:
         "environment": {"environment_class": "local", "timeout": int(max(task.limits.answer, LEAST_COMMAND))},
         "model": {
             "model_class": "litellm",
-            "model_name": _model(task),
+            "model_name": (
+                task.model if task.model.startswith(f"{task.provider}/") else f"{task.provider}/{task.model}"
+            ),
             "cost_tracking": "ignore_errors",
             "observation_template": OBSERVATION,
             "format_error_template": FORMAT_ERROR,
             "model_kwargs": _requests(task, door),
         },
     }
-
-
-def _model(task: AgentTask) -> str:
-    return task.model if task.model.startswith(f"{task.provider}/") else f"{task.provider}/{task.model}"
 
 
 def _requests(task: AgentTask, door: Door) -> dict[str, object]:

@@ -131,13 +131,13 @@ class MiniReader(Reader):
             case _Turn():
                 yield events.Turn()
             case _Trouble():
-                yield events.Trouble(line.text, kind_told(line.status, line.errors))
+                yield events.Trouble(line.text, kind_of_failure(line.status, line.errors))
             case _Message(role="exit"):
                 yield from self._ended(line)
             case _Message():
-                yield from self._said(line)
+                yield from self._message_events(line)
 
-    def _said(self, line: _Message) -> Iterator[events.Event]:
+    def _message_events(self, line: _Message) -> Iterator[events.Event]:
         if line.response is not None:
             yield from self._answer(line.response)
         if line.interrupt is not None:
@@ -185,7 +185,7 @@ class MiniReader(Reader):
         return ()
 
 
-def kind_told(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
+def kind_of_failure(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
     """What was broken: by what happened to the connection first, for the status is then the program's own guess."""
     short = {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in errors}
     if short & _NETWORK or set(errors) & (_NETWORK | _GARBAGE):

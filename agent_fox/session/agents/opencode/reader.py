@@ -77,7 +77,7 @@ class OpencodeReader(Reader):
             yield events.Began(session, self._model)
         match raw.get("type"):
             case "agent_fox":
-                yield from self._told(lines.Told.model_validate(raw))
+                yield from self._of_plugin(lines.Told.model_validate(raw))
             case "step_start":
                 self._reason, self._texts = "", []
                 yield events.Turn()
@@ -90,7 +90,7 @@ class OpencodeReader(Reader):
             case _:
                 raise ValueError("a line without a type")
 
-    def _told(self, line: lines.Told) -> Iterator[events.Event]:
+    def _of_plugin(self, line: lines.Told) -> Iterator[events.Event]:
         match line.event:
             case "guarded":
                 self._is_guarded = True
@@ -111,7 +111,10 @@ class OpencodeReader(Reader):
             case "refused":
                 yield self._troubled(_refusal(line), kind_of(line.status, line.name), line.after)
             case "unreached":
-                yield self._troubled(_unreached(line), Infrastructure.NETWORK)
+                yield self._troubled(
+                    f"request to the model failed (no answer, {line.code or line.name or 'no reason given'})",
+                    Infrastructure.NETWORK,
+                )
             case "retry":
                 yield self._again(line)
             case "gave_up":
@@ -134,13 +137,13 @@ class OpencodeReader(Reader):
 
     def _again(self, line: lines.Told) -> events.Trouble:
         """A repeat that no answer of the server explains is one after a silence."""
-        found = self._trouble or events.Trouble(line.message, Infrastructure.NETWORK)
-        text = found.text.partition(REPEATED)[0]
-        return self._troubled(f"{text}{REPEATED}{line.attempt} in {line.wait:.1f} s", found.kind, found.retry_after)
+        trouble = self._trouble or events.Trouble(line.message, Infrastructure.NETWORK)
+        text = trouble.text.partition(REPEATED)[0]
+        return self._troubled(f"{text}{REPEATED}{line.attempt} in {line.wait:.1f} s", trouble.kind, trouble.retry_after)
 
     def _final(self, why: str) -> events.Trouble:
-        found = self._trouble or events.Trouble("no answer", Infrastructure.NETWORK)
-        self._trouble = replace(found, text=f"{why}: {found.text.partition(REPEATED)[0]}", is_final=True)
+        trouble = self._trouble or events.Trouble("no answer", Infrastructure.NETWORK)
+        self._trouble = replace(trouble, text=f"{why}: {trouble.text.partition(REPEATED)[0]}", is_final=True)
         return self._trouble
 
     def _part(self, kind: str, part: lines.Part) -> Iterator[events.Event]:
@@ -182,8 +185,8 @@ class OpencodeReader(Reader):
         self._failure = self._failure or text
         if error.name == "MessageAbortedError":
             return events.Beat()
-        found = _ERROR_TYPE.search(error.data.body)
-        kind = kind_of(error.data.status, found[1] if found else error.name)
+        error_type = _ERROR_TYPE.search(error.data.body)
+        kind = kind_of(error.data.status, error_type[1] if error_type else error.name)
         if kind is None and self._trouble is not None and error.data.status is None:
             kind = self._trouble.kind
         self._trouble = events.Trouble(text, kind, is_final=True)
@@ -193,7 +196,3 @@ class OpencodeReader(Reader):
 def _refusal(line: lines.Told) -> str:
     words = ", ".join(filter(None, (f"status {line.status}", line.name, line.message)))
     return f"request to the model failed ({words}){hint_of(line.status, line.name)}"
-
-
-def _unreached(line: lines.Told) -> str:
-    return f"request to the model failed (no answer, {line.code or line.name or 'no reason given'})"

@@ -108,7 +108,21 @@ def write_settings(task: AgentTask, door: Door) -> None:
     write_new(folder / "rules.md", task.system)
     write_new(folder / "package-lock.json", json.dumps(_INSTALLED))
     (folder / "node_modules").mkdir()
-    write_new(guard / "guard.json", json.dumps(_guard(task, door), indent=1))
+    write_new(
+        guard / "guard.json",
+        json.dumps(
+            {
+                "configuration": str(configuration_folder(task)),
+                "plugin": str(guard_folder(task) / "plugin.js"),
+                "environment": _known(task),
+                "model": door.model_url,
+                "retries": RETRIES,
+                "wait": LONGEST_WAIT,
+                "places": [str(place.resolve()) for place in (task.workspace, *_places(task))],
+            },
+            indent=1,
+        ),
+    )
     for name in ("guard", "plugin"):
         write_new(guard / f"{name}.js", (_HERE / f"opencode_{name}.js").read_text(encoding="utf-8"))
 
@@ -137,18 +151,6 @@ def _known(task: AgentTask) -> dict[str, str]:
     """The program's own variables that stay; the guard removes all others."""
     command = int(min(task.limits.wall, USUAL_COMMAND) * 1000)
     return {**SWITCHES, "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS": str(command)}
-
-
-def _guard(task: AgentTask, door: Door) -> dict[str, object]:
-    return {
-        "configuration": str(configuration_folder(task)),
-        "plugin": str(guard_folder(task) / "plugin.js"),
-        "environment": _known(task),
-        "model": door.model_url,
-        "retries": RETRIES,
-        "wait": LONGEST_WAIT,
-        "places": [str(place.resolve()) for place in (task.workspace, *_places(task))],
-    }
 
 
 def _settings(task: AgentTask, door: Door) -> dict[str, object]:

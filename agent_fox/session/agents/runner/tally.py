@@ -96,7 +96,7 @@ class Tally:
         if len(self.open_calls) < MOST_OPEN:
             self.open_calls[event.call or f"call {self.tools.total()}"] = tool
         if not self.may(event.tool):
-            self.forbid(f"asked for {tool}, which its role does not have: {told(event)}")
+            self.forbid(f"asked for {tool}, which its role does not have: {shown_call(event)}")
 
     def forbid(self, what: str) -> None:
         """Note a forbidden attempt; the first of them in words."""
@@ -115,12 +115,12 @@ class Tally:
 
         Such a number never falls: one that does was printed by something else in the program's name.
         """
-        told = [one.cost_usd for one in self.last_words if one.cost_usd is not None]
-        return (max(told) if counts_resumed else sum(told)) if told else None
+        costs = [end.cost_usd for end in self.last_words if end.cost_usd is not None]
+        return (max(costs) if counts_resumed else sum(costs)) if costs else None
 
     def reported_tokens(self, *, counts_resumed: bool) -> events.Tokens | None:
-        told = [one.tokens for one in self.last_words if one.tokens is not None]
-        return (told[-1] if counts_resumed else sum(told, events.Tokens())) if told else None
+        counts = [end.tokens for end in self.last_words if end.tokens is not None]
+        return (counts[-1] if counts_resumed else sum(counts, events.Tokens())) if counts else None
 
 
 def _joined(before: events.Trouble | None, now: events.Trouble) -> events.Trouble:
@@ -154,7 +154,7 @@ def sane(tokens: events.Tokens) -> events.Tokens:
     return events.Tokens(*(min(max(0, count), MOST_TOKENS) for count in counts))
 
 
-def told(event: events.Called) -> str:
+def shown_call(event: events.Called) -> str:
     """A call's arguments in one line, cut."""
     text = json.dumps(dict(event.arguments), ensure_ascii=False, default=str)
     return one_line(text, LONGEST_TOLD)
