@@ -50,7 +50,7 @@ def test_what_is_no_number_is_refused_where_reading_is_strict(word: str) -> None
 
 
 def test_the_pairs_of_a_doubled_object_are_kept() -> None:
-    pairs = [("a", 1), ("b", 2), ("a", 3)]
+    pairs: list[tuple[str, object]] = [("a", 1), ("b", 2), ("a", 3)]
     doubled = object_of(pairs)
     assert isinstance(doubled, DoubledObject)
     assert (doubled, doubled.pairs) == ({"a": 3, "b": 2}, pairs)
