@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -11,6 +12,7 @@ import tomllib
 import venv
 import zipfile
 from dataclasses import dataclass
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
@@ -127,6 +129,17 @@ def test_the_doubles_play_the_demonstration_from_their_wheel(
 def test_the_doubles_go_with_the_agent_fox_of_their_own_version() -> None:
     base, doubles = (tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (SOURCE, DOUBLES))
     assert doubles["version"] == base["version"]
-    assert doubles["dependencies"] == [f"{base['name']}=={base['version']}"]
+    assert doubles["dependencies"][0] == f"{base['name']}=={base['version']}"
     assert base["optional-dependencies"]["testing"] == [f"{doubles['name']}=={base['version']}"]
     assert doubles["requires-python"] == base["requires-python"]
+
+
+def test_what_the_doubles_import_is_declared() -> None:
+    base, doubles = (tomllib.loads((folder / "pyproject.toml").read_text())["project"] for folder in (SOURCE, DOUBLES))
+    declared = {re.match(r"[\w-]+", each)[0].lower() for each in (*base["dependencies"], *doubles["dependencies"])}  # type: ignore[index]
+    lines = (line for path in DOUBLES.rglob("*.py") for line in path.read_text().splitlines())
+    imported = {found[1] for line in lines if (found := re.match(r"(?:from|import) (\w+)", line))}
+    providers = packages_distributions()
+    wanted = {providers[name][0].lower() for name in imported - sys.stdlib_module_names if name in providers}
+    assert wanted - declared == set()
+    assert {"jsonschema", "markdown-it-py", "pydantic"} <= wanted
