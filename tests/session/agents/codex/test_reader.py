@@ -31,8 +31,9 @@ from agent_fox.session.agents.events import (
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.task import AgentTask, Limits, Provider, Role
+from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.infrastructure import Infrastructure
+from tests.session.agents.tasks import task_in
 
 LINES = Path(__file__).parents[1] / "lines" / "codex"
 PATCH = "*** Begin Patch\n*** Add File: added.txt\n+hello\n*** End Patch\n"
@@ -40,22 +41,7 @@ Feeding = Callable[[CodexReader, list[str], list[str]], Iterable[Event]]
 
 
 def task(home: Path, schema: dict[str, object] | None = None) -> AgentTask:
-    return AgentTask(
-        cli="codex",
-        program="codex",
-        role=Role.CODER,
-        workspace=home.parent / "clone",
-        home=home,
-        scratch=home.parent / "tmp",
-        report=home.parent / "report",
-        system="",
-        prompt="",
-        limits=Limits(60, 30, 30),
-        provider=Provider.OPENAI,
-        upstream="",
-        environment={},
-        schema=schema,
-    )
+    return task_in(home.parent, "codex", home=home, schema=schema)
 
 
 def output_first(reader: CodexReader, output: list[str], complaints: list[str]) -> Iterable[Event]:
