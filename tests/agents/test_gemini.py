@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,11 +17,10 @@ from agent_fox.session.agents.events import Answered, Began, Called, Finished, S
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
-from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.gemini_world import World, asked, made, offered
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import PROMPT, WORD, Ran, run, script
+from tests.agents.world import PROMPT, WORD, nobody, run, script
 
 FOUND = program("gemini")
 pytestmark = [
@@ -182,7 +177,7 @@ def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, too
 def test_a_server_of_tools_that_cannot_be_reached_is_told(world: World) -> None:
     with ModelServer(script({"say": "Verdict."})) as server:
         task = world.task(Role.VERIFIER, tools=("run_unit_tests",))
-        ran = world.run(server, task, mcp_url=f"{_nobody()}/mcp", mcp_token="tools-token")
+        ran = world.run(server, task, mcp_url=f"{nobody()}/mcp", mcp_token="tools-token")
 
     assert [began.servers for began in ran.of(Began) if began.servers] == [{"verifier": "failed"}]
 
@@ -251,85 +246,6 @@ def test_a_ceiling_of_turns_is_kept_and_no_success(world: World) -> None:
         ran = world.run(server, world.task(limits=Limits(wall=600, idle=300, answer=60, turns=2)))
 
     assert (len(server.requests), ran.status, ran.outcome.ending) == (2, 53, Ending.FAILED)
-
-
-@pytest.mark.parametrize(
-    ("obstacle", "kind", "most"),
-    [
-        ({"status": 401, "times": "always"}, Infrastructure.AUTHENTICATION, 30),
-        ({"status": 403, "times": "always"}, Infrastructure.AUTHENTICATION, 30),
-        ({"status": 429, "times": "always"}, Infrastructure.RATE_LIMIT, 60),
-        ({"status": 503, "times": "always"}, Infrastructure.OVERLOAD, 60),
-        ({"status": 529, "times": "always"}, Infrastructure.OVERLOAD, 60),
-        ({"drop": True, "times": "always"}, Infrastructure.NETWORK, 60),
-        ({"garbage": "<html>", "times": "always"}, Infrastructure.NETWORK, 60),
-        (None, Infrastructure.NETWORK, 60),
-    ],
-    ids=["401", "403", "429", "503", "529", "cut", "garbage", "refused"],
-)
-def test_what_is_broken_outside_is_known_soon(
-    obstacle: dict[str, object] | None, kind: Infrastructure, most: float, world: World
-) -> None:
-    with ModelServer(script(obstacle or {"say": "Done."})) as server:
-        ran = world.run(server if obstacle else _nobody(), world.task())
-
-    assert (ran.outcome.ending, ran.outcome.infrastructure) == (Ending.INFRASTRUCTURE, kind), ran.complaints
-    assert ran.seconds < most
-
-
-def _nobody() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
-
-
-def test_a_passing_overload_is_overcome(world: World) -> None:
-    with ModelServer(script({"status": 503, "times": 1}, {"say": "Done."})) as server:
-        ran = world.run(server, world.task())
-
-    assert ran.outcome.ending is Ending.ENDED
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_session_that_is_ended_is_no_success_and_its_tokens_are_known(number: signal.Signals, world: World) -> None:
-    """None of the signals leaves a result; what was used stands in the session's file."""
-    task = world.task()
-    ready = threading.Event()
-    actions = (READ, {"hang": 30, "stage": "before"})
-    with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
-        threading.Thread(target=_tell_when_it_hangs, args=(server, ready), daemon=True).start()
-        door = Door(server.url, WORD)
-        GEMINI.prepare(task, door)
-        ran = run(task, GEMINI.start(task, door), number, ready)
-
-    assert (ran.of(Finished), ran.outcome.ending) == ([], Ending.FAILED)
-    assert [used.tokens for used in ran.of(Used)] == [Tokens(input=100, output=7)]
-
-
-def _tell_when_it_hangs(server: ModelServer, ready: threading.Event) -> None:
-    server.wait_for(lambda exchanges: len(exchanges) >= 2, 60)
-    ready.set()
-
-
-def test_two_sessions_at_once_neither_mix_nor_wait(world: World) -> None:
-    def one(number: int) -> tuple[Ran, list[str]]:
-        root = world.root / str(number)
-        mine = made(root, world.program)
-        actions = (
-            {"tool": "write_file", "arguments": {"file_path": "n.txt", "content": f"{number}\n"}},
-            {"say": "Done."},
-        )
-        with ModelServer(script(*actions)) as server:
-            task = replace(mine.task(), prompt=f"{PROMPT}\nOWN-{number}")
-            return mine.run(server, task), asked(server)
-
-    with ThreadPoolExecutor(2) as both:
-        left, right = both.map(one, (1, 2))
-
-    assert "OWN-1" in left[1][0]
-    assert "OWN-2" not in "".join(left[1])
-    assert "OWN-1" not in "".join(right[1])
-    assert left[0].of(Began)[0].session != right[0].of(Began)[0].session
-    assert [(world.root / str(number) / "workspace" / "n.txt").read_text() for number in (1, 2)] == ["1\n", "2\n"]
 
 
 def test_the_key_is_not_in_its_arguments(world: World) -> None:
