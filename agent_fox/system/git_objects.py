@@ -253,9 +253,9 @@ def _differences(repo: Path, old: str, new: str, folder: str) -> Iterator[Change
         one, other, path = before.get(name), after.get(name), f"{folder}{name}"
         if one == other:
             continue
-        folders = [side.id if side and side.mode == FOLDER else "" for side in (one, other)]
-        if any(folders):
-            yield from _differences(repo, *folders, f"{path}/")
+        folder_was, folder_is = (side.id if side and side.mode == FOLDER else "" for side in (one, other))
+        if folder_was or folder_is:
+            yield from _differences(repo, folder_was, folder_is, f"{path}/")
         was, now = (side if side and side.mode != FOLDER else None for side in (one, other))
         if was or now:
             absent = Entry(path, ABSENT, "0" * len(old or new))

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     """The processes that stay, as they are started."""
     begun: list[subprocess.Popen[bytes]] = []
     start = git._start
-    monkeypatch.setattr(git, "_start", lambda *words: begun.append(start(*words)) or begun[-1])
+
+    def noting(repo: Path, arguments: Sequence[str], extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        begun.append(start(repo, arguments, extra))
+        return begun[-1]
+
+    monkeypatch.setattr(git, "_start", noting)
     return begun
 
 
