@@ -355,9 +355,11 @@ def _layout_of(repo: Path, _: tuple[int, int]) -> tuple[Path, str]:
 
 def _ask_layout(repo: Path) -> tuple[Path, str]:
     folder = repo / ".git"
-    config = folder / "config"
-    if config.is_file() and not (folder / "commondir").exists() and b"objectformat" not in config.read_bytes().lower():
-        return folder.resolve(), "sha1"  # the format stands nowhere else
+    try:
+        if not (folder / "commondir").exists() and b"objectformat" not in (folder / "config").read_bytes().lower():
+            return folder.resolve(), "sha1"  # the format stands nowhere else
+    except OSError:
+        pass  # a work tree of its own, a submodule, no repository, or one that cannot be read: git knows
     common, _newline, kind = call(repo, "rev-parse", "--git-common-dir", "--show-object-format").text.rpartition("\n")
     return (repo / common).resolve(), kind
 
