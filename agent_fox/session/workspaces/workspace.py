@@ -99,7 +99,7 @@ def prepare(order: LaunchOrder, environment: Mapping[str, str], stop: StopSignal
     if order.resume:
         lay_tree(order, order.resume, paths.workspace)
     if not order.writes:
-        _make_read_only(paths.workspace, git.files_under(order.repo, order.pinned))
+        _make_read_only(paths.workspace, git_objects.files_under(order.repo, order.pinned))
     return done
 
 
@@ -175,20 +175,9 @@ def _clone(order: LaunchOrder, workspace: Path) -> None:
     kind = git.object_format(order.repo)
     workspace.mkdir(mode=0o755)
     ours = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
-    git.call(
-        workspace,
-        "init",
-        "--quiet",
-        "--template=",
-        f"--object-format={kind}",
-        f"--initial-branch={BRANCH}",
-        extra=ours,
-    )
     inside = workspace / ".git"
-    (inside / "objects/info").mkdir(exist_ok=True)
+    git_objects.lay_out(inside, common, kind, BRANCH)
     (inside / "objects/info/alternates").write_text(f"{common / 'objects'}\n", encoding="utf-8")
-    if (common / "shallow").is_file():
-        shutil.copyfile(common / "shallow", inside / "shallow")
     who = git.identity(order.repo)
     with (inside / "config").open("a", encoding="utf-8") as file:
         file.write(f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n")
