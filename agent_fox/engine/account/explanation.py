@@ -29,17 +29,6 @@ if TYPE_CHECKING:
 else:
     stopping = late_module("agent_fox.engine.record.stopping")
 
-REMEDIES = {
-    Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",
-    Cause.SPEC_FAULT: "correct the spec: `agent-fox run` then reads it again by itself",
-    Cause.RETRY_DISABLED: "let FAILs send coders back (retry_predecessor = true), then reset",
-    Cause.CEILING: "raise the ceiling in [limits], then reset",
-    Cause.ATTEMPTS_SPENT: "give it new attempts by a reset, better with a clearer spec or a stronger agent",
-    Cause.NO_PROGRESS: "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset",
-    Cause.NOTHING_TO_PROVE: "write requirements with ids into the spec: it is then planned again by itself",
-    Cause.NO_CLEAR_VERDICT: "see in its log why the verifier gave no clear answer, then reset",
-}
-
 SIGNED = ("agent-fox waive ", "agent-fox agree ")
 NO_KEY = "nobody is trusted to sign here yet, so first a key is made and trusted"
 
@@ -293,9 +282,8 @@ def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterato
     if held is not None and held.root != node_id:
         yield f"it goes on by itself once {held.root} does: agent-fox explain {held.root}"
         return
-    known = {cause.value: remedy for cause, remedy in REMEDIES.items()}
-    if held is not None and held.cause in known:
-        yield known[held.cause]
+    if held is not None and (remedy := Cause(held.cause).remedy):
+        yield remedy
     if unproven:
         yield f"a person accepts it unproven: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
     yield f"agent-fox reset {node_id}"
