@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
@@ -122,7 +122,7 @@ def explain(
         sessions=tuple(history.sessions_of(db, node.uid)),
         rulings=tuple(rulings),
         open_parts=parts,
-        evidence=tuple(evidence_of(db, planned, waived)),
+        evidence=tuple(evidence_of(db, planned, words_known(db, waived, node.spec_name).get(node.spec_name, {}))),
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
         saved=saved(db, planned, held),
@@ -139,19 +139,16 @@ def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None
     return stopping.saved_by_stopping(db, planned.node.uid, planned.node.spec_name) if is_stopped else None
 
 
-def evidence_of(
-    db: Database, planned: PlannedNode, waived: Callable[[str, str], bool] = none_waived
-) -> Iterator[PartEvidence]:
-    """Of the requirements that the node judges, or that it is to make true."""
+def evidence_of(db: Database, planned: PlannedNode, how: Mapping[str, str]) -> Iterator[PartEvidence]:
+    """Of the requirements that the node judges, or that it is to make true. `how`: as `SpecAccount` has it."""
     wanted = requirements_of(db, planned)
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
-    known = words_known(db, waived, planned.node.spec_name).get(planned.node.spec_name, {})
     none = ("", "", "", "", "", None)
     for part in wanted:
         word, record, commit, by, at, trials = records.get(part, none)
         tried = json.loads(trials) if trials else None
-        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, known.get(part, ""), tried)
+        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, how.get(part, ""), tried)
 
 
 def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
