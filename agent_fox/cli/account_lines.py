@@ -89,13 +89,13 @@ def _more(spec: SpecAccount) -> str:
         ("waived", spec.waived), ("no verdict yet on", spec.unread if spec.unread != spec.open_ids else ()),
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
-    told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
+    parts = [f"{words} {listed(ids)}" for words, ids in lists if ids]
     if len(spec.known) > 1:
         how = {part: spec.how.get(part, "") for part in spec.proven}
-        told += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
+        parts += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
     if spec.unread and spec.unread == spec.open_ids:
-        told.append("no verdict yet")
-    return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
+        parts.append("no verdict yet")
+    return "; ".join([*on, *parts, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
 READ_AGAIN = "not proven now; the next run reads it again, as `[evidence] environment` has it"
@@ -144,8 +144,8 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
         is_left = any(spec.elsewhere for spec in account.specs)
         now = READ_AGAIN if is_left else 'it counts, as `[evidence] environment = "show"` has it'
         yield plain(f"proven in another environment ({'; '.join(account.elsewhere)}): {now}")
-    yield from (plain(one.line) for one in account.waivers)
-    yield from (plain(asked_line(one)) for one in account.asked)
+    yield from (plain(waiver.line) for waiver in account.waivers)
+    yield from (plain(asked_line(request)) for request in account.asked)
     for blocked in account.blocked:
         yield plain(f"blocked: {blocked.node}: {blocked.reason}")
         if blocked.waiting:
@@ -153,6 +153,6 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     for issue in account.issues:
         if issue.state == "open":
             yield plain(f"issue: {near(root, issue.where) or 'not delivered yet'}  {issue.title}")
-    told = overview_line(account.overview)
-    if told:
-        yield plain(told)
+    overview = overview_line(account.overview)
+    if overview:
+        yield plain(overview)

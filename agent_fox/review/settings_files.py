@@ -71,7 +71,7 @@ def read(path: Path, follows_links: bool) -> str | None:
 
 def parsed(path: Path, text: str) -> JsonTable:
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        document = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
         raise InstallTrouble(
             f"{path}: line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); correct it first "
@@ -79,9 +79,9 @@ def parsed(path: Path, text: str) -> JsonTable:
         ) from error
     except (ValueError, RecursionError) as error:
         raise InstallTrouble(f"{path}: {error}; correct it first") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InstallTrouble(f"{path}: not a JSON object; correct it first")
-    return found
+    return document
 
 
 def _once(pairs: list[tuple[str, object]]) -> JsonTable:
@@ -97,8 +97,8 @@ def _no_constant(word: str) -> object:
 
 
 def _written(settings: JsonTable, before: str) -> str:
-    found = re.search(r"^[{[]\r?\n([ \t]+)", before)
-    text = json.dumps(settings, ensure_ascii=False, indent=found.group(1) if found else 2)
+    match = re.search(r"^[{[]\r?\n([ \t]+)", before)
+    text = json.dumps(settings, ensure_ascii=False, indent=match.group(1) if match else 2)
     ending = "\n" if before.endswith("\n") or not before else ""
     return (text + ending).replace("\n", "\r\n") if "\r\n" in before else text + ending
 

@@ -44,9 +44,9 @@ class Cause(StrEnum):
         "nothing to prove", 9, "write requirements with ids into the spec: it is then planned again by itself",
     )  # fmt: skip
     NO_CLEAR_VERDICT = "no clear verdict", 11, "see in its log why the verifier gave no clear answer, then reset"
-    CASCADE = "depends on a blocked node", None, ""
+    CASCADE = "depends on a blocked node"
 
-    def __new__(cls, words: str, row: int | None, remedy: str) -> Self:
+    def __new__(cls, words: str, row: int | None = None, remedy: str = "") -> Self:
         member = str.__new__(cls, words)
         member._value_, member.row, member.remedy = words, row, remedy
         return member
