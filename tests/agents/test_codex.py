@@ -22,7 +22,7 @@ from agent_fox.session.agents.events import (
     Began,
     Called,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -251,7 +251,7 @@ def test_a_stop_hook_holds_a_coder_back_until_it_lets_it_go(world: World) -> Non
         said = text_of(server.requests)
     assert counter.read_text() == "x\n" * 3
     assert "NOT YET an argument; with 'quotes'" in said.replace('\\"', '"').replace("\\'", "'")
-    assert [event.text for event in ran.of(Said)] == ["one", "two", "three"]
+    assert [event.text for event in ran.of(Spoke)] == ["one", "two", "three"]
     assert (ran.status, ran.finished.text) == (0, "three")
 
 

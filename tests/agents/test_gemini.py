@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.events import Answered, Began, Called, Finished, Said, Tokens, Turn, Unreadable, Used
+from agent_fox.session.agents.events import Answered, Began, Called, Finished, Spoke, Tokens, Turn, Unreadable, Used
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
@@ -216,7 +216,7 @@ def test_a_coder_is_held_by_the_stop_hook(world: World) -> None:
 
     assert '"AfterAgent"' in hook.with_suffix(".seen").read_text()
     assert "Run the tests first." in asked(server)[1]
-    assert [said.text for said in ran.of(Said)] == ["Done.", "Tests pass."]
+    assert [said.text for said in ran.of(Spoke)] == ["Done.", "Tests pass."]
     assert ran.outcome.ending is Ending.ENDED
 
 

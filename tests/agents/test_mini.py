@@ -16,7 +16,7 @@ from agent_fox.session.agents.events import (
     Answered,
     Called,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Turn,
     Unreadable,
@@ -81,7 +81,7 @@ def test_a_coder_edits_and_runs(model: str, tmp_path: Path) -> None:
     assert [used.tokens for used in ran.of(Used)] == [Tokens(input=100, output=7)] * 3
     assert (len(ran.of(Turn)), ran.of(Unreadable)) == (3, [])
     finished = ran.of(Finished)[-1]
-    assert (finished.text, finished.reason, ran.of(Said)[-1].text) == ("All done.", "Submitted", "All done.")
+    assert (finished.text, finished.reason, ran.of(Spoke)[-1].text) == ("All done.", "Submitted", "All done.")
     assert finished.cost_usd is not None
     assert finished.cost_usd > 0
     assert ran.outcome.ending is Ending.ENDED

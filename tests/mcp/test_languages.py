@@ -69,7 +69,7 @@ def over_http(project: Path, profile: str, ask: Asking[None]) -> None:
 @pytest.mark.parametrize("over", [over_stdio, over_http])
 @pytest.mark.parametrize("language", [PYTHON, MAVEN, NODE, GO, RUST, CMAKE], ids=lambda one: one.name)
 def test_an_agent_sees_what_fails_and_where_and_that_a_repair_passes(
-    project: Path, language: Language, over: Callable[[Path, str, Asking], None]
+    project: Path, language: Language, over: Callable[[Path, str, Asking[None]], None]
 ) -> None:
     async def ask(client: Client) -> None:
         found = (await client.call_tool("detect_build_system", {})).structured_content

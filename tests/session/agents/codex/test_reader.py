@@ -24,7 +24,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -126,7 +126,7 @@ def test_tokens_are_told_request_by_request_and_summed_up_at_the_end(tmp_path: P
         )
     ]
     assert {(event.session, event.model) for event in only(Began, events)} == {(session, "gpt-5.5")}
-    assert [event.text for event in only(Said, events)] == ["All is done."]
+    assert [event.text for event in only(Spoke, events)] == ["All is done."]
 
 
 def test_refused_calls_are_told_as_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -73,7 +73,7 @@ def test_a_session_is_told_as_it_goes(name: str, model: str) -> None:
     finished = of(Finished, events)[-1]
     assert (finished.text, finished.is_error, finished.reason) == ("Mended.", False, "Submitted")
     assert finished.cost_usd
-    assert of(Said, events)[-1].text == "Mended."
+    assert of(Spoke, events)[-1].text == "Mended."
     assert outcome_of(tallied(name), None, 0, "").ending is Ending.ENDED
 
 
