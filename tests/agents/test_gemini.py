@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,8 +15,11 @@ from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.gemini_world import World, asked, made, offered
+from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
 from tests.agents.world import PROMPT, WORD, nobody, run, script
+
+__all__ = ["tools"]
 
 FOUND = program("gemini")
 pytestmark = [
@@ -29,69 +28,12 @@ pytestmark = [
 ]
 
 READ = {"tool": "read_file", "arguments": {"file_path": "a.txt"}}
-SERVER = """
-import sys
-import uvicorn
-from mcp.server.mcpserver import MCPServer
-
-tools = MCPServer("verifier")
-
-
-@tools.tool(description="Run the tests.")
-def run_unit_tests(selection: str = "") -> str:
-    return f"3 passed of {selection}"
-
-
-@tools.tool(description="Another tool.")
-def another_tool() -> str:
-    return "no"
-
-
-served = tools.streamable_http_app()
-
-
-async def guarded(scope, receive, send):
-    headers = dict(scope.get("headers", []))
-    if scope["type"] == "http" and headers.get(b"authorization") != b"Bearer tools-token":
-        await send({"type": "http.response.start", "status": 401, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await served(scope, receive, send)
-
-
-uvicorn.run(guarded, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
-"""
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     assert FOUND is not None
     return made(tmp_path, FOUND)
-
-
-@pytest.fixture
-def tools(tmp_path: Path) -> Iterator[str]:
-    """A server of tools that wants a token; its URL."""
-    (tmp_path / "server.py").write_text(SERVER)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, str(tmp_path / "server.py"), str(port)]) as process:
-        try:
-            _wait_for(port)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError("the server of tools did not start")
 
 
 def test_a_coder_edits_and_runs(world: World) -> None:
@@ -144,11 +86,11 @@ def test_a_coder_leaves_nothing_running_and_has_no_other_tools(world: World) -> 
 
 
 @pytest.mark.parametrize("role", [Role.VERIFIER, Role.REVIEWER])
-def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, tools: str) -> None:
-    served = {"mcp_url": tools, "mcp_token": "tools-token"} if role is Role.VERIFIER else {}
+def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, tools: Tools) -> None:
+    served = tools.door if role is Role.VERIFIER else {}
     actions = (
-        {"tool": "mcp_verifier_run_unit_tests", "arguments": {"selection": "all"}},
-        {"tool": "mcp_verifier_another_tool", "arguments": {}},
+        {"tool": "mcp_verifier_run_unit_tests", "arguments": {"scope": "all"}},
+        {"tool": "mcp_verifier_erase_everything", "arguments": {}},
         {"tool": "run_shell_command", "arguments": {"command": "touch ran.txt"}},
         {"tool": "write_file", "arguments": {"file_path": "written.txt", "content": "x"}},
         {
@@ -164,10 +106,10 @@ def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, too
     refused = [end.is_refused for end in ran.of(Answered)]
     assert refused == [not served, True, True, True, True, False]
     assert [call.tool for call in ran.of(Called) if not GEMINI.may(role, call.tool)] == [
-        *([] if served else ["mcp__verifier__run_unit_tests", "mcp__verifier__another_tool"]),
+        *([] if served else ["mcp__verifier__run_unit_tests", "mcp__verifier__erase_everything"]),
         *("run_shell_command", "write_file", "replace"),
     ]
-    assert ("3 passed of all" in " ".join(asked(server))) == bool(served)
+    assert tools.called == (["run_unit_tests all"] if served else [])
     reading = {"list_directory", "read_file", "grep_search", "glob"}
     assert set(offered(server.requests[0].body)) == reading | ({"mcp_verifier_run_unit_tests"} if served else set())
     assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "a.txt"]
@@ -182,15 +124,14 @@ def test_a_server_of_tools_that_cannot_be_reached_is_told(world: World) -> None:
     assert [began.servers for began in ran.of(Began) if began.servers] == [{"verifier": "failed"}]
 
 
-def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, tools: str) -> None:
+def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, tools: Tools) -> None:
     task = world.task(Role.VERIFIER, tools=("run_unit_tests",))
-    served = {"mcp_url": tools, "mcp_token": "tools-token"}
     actions = (READ, {"say": "No JSON."}, {"tool": "read_file", "arguments": {"file_path": "b.txt"}}, {"say": "{}"})
     with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
-        first = world.run(server, task, **served)
+        first = world.run(server, task, **tools.door)
         session = first.of(Began)[0].session
         asked_before = len(server.requests)
-        again = run(task, GEMINI.again(task, Door(server.url, WORD, tools, "tools-token"), session))
+        again = run(task, GEMINI.again(task, Door(server.url, WORD, **tools.door), session))
 
     assert again.of(Began)[0].session == session
     assert offered(server.requests[asked_before].body) == []
