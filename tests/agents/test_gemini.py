@@ -131,7 +131,7 @@ def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, to
         first = world.run(server, task, **tools.door)
         session = first.of(Began)[0].session
         asked_before = len(server.requests)
-        again = run(task, GEMINI.again(task, Door(server.url, WORD, **tools.door), session))
+        again = run(task, GEMINI.again(task, Door(server.url, WORD, tools.url, tools.token), session))
 
     assert again.of(Began)[0].session == session
     assert offered(server.requests[asked_before].body) == []
