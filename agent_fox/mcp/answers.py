@@ -7,13 +7,21 @@ from xml.sax.saxutils import quoteattr
 from mcp_types import CallToolResult, TextContent
 
 from agent_fox.core.markdown import printable, without_our_tags
-from agent_fox.mcp.errors import CallRefused
 from agent_fox.verifier.reporting.documents import Document
 
 ERROR_KEY = "agent-fox/error"
 """Where a refused call's code stands, for programs: `_meta` is the one place that no client checks against a schema."""
 
 LONGEST_REFUSAL = 600
+
+
+class CallRefused(ValueError):
+    """A call that is not carried out. `code` is for programs and stays the same; the text says what to do instead."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 def answer(text: str, document: Document) -> CallToolResult:

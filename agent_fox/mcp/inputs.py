@@ -11,7 +11,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.mcp.errors import CallRefused
+from agent_fox.mcp.answers import CallRefused
 
 # What a path or a test's name can hold. Whether it fits the project is decided where the command is made.
 ModuleName = Annotated[

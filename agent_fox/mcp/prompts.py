@@ -9,7 +9,7 @@ from mcp.server.mcpserver.prompts.base import PromptArgument
 
 from agent_fox.core.markdown import cut, fenced
 from agent_fox.core.values import dataclass
-from agent_fox.mcp.errors import CallRefused
+from agent_fox.mcp.answers import CallRefused
 
 LONGEST_EVIDENCE = 8_000
 LONGEST_TASK = 4_000

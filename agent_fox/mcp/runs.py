@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 import anyio
 import anyio.to_thread
 
-from agent_fox.mcp.errors import CallRefused
+from agent_fox.mcp.answers import CallRefused
 
 if TYPE_CHECKING:
     from agent_fox.verifier.profiles.context import Progress, Report

@@ -11,8 +11,8 @@ from mcp.server.mcpserver import MCPServer
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
+from agent_fox.mcp.answers import CallRefused
 from agent_fox.mcp.catalogue import ENTRIES, VERSION, offered
-from agent_fox.mcp.errors import CallRefused
 from agent_fox.mcp.evidence import add_evidence
 from agent_fox.mcp.prompts import ADVICE, prompts, required_arguments
 from agent_fox.mcp.resources import add_resources

@@ -16,7 +16,7 @@ from pydantic import ConfigDict
 from starlette.requests import Request as HttpRequest
 
 from agent_fox.core.values import dataclass
-from agent_fox.mcp.answers import answer, refusal
+from agent_fox.mcp.answers import CallRefused, answer, refusal
 from agent_fox.mcp.catalogue import Entry, Reading
 from agent_fox.mcp.documents import (
     DetectionDocument,
@@ -26,7 +26,6 @@ from agent_fox.mcp.documents import (
     report_document,
     report_text,
 )
-from agent_fox.mcp.errors import CallRefused
 from agent_fox.mcp.inputs import (
     Arguments,
     LogArguments,

@@ -17,9 +17,8 @@ from pydantic import JsonValue, ValidationError
 
 from agent_fox.engine.doors.reviewing import Desk, Failed, NotReviewed, Passed, Reviewed, ReviewRefused
 from agent_fox.mcp import stdio
-from agent_fox.mcp.answers import answer
+from agent_fox.mcp.answers import CallRefused, answer
 from agent_fox.mcp.descriptors import describe
-from agent_fox.mcp.errors import CallRefused
 from agent_fox.mcp.evidence import add_evidence
 from agent_fox.mcp.inputs import Arguments
 from agent_fox.mcp.review.catalogue import ENTRIES, INSTRUCTIONS, NAME, VERSION, Deed, ReviewEntry

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import shlex
 
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.testing.model_server.conversation import Call, Conversation, Reply, Speaker, Ticket
-from agent_fox.testing.model_server.reports import report
 from agent_fox.testing.model_server.script import Action, Answer, Deed, Say, Script, Step
 from agent_fox.testing.model_server.side import side_answer
 from agent_fox.testing.model_server.tools import calls_for, filled, shell_call
 from agent_fox.testing.model_server.turns import Turn, turn_for
+from agent_fox.testing.scripted.agent import report_about
 from agent_fox.testing.scripted.script import Verdicts
 
 STRUCTURED = ("StructuredOutput",)
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
 _BYTES_A_TOKEN = 4
+_ASKED = regex(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
+_LISTED = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
 
 
 class NoStep(ValueError):
@@ -57,8 +61,8 @@ def _spoken(turn: Turn, talk: Conversation, ticket: Ticket) -> tuple[str, tuple[
             return _ending(words, filled(text, ticket), talk)
         case Answer(answer=document):
             return _structured(words, document, talk)
-        case Verdicts():
-            return _structured(words, report(turn.action, talk.task), talk)
+        case Verdicts(verdicts=verdicts, evidence=evidence):
+            return _structured(words, report_about(ids_asked_for(talk.task), verdicts, evidence), talk)
     return words, calls_for(_deed(turn.action), talk, ticket)
 
 
@@ -95,3 +99,10 @@ def _reply(talk: Conversation, step: Step | None, text: str, calls: tuple[Call, 
 def _id(talk: Conversation, text: str, calls: tuple[Call, ...]) -> str:
     whole = repr((talk.messages, text, calls)).encode("utf-8", "replace")
     return hashlib.sha256(whole).hexdigest()[:20]
+
+
+def ids_asked_for(prompt: str) -> list[str]:
+    """The ids of the brief: those that it asks a verdict for, else those whose text it tells, in its order."""
+    asked = _ASKED.search(prompt)
+    listed = [part.strip() for part in asked[1].split(",")] if asked else _LISTED.findall(prompt)
+    return list(dict.fromkeys(part for part in listed if part and " " not in part))

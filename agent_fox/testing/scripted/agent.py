@@ -40,7 +40,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -142,18 +142,21 @@ def say(action: Action) -> None:
 
 
 def report(action: Action) -> None:
-    """One verdict for each requirement of the brief, and for each that the action names."""
-    words = action["verdicts"]
-    words = {"*": words} if isinstance(words, str) else words
+    """A report about the requirements of the brief, to standard output."""
     brief = json.loads(Path(os.environ["AGENT_FOX_BRIEF_JSON"]).read_bytes())
     ids = [requirement["id"] for requirement in brief.get("requirements", ())]
-    named = [each for each in words if each != "*" and each not in ids]
-    given = [(each, words.get(each, words.get("*"))) for each in [*ids, *named]]
-    evidence = action.get("evidence", "")
-    rows = [{"requirement_id": each, "verdict": word, "evidence": evidence} for each, word in given if word is not None]
-    overall = "PASS" if rows and all(row["verdict"] == "PASS" for row in rows) else "FAIL"
-    document = {"verdicts": rows, "overall_verdict": overall, "summary": f"{len(rows)} verdicts"}
+    document = report_about(ids, action["verdicts"], action.get("evidence", ""))
     print(json.dumps(document, indent=1), flush=True)  # noqa: T201 - a process's own standard output
+
+
+def report_about(ids: Sequence[str], verdicts: str | Mapping[str, str], evidence: str) -> dict[str, Any]:
+    """One verdict for each id, and for each that `verdicts` names: one word for all, or by id, `*` for the rest."""
+    words = {"*": verdicts} if isinstance(verdicts, str) else verdicts
+    named = [id for id in words if id != "*" and id not in ids]
+    given = [(id, words.get(id, words.get("*"))) for id in [*ids, *named]]
+    rows = [{"requirement_id": id, "verdict": word, "evidence": evidence} for id, word in given if word is not None]
+    overall = "PASS" if rows and all(row["verdict"] == "PASS" for row in rows) else "FAIL"
+    return {"verdicts": rows, "overall_verdict": overall, "summary": f"{len(rows)} verdicts"}
 
 
 def fail(action: Action) -> None:

@@ -21,12 +21,11 @@ from agent_fox.session.agents.credentials import Credentials, find, secret_names
 from agent_fox.session.agents.prices import read_prices
 from agent_fox.session.agents.registry import command_line
 from agent_fox.session.agents.report import AgentReport, CostSource, Ending, write_report
-from agent_fox.session.agents.runner import answers
 from agent_fox.session.agents.runner.attending import Attendance, Inbox, Lines, Orders
 from agent_fox.session.agents.runner.child import Child
 from agent_fox.session.agents.runner.enclosure import enclosed
 from agent_fox.session.agents.runner.listening import FromProxy, Hearing, log
-from agent_fox.session.agents.runner.outcome import Outcome, outcome_of
+from agent_fox.session.agents.runner.outcome import Outcome, answer_of, outcome_of, why_unreadable
 from agent_fox.session.agents.runner.services import Services, serving
 from agent_fox.session.agents.runner.verifier_server import NotServed
 from agent_fox.session.agents.task import TASK, AgentTask, Role
@@ -125,7 +124,7 @@ class Conversation:
         has_ended = self.exit_status == 0 and self.stop is None and tally.finished is not None
         if not (has_ended and task.ask_again and tally.session and self.cli.facts.can_resume):
             return
-        unreadable = answers.why_unreadable(task.role, answers.answer_of(tally))
+        unreadable = why_unreadable(task.role, answer_of(tally))
         if unreadable:
             self.is_asked_again = True
             self.notes.append(f"asked again for its answer: {unreadable}")
@@ -157,7 +156,7 @@ class Conversation:
             forbidden=tuple(tally.forbidden),
             attempts_to_stop=gate.blocks if gate is not None else 0,
             is_asked_again=self.is_asked_again,
-            summary=answers.answer_of(tally)[:LONGEST_SUMMARY] if self.task.role is Role.CODER else "",
+            summary=answer_of(tally)[:LONGEST_SUMMARY] if self.task.role is Role.CODER else "",
             notes=tuple(self.all_notes()),
             seconds=round(time.monotonic() - self.began, 3),
             last=redact(one_line(self.hearing.last, LONGEST_LAST), ()),
@@ -212,7 +211,7 @@ def main(document: str) -> int:
     write_report(task.report, report)
     log(f"{report.ending}: {report.reason}")
     if task.role is not Role.CODER:
-        sys.stdout.write(f"{answers.answer_of(conversation.hearing.tally)}\n")
+        sys.stdout.write(f"{answer_of(conversation.hearing.tally)}\n")
     return 0 if report.ending is Ending.ENDED else 1
 
 

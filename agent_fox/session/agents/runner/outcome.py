@@ -1,7 +1,11 @@
-"""What an agent's session came to, by what was seen of it: never by what the program says of its own success."""
+"""What an agent's session came to, by what was seen of it: never by what the program says of its own success.
+
+And the answer that a judging session leaves, with whether anybody can read it.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 from typing import TYPE_CHECKING
@@ -9,9 +13,12 @@ from typing import TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.core.verdicts.answer import read_report
+from agent_fox.core.verdicts.findings import read_review
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.runner.watchdog import Cause, Stop
 from agent_fox.session.agents.signatures import is_too_long, says_too_long
+from agent_fox.session.agents.task import Role
 from agent_fox.session.infrastructure import Infrastructure, recognise
 
 if TYPE_CHECKING:
@@ -136,3 +143,22 @@ def _telling(complaints: str) -> str:
     """The last line that says why, else the last one."""
     lines = [bare for line in complaints.splitlines() if (bare := line.strip(FRAME))] or [""]
     return next((line for line in reversed(lines) if SAYS_WHY.search(line)), lines[-1])
+
+
+def answer_of(tally: Tally) -> str:
+    """The structured answer if the program gave one, else its last words."""
+    finished = tally.finished
+    if finished is not None and finished.structured is not None:
+        return json.dumps(finished.structured, ensure_ascii=False)
+    return (finished.text if finished is not None else "") or tally.words
+
+
+def why_unreadable(role: Role, answer: str) -> str:
+    """Why nobody can read it; empty where somebody can, and for a coder, whose answer is its work."""
+    match role:
+        case Role.VERIFIER:
+            report = read_report(answer, {})
+            return "" if report.is_readable else "; ".join(report.notes) or "no verdicts in it"
+        case Role.REVIEWER:
+            return "" if read_review(answer).is_readable else "no findings in it"
+    return ""
