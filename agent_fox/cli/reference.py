@@ -34,8 +34,14 @@ COMMANDS_INTRO = """# Commands
 
 Made by `python -m agent_fox.cli.reference commands` from the commands themselves; a test keeps it so.
 
-Errors are one line on standard error. `NO_COLOR` turns colours off; without a terminal there are none.
+Every command takes `-h`, `--help`, and every one that is no group of others `--json`, which prints one JSON
+document instead of text; where it prints lines, its table says so. Errors are one line on standard error.
+`NO_COLOR` turns colours off; without a terminal there are none.
 """
+
+
+COMMON = ("Show this message and exit.", "Print one JSON document instead of text.")
+"""Options that every command has, and the head of the page tells of."""
 
 
 def config_page() -> str:
@@ -86,18 +92,17 @@ def _command(ctx: click.Context) -> Iterator[str]:
     yield f"## `{ctx.command_path}`\n\n```\n{usage}\n```\n"
     yield cleandoc(ctx.command.help or "").replace("\b\n", "") + "\n"
     options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
-    records = (option.get_help_record(ctx) for option in options)
-    yield from _grid(
-        ("Option", "What it does"), ((f"`{names}`", help_text) for names, help_text in filter(None, records))
-    )
+    records = filter(None, (option.get_help_record(ctx) for option in options))
+    rows = [(f"`{names}`", text) for names, text in records if text not in COMMON or ctx.command is cli]
+    yield from _grid(("Option", "What it does"), rows) if rows else ()
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))
 
 
-def _grid(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield _line(heads)
-    yield _line(("---",) * len(heads))
+def _grid(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield _line(titles)
+    yield _line(("---",) * len(titles))
     yield from map(_line, rows)
     yield ""
 
