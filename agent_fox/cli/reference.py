@@ -35,7 +35,7 @@ COMMANDS_INTRO = """# Commands
 Made by `python -m agent_fox.cli.reference commands` from the commands themselves; a test keeps it so.
 
 Every command takes `-h`, `--help`, and every one that is no group of others `--json`, which prints one JSON
-document instead of text; where it prints lines, its table says so. Errors are one line on standard error.
+document instead of text; where it prints lines, that is said below. Errors are one line on standard error.
 `NO_COLOR` turns colours off; without a terminal there are none.
 """
 
@@ -88,13 +88,13 @@ def _context(parent: click.Context, name: str, command: click.Command) -> click.
 
 def _command(ctx: click.Context) -> Iterator[str]:
     """One command's section, then those of its own commands."""
-    usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
-    yield f"## `{ctx.command_path}`\n\n```\n{usage}\n```\n"
+    arguments = " ".join(ctx.command.collect_usage_pieces(ctx)[1:])
+    yield f"## `{ctx.command_path}`\n" + (f"\n`{ctx.command_path} {arguments}`\n" if arguments else "")
     yield cleandoc(ctx.command.help or "").replace("\b\n", "") + "\n"
     options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
     records = filter(None, (option.get_help_record(ctx) for option in options))
-    rows = [(f"`{names}`", text) for names, text in records if text not in COMMON or ctx.command is cli]
-    yield from _grid(("Option", "What it does"), rows) if rows else ()
+    lines = [f"- `{names}`: {text}" for names, text in records if text not in COMMON or ctx.command is cli]
+    yield from (*lines, "") if lines else ()
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))

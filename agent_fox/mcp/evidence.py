@@ -18,7 +18,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
-from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, bound_to, parts_named, required_by
+from agent_fox.evidence.about import TRUSTING_SPECS, Binding, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
@@ -163,7 +163,7 @@ def _specification(db: Database, spec: str) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _bound(one: Bound) -> dict[str, object]:
+def _bound(one: Binding) -> dict[str, object]:
     return {**asdict(one), "text": one.text[:LONGEST_TEXT]}
 
 

@@ -60,7 +60,7 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
         return Unreadable("it printed nothing")
     alone = _object(_unfenced(text))
     if alone is not None:
-        return _said(alone)
+        return _answer(alone)
     spoken = _without_quotations(text, mark)
     objects = list(_objects(spoken))
     if not objects:
@@ -68,8 +68,8 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
     *former_answers, (last, end) = objects
     if not _is_end(spoken[end:]):
         return Unreadable("its JSON object is not the last thing that it printed")
-    answer = _said(last)
-    if any(type(_said(former)) is not type(answer) for former, _ in former_answers) or _disagrees(spoken, answer):
+    answer = _answer(last)
+    if any(type(_answer(former)) is not type(answer) for former, _ in former_answers) or _disagrees(spoken, answer):
         return Unreadable("it gave answers that disagree")
     if isinstance(answer, Ok) and _SAYS_OK.search(material):
         return Unreadable(
@@ -93,7 +93,7 @@ def _object(text: str) -> _Pairs | None:
     return value if isinstance(value, _Pairs) else None
 
 
-def _said(found: _Pairs) -> Answer:
+def _answer(found: _Pairs) -> Answer:
     status, feedback = found.get("status"), found.get("feedback", "")
     if found.is_doubled:
         return Unreadable("a key stands twice in its JSON object")
