@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from inspect import cleandoc
 
 import click
@@ -25,6 +25,8 @@ Each setting is also an environment variable, which counts over the file: `AGENT
 key with two underscores between. `AGENT_FOX__RETRY__ATTEMPTS=5` is `[retry] attempts = 5`, and
 `AGENT_FOX__AGENTS__CODER__TIMEOUT=60` is `[agents.coder] timeout = 60`. A value is read as TOML (`5`, `true`,
 `["pytest", "-q"]`), or else as text.
+
+Behind each key stand what it takes and, where it has one, its default.
 
 For one spec, `[specs.NAME]` and its tables change what they name; `environment` tables are joined, all else
 is replaced. A rung changes its agent in the same way.
@@ -49,18 +51,27 @@ def config_page() -> str:
     alike: dict[tuple[tuple[str, str], ...], list[SettingsTable]] = {}
     for table in tables():
         alike.setdefault(tuple((row.key, row.description) for row in table.rows), []).append(table)
-    return "\n".join([CONFIG_INTRO, *(line for same in alike.values() for line in _section(*same))])
+    firsts = [same[0] for same in alike.values()]
+    return "\n".join([CONFIG_INTRO, *(line for same in alike.values() for line in _section(firsts, *same))])
 
 
-def _section(table: SettingsTable, *same: SettingsTable) -> Iterator[str]:
+def _section(firsts: Sequence[SettingsTable], table: SettingsTable, *same: SettingsTable) -> Iterator[str]:
+    """A table's keys, or which of another's they are; `firsts` are the tables that have a section."""
     yield f"## `{table.header}`\n\n{table.about}\n"
-    yield from _grid(("Key", "Value", "Default", "What it does"), (_cells(row) for row in table.rows))
+    keys = {(row.key, row.description) for row in table.rows}
+    wider = next((other for other in firsts if keys < {(row.key, row.description) for row in other.rows}), None)
+    if wider is not None:
+        without = ", ".join(f"`{row.key}`" for row in wider.rows if (row.key, row.description) not in keys)
+        yield f"The keys of `{wider.header}`, without {without}.\n"
+    else:
+        yield from (*map(_entry, table.rows), "")
     if same:
         yield f"The same keys stand in {', '.join(_difference(other, table) for other in same)}.\n"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    return f"`{row.key}`", row.kind, f"`{row.default}`" if row.default else "", row.description
+def _entry(row: Row) -> str:
+    default = f", `{row.default}`" if row.default else ""
+    return f"- `{row.key}` ({row.kind}{default}): {row.description}"
 
 
 def _difference(table: SettingsTable, first: SettingsTable) -> str:
@@ -78,8 +89,7 @@ def commands_page() -> str:
         *_command(root),
         *(line for each in commands for line in _command(_context(root, *each))),
     ]
-    exits = _grid(("Code", "Meaning"), ((str(code.value), code.meaning) for code in Exit))
-    return "\n".join([*lines, "## Exit codes\n", *exits])
+    return "\n".join([*lines, "## Exit codes\n", *(f"- `{code.value}`: {code.meaning}" for code in Exit), ""])
 
 
 def _context(parent: click.Context, name: str, command: click.Command) -> click.Context:
@@ -98,17 +108,6 @@ def _command(ctx: click.Context) -> Iterator[str]:
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))
-
-
-def _grid(titles: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
-    yield _line(titles)
-    yield _line(("---",) * len(titles))
-    yield from map(_line, rows)
-    yield ""
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 PAGES = {"config": config_page, "commands": commands_page}
