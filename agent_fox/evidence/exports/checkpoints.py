@@ -87,5 +87,5 @@ def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLi
     return tuple(GateLine(**asdict(gate), in_plan=key in planned) for key, gate in fold.gates().items())
 
 
-def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:
-    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in heads)
+def run_lines(runs: list[RunHeads]) -> tuple[RunLine, ...]:
+    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in runs)

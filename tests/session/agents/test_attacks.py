@@ -143,7 +143,7 @@ def test_the_programs_that_hooks_run_are_there_in_the_sandbox(scene: Scene, role
     task = replace(make_task(scene.root), role=role, environment={"PATH": os.environ["PATH"]})
     shown = view_of(task, "/bin/sh", task.environment).readable
     for hook in (stop_hook, guard):
-        assert any(Path(hook.__file__).is_relative_to(folder) for folder in shown), hook.__name__
+        assert any(Path(str(hook.__file__)).is_relative_to(folder) for folder in shown), hook.__name__
 
 
 # --- writing outside
