@@ -1,4 +1,4 @@
-"""Everything that clients are told about the server, as one document, so that a change of it can't go unseen."""
+"""The whole description of the server for clients, as one document, so that no change of it goes unseen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server over streamable HTTP: who may speak to it, from where, and how much at once. What is said is not here."""
+"""The server over streamable HTTP: who may speak to it, from where, and how much at once. No answers are here."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ class _Seen:
 
 
 async def _watch(caller: Caller, stop: threading.Event, seen: _Seen) -> None:
-    """Until the call ends, however it ends: then, or when nobody waits any more, its work is to stop."""
+    """Until the call ends, however it ends: then, or when its client has left, its work is to stop."""
     started = time.monotonic()
     try:
         while not await caller.has_left():

@@ -203,6 +203,6 @@ class Waiting:
             self._is_lost = True
 
     async def has_left(self) -> bool:
-        """Only HTTP tells: over standard input and output the whole server ends with its client."""
+        """Known over HTTP only: over standard input and output the whole server ends with its client."""
         request: object = self._context.request_context.request
         return self._is_lost or (isinstance(request, HttpRequest) and await request.is_disconnected())

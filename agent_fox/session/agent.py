@@ -1,4 +1,4 @@
-"""An agent, and what its checkout is provided with, as values. What a launch is told besides is in `order`."""
+"""An agent, and what its checkout is provided with, as values. The rest of a launch's order is in `order`."""
 
 from __future__ import annotations
 

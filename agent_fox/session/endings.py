@@ -72,7 +72,7 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], 
 
 
 def _of_agent(order: LaunchOrder, end: ProcessEnd, agent: AgentEnd, judging: Judging) -> SessionEnd:
-    """The runner's word, but for the work itself, which nobody's word makes good."""
+    """What the runner reports, except for the work itself, which is judged by its files."""
     if end.timed_out:
         return _plain(order, EndKind.TIMED_OUT, f"did not end within {order.agent.timeout:g} s")
     if agent.kind is EndKind.INTERRUPTED:  # not by us: that has been looked at before

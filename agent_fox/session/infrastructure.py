@@ -53,7 +53,7 @@ _LOWER = "overloaded|unauthorized|rate limit|too many requests|service unavailab
 
 
 def _status(codes: str) -> str:
-    """An HTTP status as a command line tells it: `API Error: 429 {...}`, `Error: unexpected status 401
+    """An HTTP status as a program prints it: `API Error: 429 {...}`, `Error: unexpected status 401
     Unauthorized`.
     """
     before = r"(?:HTTP |unexpected status |status code )?"

@@ -1,4 +1,4 @@
-"""What a launch is told and what its end is: the values that pass between the engine and a session.
+"""The order of a launch and its end: the values that pass between the engine and a session.
 
 The engine fills a LaunchOrder from its settings; nothing here reads settings, decides, or runs anything.
 """

@@ -45,7 +45,7 @@ CHAPTERS = (
 
 
 def make_life(target: Path, fixtures: Path = FIXTURES) -> Path:
-    """The demonstration with other steps for the node whose issue is told about; its root."""
+    """The demonstration with other steps for the node whose issue is followed; its root."""
     root = make_demo(target, fixtures)
     script = root / ".agent-fox" / "agents.toml"
     steps = script.read_text(encoding="utf-8").split("[[step]]")

@@ -50,14 +50,14 @@ def code(story: Story) -> None:
 
 
 def order_for(what: str | Sequence[str] | None, launches: int) -> str:
-    """What a session is told to do: one thing at every launch, or, from a list, one thing a launch and then nothing."""
+    """The order for a session: one thing at every launch, or, from a list, one thing a launch and then nothing."""
     if what is None or isinstance(what, str):
         return what or ""
     return what[launches] if launches < len(what) else ""
 
 
 def obey(order: str) -> None:
-    """What any player may be told: to hang, to wait for a file, or to fail with last words of somebody's choice."""
+    """Orders that any player may get: to hang, to wait for a file, or to fail with last words of somebody's choice."""
     if order == "hang":
         time.sleep(FOR_EVER)
     if order.startswith("wait "):

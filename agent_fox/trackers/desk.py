@@ -124,7 +124,7 @@ def own_name() -> str:
 
 
 def is_ended(holder: str) -> bool:
-    """Whether the process of a holder has surely ended: of one on another machine nobody can tell."""
+    """Whether the process of a holder has surely ended: unknown for one on another machine."""
     _, _, where = holder.partition(" ")
     machine, _, process = where.partition(" ")
     pid, _, start = process.partition(" ")

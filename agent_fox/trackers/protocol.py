@@ -148,7 +148,7 @@ Delivery = Done | Moot | Held | Retry | Unsure
 
 @runtime_checkable
 class Placed(Protocol):
-    """A tracker that can tell where it writes to; empty where not even that is known."""
+    """A tracker that knows where it writes to; empty where that is unknown."""
 
     @property
     def place(self) -> str: ...

@@ -43,7 +43,7 @@ class KeepsOrder(Protocol):
     """A tracker where people act, and where two processes may have filed for one cause."""
 
     def look(self, known: Iterable[Known]) -> Seeing:
-        """How each of these stands now; those of which nothing can be told are left out. Never raises."""
+        """How each of these stands now; those of which nothing is known are left out. Never raises."""
 
     def sweep(self) -> Seeing:
         """Close all open issues of ours but one for each fingerprint; gives those that stay. Never raises."""

@@ -139,5 +139,5 @@ class CommandLine:
         raise NotImplementedError
 
     def may(self, role: Role, tool: str) -> bool:
-        """Whether a session of this role may call the tool; a call that it may not is told in the report."""
+        """Whether a session of this role may call the tool; the report names a call that is not allowed."""
         raise NotImplementedError

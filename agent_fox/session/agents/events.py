@@ -1,4 +1,4 @@
-"""What an agent's command line tells while it works, in words that are the same for all of them.
+"""What an agent's program reports while it works, in the same terms for all programs.
 
 An adapter turns each line of its program's output into these; what they add up to is in `tally`.
 """

@@ -19,7 +19,7 @@ def remove(path: Path) -> None:
 
 
 def keep_folder(path: Path) -> None:
-    """A folder that only its owner reads. What it holds stays; what is there and is no folder goes, a link to one too.
+    """A folder that only its owner reads. What it holds stays; anything else there, a link to a folder too, is removed.
 
     Raises OSError where that cannot be.
     """
@@ -29,7 +29,7 @@ def keep_folder(path: Path) -> None:
 
 
 def write_new(path: Path, text: str) -> None:
-    """A new file that only its owner reads, with the folders above it. What is no character of UTF-8 becomes `?`.
+    """A new file that only its owner reads, with the folders above it. What UTF-8 cannot encode becomes `?`.
 
     Raises FileExistsError where anything is there, a link that leads nowhere too.
     """

@@ -27,7 +27,7 @@ class Role(StrEnum):
 
 
 class Provider(StrEnum):
-    """Whose protocol a program speaks to its model."""
+    """The provider whose protocol a program speaks to its model."""
 
     ANTHROPIC = "anthropic"
     OPENAI = "openai"

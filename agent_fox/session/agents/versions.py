@@ -89,12 +89,12 @@ def _why_not_there(program: str) -> str:
 
 
 class _Silent(RuntimeError):
-    """No version was told; the message says what was. An exception, so that it is not remembered."""
+    """The program gave no version; the message says what it gave. An exception, so that it is not cached."""
 
 
 @cache
 def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
-    """The version that the program tells. `changed` and `size` are what it is remembered by."""
+    """The version that the program gives. `changed` and `size` are the key of the cache."""
     exit_status, output = _asked(path, seconds)
     if exit_status is None:
         raise _Silent(f"`{path} --version` did not end within {seconds:g} s; try it by hand")

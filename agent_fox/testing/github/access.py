@@ -15,7 +15,7 @@ _LONGEST_JWT = 660
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """The one who asks: an account with a token, an App by itself, or nobody."""
+    """Who asks: an account with a token, an App by itself, or an anonymous client."""
 
     token: Token | None = None
     app: App | None = None

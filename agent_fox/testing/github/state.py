@@ -129,7 +129,7 @@ class Issue:
 
 @dataclass(slots=True)
 class Repository:
-    """A repository. `moved` tells where an issue that was transferred lies now, `deleted` which are no more."""
+    """A repository. `moved` maps transferred issues to their new places; `deleted` holds numbers."""
 
     id: int
     owner: str
@@ -216,7 +216,7 @@ class World:
         return made
 
     def set_state(self, issue: Issue, by: Account, state: str, reason: str | None) -> None:
-        """Close or open again. A reason is only heard where the state changes."""
+        """Close or open again. A reason counts only where the state changes."""
         now = self.clock()
         if state == issue.face.state:
             return

@@ -55,7 +55,7 @@ class Request:
         return self.base.replace("//api.", "//", 1).removesuffix(ENTERPRISE)
 
     def read(self) -> dict[str, JsonValue]:
-        """The object in the body. Raises Refusal 400 as GitHub does for what is no JSON."""
+        """The object in the body. Raises Refusal 400, as GitHub does where it is not JSON."""
         try:
             document = json.loads(self.body or b"{}")
             json.dumps(document, ensure_ascii=False).encode("utf-8")
@@ -88,7 +88,7 @@ def _host(parts: SplitResult) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer; `manner` tells what becomes of it on its way."""
+    """One answer; `manner` says what becomes of it on its way."""
 
     status: int
     body: bytes = b""

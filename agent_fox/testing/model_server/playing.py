@@ -102,7 +102,7 @@ def _id(talk: Conversation, text: str, calls: tuple[Call, ...]) -> str:
 
 
 def ids_asked_for(prompt: str) -> list[str]:
-    """The ids of the brief: those that it asks a verdict for, else those whose text it tells, in its order."""
+    """The ids of the brief: those that it asks a verdict for, else those whose text it quotes, in its order."""
     asked = _ASKED.search(prompt)
     listed = [part.strip() for part in asked[1].split(",")] if asked else _LISTED.findall(prompt)
     return list(dict.fromkeys(part for part in listed if part and " " not in part))

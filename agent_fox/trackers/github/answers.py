@@ -128,7 +128,7 @@ class _Comment(_Wire):
 
 
 class Permissions(_Wire):
-    """What the asker may do in a repository, as the repository's own answer tells."""
+    """What the asker may do in a repository, according to the repository's own answer."""
 
     admin: bool = False
     maintain: bool = False
@@ -187,7 +187,7 @@ def whoever_in(answer: Answer) -> Whoever:
 
 
 def is_json(answer: Answer) -> bool:
-    """Whether the body is whole: one that was cut is no JSON."""
+    """Whether the body is whole: a body that was cut is not JSON."""
     try:
         read_json(answer.body)
     except NotJson:

@@ -1,4 +1,4 @@
-"""What filing on GitHub needs, looked at one by one, without writing anything. What cannot be told is unknown.
+"""What filing on GitHub needs, looked at one by one, without writing anything. What cannot be found out is unknown.
 
 Least permission: a fine-grained token or an App with `Issues: read and write` and `Metadata: read`; in GitHub Actions
 `permissions: issues: write`; a classic token with the scope `public_repo`, or `repo` for a private repository.
@@ -35,7 +35,7 @@ LEAST_LEFT = 50
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing looked at: `ok` is None where it cannot be told. `remedy` is empty where all is well."""
+    """One thing looked at: `ok` is None where it is unknown. `remedy` is empty where all is well."""
 
     name: str
     ok: bool | None
@@ -77,7 +77,7 @@ def _setup(
 
 
 def _asked(settings: TrackerSettings, address: Address, found: Credential, wire: Wire) -> Iterator[Check]:
-    """What GitHub itself tells."""
+    """What GitHub itself answers."""
     try:
         answer = wire.read(f"/repos/{address.repository}")
     except DoorTrouble as error:
@@ -169,7 +169,7 @@ def _reading(wire: Wire, place: Place) -> Check:
 
 
 def _writing(answer: Answer, place: Place, found: Credential) -> Check:
-    """Apps and classic tokens tell what they may; of a fine-grained token only a write would."""
+    """Apps and classic tokens list what they may do; for a fine-grained token only a write would show it."""
     if isinstance(found.auth, RepositoryApp):
         return _app_may(found.auth)
     scopes = {scope.strip() for scope in answer.headers.get("x-oauth-scopes", "").split(",") if scope.strip()}

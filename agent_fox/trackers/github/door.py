@@ -60,11 +60,11 @@ class Door:
 
     @property
     def repository(self) -> str:
-        """Where issues are filed now: the repository's newer name once GitHub has told it."""
+        """Where issues are filed now: the repository's newer name once GitHub has named it."""
         return self._home or self.address.repository
 
     def login(self) -> str:
-        """Who we are; empty if it cannot be told."""
+        """Our login; empty where it is unknown."""
         self.told_login = self.told_login or self.wire.login()
         if not self.told_login:
             answer = self.wire.read("/user")

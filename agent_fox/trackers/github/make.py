@@ -34,8 +34,8 @@ _COMMIT = regex(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True, slots=True)
 class Unready:
-    """Stands where no tracker can be made: everything is held, and nothing is lost. `place` is empty if not even that
-    can be told."""
+    """Stands where no tracker can be made: everything is held, and nothing is lost. `place` is empty where it is
+    unknown, too."""
 
     held: Held
     place: str = ""

@@ -40,7 +40,7 @@ def is_by(issue: RemoteIssue, creator: str) -> bool:
 
 
 def is_same(login: str, ours: str) -> bool:
-    """Whether a login is ours. A token that cannot tell whose it is writes as a bot, and no person has such a name."""
+    """Whether a login is ours. A token without a known owner writes as a bot, and no person has such a name."""
     return login.lower() == ours.lower() if ours else login.endswith("[bot]")
 
 

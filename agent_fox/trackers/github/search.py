@@ -49,7 +49,7 @@ class Search:
         return Journal(self.desk)
 
     def creator(self) -> str:
-        """Who we are; where the token cannot tell, who our last issue was by."""
+        """Our login; where the token does not give it, the author of our last issue."""
         return self.door.login() or self.desk.recall("login")
 
     def known(self, number: int, is_gone_before: bool) -> RemoteIssue | Absent | Retry:

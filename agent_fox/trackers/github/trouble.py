@@ -60,7 +60,7 @@ class Flaky(DoorTrouble):
 
 
 class SetupTrouble(Exception):
-    """Who files, or where, cannot be told: the reason, and what to do."""
+    """It is unknown who files, or where: the reason, and what to do."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(f"{reason}: {remedy}")
@@ -186,7 +186,7 @@ def is_limit(answer: Answer) -> bool:
 
 
 def seconds_to_wait(answer: Answer, now: str, strikes: int) -> float:
-    """As GitHub tells; else a minute, and twice as long each time. At least a second, at most LONGEST_WAIT.
+    """As GitHub says; else a minute, and twice as long each time. At least a second, at most LONGEST_WAIT.
 
     A reset is a time of GitHub's clock, so it is compared with GitHub's own date where the answer has one.
     """

@@ -75,7 +75,7 @@ def hub(auth: Auth.Auth, address: Address) -> github.Github:
 
 @runtime_checkable
 class KnowsItself(Protocol):
-    """A credential that can tell who we are."""
+    """A credential that knows our login."""
 
     def login(self) -> str: ...
 
@@ -163,7 +163,7 @@ class Wire:
         return Answer(status, {name: str(value) for name, value in headers.items()}, without)
 
     def _obey(self) -> None:
-        """Raises DoorTrouble before the time that GitHub told. A time further away than any limit was told before the
+        """Raises DoorTrouble before the time that GitHub gave. A time further away than any limit was given before the
         clock jumped back."""
         limit, now = self._limit, self.now()
         if limit is None or not isinstance(limit.delivery, Retry):

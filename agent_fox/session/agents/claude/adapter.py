@@ -205,7 +205,7 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
 
 
 def _login(credentials: Mapping[str, str]) -> dict[str, str]:
-    """The first login there is, with its own secrets: those of another are none of the program's business."""
+    """The first login there is, with its own secrets: those of another login are not handed to the program."""
     login = next((name for name in LOGINS if name in credentials), None)
     names = (login, *LOGINS[login]) if login is not None else ()
     return {name: credentials[name] for name in names if name in credentials}

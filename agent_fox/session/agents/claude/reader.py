@@ -36,7 +36,7 @@ def kind_of_failure(status: int | None, *names: str) -> Infrastructure | None:
 
 
 class ClaudeReader(Reader):
-    """Reads one process. Remembers which messages and calls were told already."""
+    """Reads one process. Remembers which messages and calls it has reported."""
 
     def __init__(self) -> None:
         self._messages: dict[str, events.Used] = {}

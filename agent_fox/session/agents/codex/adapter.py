@@ -1,7 +1,7 @@
 """Codex CLI as an agent's command line: what it is started with, and which of its tools a role has.
 
-Its configuration is in `codex_settings`, what its lines mean in `codex_reader`. A session that only judges has codex's
-shell for reading, there is no other way; `codex_guard` looks at each command before it runs.
+Its configuration is in `settings`, what its lines mean in `reader`. A session that only judges has codex's
+shell for reading, there is no other way; `guard` looks at each command before it runs.
 
 Codex asks its stop hook again and again, without end: whoever answers the hook must let it go at some time.
 """

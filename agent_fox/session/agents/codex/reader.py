@@ -78,7 +78,7 @@ class CodexReader(Reader):
         return (events.Beat(),)
 
     def _trouble(self, message: str, is_final: bool) -> events.Trouble:
-        """Its kind is what the trace has said of the request; the words count only where that is not yet heard."""
+        """Its kind is what the trace says of the request; the words count only until the trace has said it."""
         kind = self._state.kind if self._state.is_failing else recognise(1, f"error: {message}")
         return events.Trouble(message[:LONGEST_REASON], kind, is_final)
 
@@ -133,7 +133,7 @@ class CodexReader(Reader):
             yield events.Beat()
 
     def _note_failure(self, text: str, kind: Infrastructure | None) -> events.Trouble:
-        """A stream that ends early is told twice, and only first with its cause."""
+        """A stream that ends early is reported twice; only the first report has the cause."""
         state = self._state
         if not state.is_failing or state.kind is None or kind is not None:
             state.kind = kind or state.kind
@@ -195,7 +195,7 @@ _TRACED: Mapping[str, Callable[[CodexReader, Traced], Iterable[events.Event]]] =
 
 
 def _untraced(item: Item, is_completed: bool) -> tuple[events.Event, ...]:
-    """A call as its item tells it, for a codex that writes no trace."""
+    """A call as its item describes it, for a codex that writes no trace."""
     called = _called(item)
     if called is None:
         return ()

@@ -45,7 +45,7 @@ class _Line(BaseModel, defer_build=True):
 
 @dataclass(slots=True)
 class Record:
-    """Read as it grows. `folder` is where codex keeps sessions; nothing that is no regular file in it is read."""
+    """Read as it grows. `folder` is where codex keeps sessions; only regular files in it are read."""
 
     folder: Path
     _path: Path | None = None

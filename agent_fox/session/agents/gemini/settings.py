@@ -1,4 +1,4 @@
-"""What Gemini CLI is told in its own home: which tools there are, which server, which hook, and what is off."""
+"""The settings of Gemini CLI in its own home: which tools there are, which server, which hook, and what is off."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def tools_of(role: Role) -> tuple[str, ...]:
 
 
 def known_as(tool: str) -> str:
-    """A tool as it is told: one of our server's under the name that other programs have for it, any other as it is."""
+    """The name that a tool is reported by: our server's as other programs name them, any other as it is."""
     own = tool.removeprefix(f"mcp_{SERVER}_")
     return tool if own == tool else f"{SERVED}{own}"
 

@@ -1,4 +1,4 @@
-"""mini-swe-agent: one tool, a shell. Started with an agent class of ours that tells what happens, a JSON object a line.
+"""mini-swe-agent: one tool, a shell. Started with an agent class of ours, which reports events as lines of JSON.
 
 It has no servers of tools, no hooks, no sessions to resume, and no means to hold a session to reading: a shell writes.
 So it serves coders; who judges is held by the sandbox, in which the workspace cannot be written.

@@ -1,4 +1,4 @@
-"""What our agent class for mini-swe-agent tells, as events."""
+"""What our agent class for mini-swe-agent reports, as events."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class MiniReader(Reader):
         yield events.Finished(text, is_error=status != SUBMITTED, reason=status, cost_usd=cost, model=self.model)
 
     def complaint(self, text: str) -> Iterable[events.Event]:
-        """Standard error holds nothing that is not told."""
+        """Standard error adds nothing to the reported events."""
         return ()
 
 

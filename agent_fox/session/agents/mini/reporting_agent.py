@@ -1,4 +1,4 @@
-"""The agent class that mini-swe-agent is started with: its own, and what happens is told on standard output.
+"""The agent class that mini-swe-agent is started with: its own, which reports what happens on standard output.
 
 It also takes the key out of the environment that commands inherit, and gives them a person's own Python variables back,
 which the program itself does not get: they may lead into the workspace.

@@ -1,7 +1,7 @@
 """opencode as an agent's command line: what it is started with, and which of its tools a role has.
 
 `opencode run` serves itself within its own process: it listens at no port, so that it needs no password. What it is
-told is in `opencode_settings`, what its lines mean in `opencode_reader`.
+told is in `settings`, what its lines mean in `reader`.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _ERROR_TYPE = regex(r'"(?:type|code)"\s*:\s*"(\w{1,60}_(?:error|key|quota|exceed
 
 
 class OpencodeReader(Reader):
-    """Reads one process. Remembers which calls were told already, and what the end will have to say."""
+    """Reads one process. Remembers which calls it has reported, and what the end has to say."""
 
     def __init__(self) -> None:
         self._session = ""

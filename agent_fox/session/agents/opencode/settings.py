@@ -1,4 +1,4 @@
-"""What opencode is told in its own home: the model and where it is, which tools there are, the server, what is off.
+"""The settings of opencode in its own home: the model and where it is, which tools there are, the server, what is off.
 
 opencode 1.18.33 has two readers of configuration. `OPENCODE_DISABLE_PROJECT_CONFIG` stops the old one only: the new one
 still imports plugins that a workspace names. The guard, a script that is loaded before the program itself, stops both.

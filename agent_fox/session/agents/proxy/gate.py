@@ -53,7 +53,7 @@ _GEMINI_ERRORS = {400: "FAILED_PRECONDITION", 401: "UNAUTHENTICATED", 403: "PERM
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer of our own. `note` is a sentence for the report, empty where there is nothing to tell."""
+    """An answer of our own. `note` is a sentence for the report, empty where there is nothing to report."""
 
     status: int
     text: str

@@ -10,7 +10,7 @@ SHORTEST = 16
 class Mask:
     """Feed it pieces in order; what it gives back is safe to show.
 
-    A secret of fewer than SHORTEST bytes is not looked for: it is nobody's key, and stands in ordinary words.
+    A secret of fewer than SHORTEST bytes is not looked for: keys are longer, and ordinary words could hold it.
     """
 
     __slots__ = ("_held", "_secret")

@@ -59,7 +59,7 @@ class Request(BaseHTTPRequestHandler):
         """Nothing is logged."""
 
     def parse_request(self) -> bool:
-        """HTTP/0.9 has no answer but a body, and nobody speaks it."""
+        """HTTP/0.9 is refused: its answers have no status, and no program here uses it."""
         return super().parse_request() and self.request_version != "HTTP/0.9"
 
     def serve(self) -> None:

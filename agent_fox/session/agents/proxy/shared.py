@@ -38,7 +38,7 @@ class ProxyLimits:
 
 
 class Telling:
-    """Passes on what is heard, from one thread at a time."""
+    """Passes events on, from one thread at a time."""
 
     def __init__(self, hear: Callable[[Event], None], note: Callable[[str], None]) -> None:
         self._hear = hear
@@ -53,7 +53,7 @@ class Telling:
                 self._hear(event)
 
     def beat(self) -> None:
-        """Bytes flow: heard at most once a second."""
+        """Bytes flow: reported at most once a second."""
         with self._lock:
             if (now := time.monotonic()) - self._last_beat >= _BEAT_EVERY:
                 self._last_beat = now

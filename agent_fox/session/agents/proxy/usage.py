@@ -40,7 +40,7 @@ class _Usage(BaseModel, defer_build=True):
     )
 
     def tokens(self, before: Tokens) -> Tokens:
-        """With the counts that are not repeated taken from what was told before."""
+        """The counts, those that are not repeated taken from the ones before."""
         read, write = self.cache_read_input_tokens, self.cache_creation_input_tokens
         included = 0
         if self.details is not None:
@@ -85,7 +85,7 @@ _PARTS: TypeAdapter[list[_Part] | _Part] = adapter(lambda: TypeAdapter(list[_Par
 
 
 class Listener:
-    """Reads along in one answer. `message` names it in what is heard. Not for several threads at once."""
+    """Reads along in one answer. `message` names it in the events. Not for several threads at once."""
 
     def __init__(self, message: str, *, is_stream: bool) -> None:
         self.is_whole = False
@@ -97,7 +97,7 @@ class Listener:
         self._skips = False
 
     def feed(self, piece: bytes) -> list[Event]:
-        """What the next bytes tell."""
+        """The events of the next bytes."""
         if not self._is_stream:
             self._hold(piece)
             return []

@@ -1,4 +1,4 @@
-"""One process of a session from its start to its end: its lines are heard, and it is ended when it must be."""
+"""One process of a session from its start to its end: its lines are read, and it is ended when it must be."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Inbox = queue.SimpleQueue[StreamLine | FromProxy]
 
 @dataclass(slots=True)
 class Lines:
-    """Where the lines of one process go in. A program that says more than we can hear waits, and fills no memory.
+    """Where the lines of one process go in. A program that prints faster than we read has to wait, and fills no memory.
 
     Closed, it takes nothing any more: what comes late is not heard as the words of the next process.
     """
@@ -91,7 +91,7 @@ class Attendance:
         return self.stop
 
     def settle(self) -> None:
-        """What still waits when it is over: the proxy's counts are taken, the lines are nobody's any more."""
+        """What still waits when it is over: the proxy's counts are taken, the lines are dropped."""
         with contextlib.suppress(queue.Empty):
             while True:
                 item = self.inbox.get_nowait()
@@ -131,7 +131,7 @@ class Attendance:
             self._steps.pop(0)[1]()
 
     def _why_end(self) -> Stop | None:
-        """What ends it by its ceilings. A look takes longer the more was told, and may not keep us from hearing."""
+        """What ends it by its ceilings. A look takes longer the more was printed, and must not keep us from reading."""
         began = time.monotonic()
         if began < self._next_look:
             return None
@@ -141,7 +141,7 @@ class Attendance:
         return why
 
     def _end(self) -> None:
-        """Ask first, for a program that is asked tells its cost; then harder."""
+        """Ask first, for a program that is asked reports its cost; then kill it."""
         assert self.stop is not None
         log(f"we end the session: {self.stop.reason}")
         self.child.interrupt()

@@ -90,7 +90,7 @@ class Child:
         return None
 
     def interrupt(self) -> None:
-        """Ask the program itself to end (INT): it still tells its cost then."""
+        """Ask the program itself to end (INT): it still reports its cost then."""
         _send(program_below(self._process.pid), signal.SIGINT)
 
     def terminate(self) -> None:

@@ -1,4 +1,4 @@
-"""Everything that is heard of a session, from the program and from the proxy, in one place and one thread."""
+"""All events of a session, from the program and from the proxy, in one place and one thread."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Hearing:
 
     @property
     def most_usd(self) -> float | None:
-        """The most that the program or the proxy tells, for the ceilings. May be asked from any thread."""
+        """The most that the program or the proxy reports, for the ceilings. May be asked from any thread."""
         costs = (self.spent.cost_usd, metered_usd(self.metered, self.prices))
         return max((usd for usd in costs if usd is not None), default=None)
 
@@ -97,7 +97,7 @@ class Hearing:
             self.unread = [*self.unread, text[:LONGEST_COMPLAINT]][-LAST_COMPLAINTS:]
 
     def take_from_proxy(self, event: Event) -> None:
-        """The program tells its own tokens; what the proxy counts stands beside them."""
+        """The program reports its own tokens; what the proxy counts is kept beside them."""
         self.watchdog.hear()
         match event:
             case Used(message=message):

@@ -142,7 +142,7 @@ def sane_use(event: events.Used, model: str) -> events.Used:
 
 
 def sane_end(event: events.Finished) -> events.Finished:
-    """A last word whose numbers can be added up: a cost that is none is not told."""
+    """A last word whose numbers can be added up: a cost that is not a sound number is left out."""
     cost = event.cost_usd if event.cost_usd is not None and 0 <= event.cost_usd <= MOST_USD else None
     tokens = sane(event.tokens) if event.tokens is not None else None
     session, model, reason = event.session[:LONGEST_NAME], event.model[:LONGEST_NAME], event.reason[:LONGEST_REASON]

@@ -39,7 +39,7 @@ class Stop:
 
 @dataclass(slots=True)
 class Watchdog:
-    """Knows when the session began and when it was heard last. `beats`: also while a tool runs it must be heard."""
+    """Knows when the session began and when its last event came. `beats`: events must come while a tool runs, too."""
 
     limits: Limits
     beats: bool
