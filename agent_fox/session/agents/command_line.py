@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field
 
 from pydantic_core import from_json
@@ -118,6 +118,8 @@ class CommandLine:
     """An adapter, one for each program. Holds no state: the same task gives the same words."""
 
     facts: Facts
+    served: tuple[str, ...] = ("mcp__verifier__",)
+    """How the program's names for the verifier's tools may begin."""
 
     def provider(self, model: str) -> Provider:
         """Whose protocol is spoken for this model. Raises ValueError where none is that can be pointed elsewhere."""
@@ -138,6 +140,10 @@ class CommandLine:
     def reader(self, task: AgentTask) -> Reader:
         raise NotImplementedError
 
+    def own_tools(self, role: Role) -> Collection[str]:
+        """The program's own tools that a session of this role has."""
+        raise NotImplementedError
+
     def may(self, role: Role, tool: str) -> bool:
         """Whether a session of this role may call the tool; the report names a call that is not allowed."""
-        raise NotImplementedError
+        return tool in self.own_tools(role) or (role is not Role.REVIEWER and tool.startswith(self.served))

@@ -130,9 +130,8 @@ class Claude(CommandLine):
     def reader(self, task: AgentTask) -> ClaudeReader:
         return ClaudeReader()
 
-    def may(self, role: Role, tool: str) -> bool:
-        offered = (*_tools(role), ANSWERING)
-        return tool in offered or (role is not Role.REVIEWER and tool.startswith(MCP_PREFIX))
+    def own_tools(self, role: Role) -> tuple[str, ...]:
+        return (*_tools(role), ANSWERING)
 
 
 def _tools(role: Role) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from agent_fox.session.agents.command_line import CommandLine, Facts, Start, dir
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
-MCP_PREFIX = f"mcp__{SERVER}__"
 ACCESS_TOKEN = "CODEX_ACCESS_TOKEN"
 
 JUDGING = frozenset(
@@ -80,10 +79,8 @@ class Codex(CommandLine):
     def reader(self, task: AgentTask) -> CodexReader:
         return CodexReader(task)
 
-    def may(self, role: Role, tool: str) -> bool:
-        if tool.startswith(MCP_PREFIX):
-            return role is not Role.REVIEWER
-        return tool in JUDGING or (role is Role.CODER and tool == "apply_patch")
+    def own_tools(self, role: Role) -> frozenset[str]:
+        return JUDGING | {"apply_patch"} if role is Role.CODER else JUDGING
 
 
 def _argv(task: AgentTask, door: Door, *words: str, session: str = "") -> tuple[str, ...]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Collection
 
 from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start, direct
 from agent_fox.session.agents.gemini.hiding import hiding
 from agent_fox.session.agents.gemini.reader import GeminiReader
-from agent_fox.session.agents.gemini.settings import SERVED, SERVER, known_as, policy, settings, tools_of
+from agent_fox.session.agents.gemini.settings import SERVED, SERVER, policy, settings, tools_of
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
@@ -58,6 +59,7 @@ class Gemini(CommandLine):
     """Gemini CLI 0.61 and later."""
 
     facts = FACTS
+    served = (SERVED, f"mcp_{SERVER}_")
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Settings, policies, rules, and what hides the workspace's own.
@@ -84,8 +86,8 @@ class Gemini(CommandLine):
     def reader(self, task: AgentTask) -> Reader:
         return GeminiReader(task.home)
 
-    def may(self, role: Role, tool: str) -> bool:
-        return tool in tools_of(role) or (role is not Role.REVIEWER and known_as(tool).startswith(SERVED))
+    def own_tools(self, role: Role) -> Collection[str]:
+        return tools_of(role)
 
     def _start(self, task: AgentTask, door: Door, rules: str, prompt: str, *more: str) -> Start:
         mode = "yolo" if task.role is Role.CODER and rules == WORKING else "default"

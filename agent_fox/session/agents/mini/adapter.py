@@ -79,6 +79,7 @@ class Mini(CommandLine):
     """mini-swe-agent 2.4 and later."""
 
     facts = FACTS
+    served = ()
 
     def provider(self, model: str) -> Provider:
         """By the name of the model, as litellm writes it. Raises ValueError for one that no key here is for."""
@@ -108,8 +109,8 @@ class Mini(CommandLine):
     def reader(self, task: AgentTask) -> Reader:
         return MiniReader()
 
-    def may(self, role: Role, tool: str) -> bool:
-        return tool == TOOL
+    def own_tools(self, role: Role) -> tuple[str, ...]:
+        return (TOOL,)
 
 
 def _folder(task: AgentTask) -> Path:

@@ -6,6 +6,8 @@ told is in `settings`, what its lines mean in `reader`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from agent_fox.session.agents.command_line import CommandLine, Facts, Start
 from agent_fox.session.agents.opencode import settings
 from agent_fox.session.agents.opencode.reader import OpencodeReader
@@ -39,6 +41,7 @@ class Opencode(CommandLine):
     """The adapter. The prompt comes by standard input; model, key, tools and server are in files below the home."""
 
     facts = FACTS
+    served = (settings.MCP_PREFIX,)
 
     def provider(self, model: str) -> Provider:
         """Raises ValueError for a provider that cannot be pointed elsewhere."""
@@ -58,9 +61,8 @@ class Opencode(CommandLine):
     def reader(self, task: AgentTask) -> OpencodeReader:
         return OpencodeReader()
 
-    def may(self, role: Role, tool: str) -> bool:
-        is_served = role is not Role.REVIEWER and tool.startswith(settings.MCP_PREFIX)
-        return is_served or tool in settings.tools_of(role)
+    def own_tools(self, role: Role) -> Collection[str]:
+        return settings.tools_of(role)
 
 
 def _common(task: AgentTask) -> list[str]:
