@@ -41,7 +41,7 @@ from agent_fox.session.briefs.prompts import (
     template_name,
 )
 from agent_fox.session.briefs.template import CONDITIONS, NAMES, TemplateError, filled, problems
-from agent_fox.session.briefs.text import CutOff, cut_off_words, sections
+from agent_fox.session.briefs.text import CutOff, brief_json, cut_off_words, sections
 from agent_fox.system.git_diff import Lines
 from tests.session.write_golden import (
     BOUND,
@@ -352,6 +352,18 @@ CUT = CutOff(
     (Lines("a`.txt", 1, 0), Lines("b.bin", 0, 0, is_binary=True)),
     file="/launches/7/cut-off.md",
 )
+
+
+def test_the_json_of_a_brief_says_what_was_done_when_the_session_was_cut_off() -> None:
+    document = brief_json(replace(RETRY, cut_off=CUT))["cut_off"]
+    assert isinstance(document, dict)
+    assert set(document) == {
+        *("attempt", "why", "base", "commit", "ref", "command", "added", "removed", "files", "left_out"),
+        *("is_laid_out", "file", "why_not"),
+    }
+    assert document["files"] == [
+        {"path": each.path, "added": each.added, "removed": each.removed} for each in CUT.files
+    ]
 
 
 def test_a_brief_names_what_was_done_when_the_session_was_cut_off_and_where_it_is() -> None:

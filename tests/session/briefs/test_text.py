@@ -31,20 +31,10 @@ from agent_fox.session.briefs.text import (
     brief_markdown,
     without_secrets,
 )
+from tests.session.write_golden import CODER, PARTS, REREAD, review
+from tests.session.write_golden import CONFLICT as CONFLICTING
 
-PARTS = (
-    Criterion("04-REQ-1.1", "WHEN a car enters, THE gate SHALL open."),
-    Criterion("04-REQ-1.E1", "IF the card is unknown, THEN THE gate SHALL stay shut."),
-)
-FIRST = BriefFacts(
-    node="04_gate:2",
-    spec="04_gate",
-    archetype=Archetype.CODER,
-    attempt=1,
-    title="Open the gate",
-    tasks="- [ ] 2. Open the gate\n  - [ ] 2.1 Read the card",
-    requirements=PARTS,
-)
+FIRST = replace(CODER, tasks="- [ ] 2. Open the gate\n  - [ ] 2.1 Read the card", documents=(), commands=())
 AGAIN = BriefFacts(
     node="04_gate:2",
     spec="04_gate",
@@ -59,35 +49,12 @@ AGAIN = BriefFacts(
     documents=(".specs/04_gate/design.md",),
     commands=(("Spec tests", "pytest -q tests/gate"),),
 )
-JUDGE = BriefFacts(
-    node="04_gate:3",
-    spec="04_gate",
-    archetype=Archetype.VERIFIER,
-    attempt=1,
-    reading=2,
-    requirements=PARTS,
-    expected=("04-REQ-1.1", "04-REQ-1.E1"),
-    unclear=("04-REQ-1.E1",),
-)
-REVIEW = BriefFacts(
-    node="04_gate:1:reviewer:audit-review",
-    spec="04_gate",
-    archetype=Archetype.REVIEWER,
-    mode=Mode.AUDIT_REVIEW,
-    attempt=1,
-    requirements=PARTS,
-)
-
-CONFLICT = BriefFacts(
-    node="04_gate:2",
-    spec="04_gate",
-    archetype=Archetype.CODER,
-    attempt=2,
-    title="Open the gate",
-    tasks="- [ ] 2. Open the gate",
+JUDGE = replace(REREAD, title="", reason="", documents=(), commands=())
+REVIEW = replace(review(Mode.AUDIT_REVIEW, "04_gate:1:reviewer:audit-review"), tasks="", documents=())
+CONFLICT = replace(
+    CONFLICTING, tasks="- [ ] 2. Open the gate", requirements=(), documents=(), commands=(),
     failing=(Failure(PARTS[1].id, PARTS[1].text, "seen"),),
-    conflict=Conflict(("src/gate.py",), ("04_gate:1: Read the card",), ("04_gate:2: Open the gate",)),
-)
+)  # fmt: skip
 EVERYTHING = (FIRST, AGAIN, JUDGE, REVIEW, CONFLICT)
 DELAY = Binding(
     "04_gate/opens-in-time",
