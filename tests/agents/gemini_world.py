@@ -5,7 +5,6 @@ Fake: the model. Real: the program, its tools, the server of tools, the hook, th
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from dataclasses import dataclass, replace
@@ -51,12 +50,3 @@ def made(root: Path, program: Path) -> World:
     world.plant("a.txt", "hello\n")
     subprocess.run(["git", "init", "-q", str(world.workspace)], check=True)
     return world
-
-
-def offered(body: Any) -> list[str]:  # noqa: ANN401 - a request as it came
-    return [one["name"] for tool in body.get("tools", []) for one in tool.get("functionDeclarations", [])]
-
-
-def asked(server: ModelServer) -> list[str]:
-    """Each request's body as text, in order."""
-    return [json.dumps(exchange.body) for exchange in server.requests]

@@ -33,6 +33,7 @@ from agent_fox.session.agents.task import Limits, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.sandbox import bubblewrap
 from agent_fox.testing.model_server import ModelServer
+from tests.agents.held import left_over
 from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
 from tests.agents.world import PROMPT, SCHEMA, WORD, World, offered, run, script, text_of, work, world_of
@@ -285,16 +286,8 @@ def _ready_when_called(world: World, ready: threading.Event) -> None:
 
 
 def _sleepers(world: World) -> list[str]:
-    """Processes of this launch that sleep, by its name in their environment."""
-    mark = f"AGENT_FOX_LAUNCH={world.task.environment['AGENT_FOX_LAUNCH']}".encode()
-    found = []
-    for folder in Path("/proc").iterdir():
-        try:
-            if mark in (folder / "environ").read_bytes() and b"sleep\x0060" in (folder / "cmdline").read_bytes():
-                found.append(folder.name)
-        except OSError:
-            continue
-    return found
+    """Processes of this launch that sleep."""
+    return [line for line in left_over(world.task.environment["AGENT_FOX_LAUNCH"]) if "sleep\x0060" in line]
 
 
 # --- what is broken ---

@@ -14,10 +14,10 @@ from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import World, asked, made, offered
+from tests.agents.gemini_world import World, made
 from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import PROMPT, WORD, nobody, run, script
+from tests.agents.world import PROMPT, WORD, asked, nobody, offered, run, script
 
 __all__ = ["tools"]
 
@@ -79,7 +79,7 @@ def test_a_coder_leaves_nothing_running_and_has_no_other_tools(world: World) -> 
     assert [end.is_error for end in ran.of(Answered)] == [True] * 4
     assert [end.is_refused for end in ran.of(Answered)] == [True, True, True, False]
     assert "root:" not in " ".join(asked(server))
-    assert set(offered(server.requests[0].body)) == {
+    assert offered(server.requests[0]) == {
         *("list_directory", "read_file", "grep_search", "glob"),
         *("replace", "write_file", "run_shell_command", "write_todos"),
     }
@@ -111,7 +111,7 @@ def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, too
     ]
     assert tools.called == (["run_unit_tests all"] if served else [])
     reading = {"list_directory", "read_file", "grep_search", "glob"}
-    assert set(offered(server.requests[0].body)) == reading | ({"mcp_verifier_run_unit_tests"} if served else set())
+    assert offered(server.requests[0]) == reading | ({"mcp_verifier_run_unit_tests"} if served else set())
     assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "a.txt"]
     assert (world.workspace / "a.txt").read_text() == "hello\n"
 
@@ -134,7 +134,7 @@ def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, to
         again = run(task, GEMINI.again(task, Door(server.url, WORD, tools.url, tools.token), session))
 
     assert again.of(Began)[0].session == session
-    assert offered(server.requests[asked_before].body) == []
+    assert offered(server.requests[asked_before]) == set()
     assert "No JSON." in asked(server)[asked_before]
     assert again.outcome.ending is Ending.ENDED
     assert not {used.message for used in first.of(Used)} & {used.message for used in again.of(Used)}

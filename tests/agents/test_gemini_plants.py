@@ -16,9 +16,9 @@ import pytest
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.task import Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import World, asked, made
+from tests.agents.gemini_world import World, made
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import PROMPT, WORD, script
+from tests.agents.world import PROMPT, WORD, asked, script
 
 FOUND = program("gemini")
 pytestmark = [

@@ -17,10 +17,10 @@ from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.gemini_world import SECONDS, World, asked, made
+from tests.agents.gemini_world import SECONDS, World, made
 from tests.agents.held import REAL_KEY, SANDBOXES, hold, with_verifier
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import script
+from tests.agents.world import asked, script
 
 FOUND = program("gemini")
 pytestmark = [

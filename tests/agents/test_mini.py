@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -28,7 +27,7 @@ from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import WORD, Ran, opened, script, task_of
+from tests.agents.world import WORD, Ran, asked, opened, script, task_of
 
 FOUND = program("mini")
 pytestmark = [
@@ -62,10 +61,6 @@ def made(root: Path, model: str = MODELS[0]) -> AgentTask:
 def run(task: AgentTask, url: str, send: signal.Signals | None = None, ready: threading.Event | None = None) -> Ran:
     """The process of a task to its end. `send` goes to it once `ready` is set."""
     return opened(task, Door(url, WORD), send, ready)
-
-
-def asked(server: ModelServer) -> list[str]:
-    return [json.dumps(exchange.body) for exchange in server.requests]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -13,8 +13,8 @@ from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.held import IN_SANDBOX, REAL_KEY, hold
 from tests.agents.programs import VARIABLE
-from tests.agents.test_mini import FOUND, MODELS, asked, bash, made
-from tests.agents.world import script
+from tests.agents.test_mini import FOUND, MODELS, bash, made
+from tests.agents.world import asked, script
 
 pytestmark = [
     pytest.mark.agents,

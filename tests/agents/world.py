@@ -5,6 +5,7 @@ Fake: the model. Real: the program, its tools, the files, git, the sandbox where
 
 from __future__ import annotations
 
+import json
 import os
 import queue
 import signal
@@ -250,6 +251,11 @@ def nobody() -> str:
 def work(server: ModelServer) -> list[Exchange]:
     """The requests that the script has answered."""
     return [exchange for exchange in server.requests if exchange.step is not None]
+
+
+def asked(server: ModelServer) -> list[str]:
+    """Each request's body as text, in order."""
+    return [json.dumps(exchange.body) for exchange in server.requests]
 
 
 def text_of(exchanges: Sequence[Exchange]) -> str:
