@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.cli.issues.lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
+from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 
@@ -23,31 +23,21 @@ SHORT_HEAD = 12
 def account_document(root: Path, account: RunAccount) -> dict[str, object]:
     """The account as one JSON object."""
     return {
-        "run": account.run,
-        "status": account.status,
-        "exit_code": account.exit_code,
-        "reason": account.reason,
-        "started_at": account.started_at,
+        **to_object(account, only=("run", "status", "exit_code", "reason", "started_at")),
         "seconds": round(account.seconds, 3),
         "tip": account.tip,
         "requirements": {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived},
         "known": account.known,
         "specs": [spec_document(spec) for spec in account.specs],
-        "nodes": account.nodes,
-        "sessions": account.sessions,
-        "retries": account.retries,
-        "rereads": account.rereads,
+        **to_object(account, only=("nodes", "sessions", "retries", "rereads")),
         "cost": cost_document(account),
-        "running": [asdict(one) for one in account.running],
-        "left": [asdict(one) for one in account.left],
-        "blocked": [asdict(one) for one in account.blocked],
-        "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
-        "undelivered": [asdict(one) for one in account.undelivered],
+        **to_object(account, only=("running", "left", "blocked")),
+        "issues": [{**to_object(one), "where": near(root, one.where)} for one in account.issues],
+        "undelivered": to_document(account.undelivered),
         "issue_counts": counts_document(account.overview),
-        "waivers": [asdict(one) for one in account.waivers],
-        "asked_for_waivers": [asdict(one) for one in account.asked],
-        "gates": account.gates,
-        "elsewhere": list(account.elsewhere),
+        "waivers": to_document(account.waivers),
+        "asked_for_waivers": to_document(account.asked),
+        **to_object(account, only=("gates", "elsewhere")),
         "ledger": {
             "records": account.ledger.position,
             "head": account.ledger.head,
@@ -67,7 +57,7 @@ def cost_document(account: RunAccount) -> dict[str, float]:
 
 def spec_document(spec: SpecAccount) -> dict[str, object]:
     """`expected` is null for a spec that could never be read."""
-    return {**asdict(spec), "is_proven": spec.is_proven, "expected": spec.expected if spec.is_counted else None}
+    return {**to_object(spec), "is_proven": spec.is_proven, "expected": spec.expected if spec.is_counted else None}
 
 
 def spec_lines(specs: tuple[SpecAccount, ...]) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.documents import to_object
 from agent_fox.core.formal.specification import (
     Author,
     Change,
@@ -55,12 +56,7 @@ class Statement:
     key: str
 
     def payload(self) -> bytes:
-        return canonical(
-            {
-                "format": 1, "repository": self.repository, "address": self.address, "version": self.version,
-                "state": self.state.value, "at": self.at, "signer": self.signer, "key": self.key,
-            }
-        ).encode()  # fmt: skip
+        return canonical({"format": 1, **to_object(self)}).encode()
 
     def signed_with(self, private: Ed25519PrivateKey) -> str:
         return dsse.sign(PAYLOAD_TYPE, self.payload(), private).to_json()

@@ -9,7 +9,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
+from agent_fox.core.documents import to_document, to_object
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
@@ -164,7 +164,7 @@ def _specification(db: Database, spec: str) -> dict[str, object]:
 
 
 def _bound(one: Bound) -> dict[str, object]:
-    return {**asdict(one), "text": one.text[:LONGEST_TEXT]}
+    return {**to_object(one), "text": one.text[:LONGEST_TEXT]}
 
 
 def _gates(db: Database, spec: str) -> dict[str, object]:
@@ -187,7 +187,7 @@ def _short(state: PromotionState) -> dict[str, object]:
         "failed": state.tests.failed,
         "unknown": state.tests.unknown,
         "commit": state.artifact_ref.commit,
-        "blocked": [asdict(one) for one in state.blocked],
+        "blocked": to_document(state.blocked),
         "uri": f"evidence://gates/{state.spec}/{state.requirement}",
     }
 
@@ -196,7 +196,7 @@ def _gate(db: Database, name: str) -> dict[str, object]:
     """Of one requirement; where the id is that of one with criteria, of each of them."""
     why = journal.why_others(db)
     found = parts_named(db, name)[:MOST]
-    chains = [asdict(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in found]
+    chains = [to_object(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in found]
     return chains[0] if len(chains) == 1 else {"requirements": chains}
 
 
@@ -209,4 +209,4 @@ def _record(db: Database, name: str) -> dict[str, object]:
     size = len(found[0].content)
     if size > LONGEST_RECORD:
         raise ResourceNotFoundError(f"the record has {size:,} characters; `agent-fox ledger show {name}` shows it")
-    return {**asdict(found[0].link), "record": found[0].document}
+    return {**to_object(found[0].link), "record": found[0].document}

@@ -13,6 +13,7 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.documents import to_document
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
@@ -88,8 +89,8 @@ class Event:
 def register(db: Database, at: str, row: TaskRow, repositories: Sequence[Registered]) -> None:
     """Keep a task with its first event, in the open transaction."""
     add_task(db, row)
-    where: list[Json] = [repo.document for repo in repositories]
-    record(db, at, row, Event(Word.REGISTERED, {"client": row.client}), {"repositories": where})
+    about = {"repositories": to_document(repositories)}
+    record(db, at, row, Event(Word.REGISTERED, {"client": row.client}), about)
 
 
 def record(db: Database, at: str, task: TaskRow, event: Event, more: Mapping[str, Json] | None = None) -> EventRow:

@@ -19,6 +19,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import REVIEW_FILE, load_review, own_folder
+from agent_fox.core.documents import to_object
 from agent_fox.review.hooks.install import (
     SERVER,
     Installed,
@@ -197,11 +198,5 @@ def _difference(change: Change) -> list[str]:
 
 
 def _row(one: Installed) -> dict[str, object]:
-    return {
-        "program": one.program,
-        "scope": one.scope,
-        "path": str(one.path),
-        "is_installed": bool(one.command),
-        "command": one.command,
-        "trouble": one.trouble,
-    }
+    state = {"path": str(one.path), "is_installed": bool(one.command)}
+    return {**to_object(one, only=("program", "scope")), **state, **to_object(one, only=("command", "trouble"))}

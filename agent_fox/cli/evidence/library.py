@@ -7,7 +7,6 @@ import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,6 +17,7 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, plain, print_json
+from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.formal.specification import (
     LIBRARY,
     Author,
@@ -121,9 +121,7 @@ def show(address: str, as_json: bool) -> None:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         records = library_evidence.evidence_about(db, shelf, now)[:SHOWN_RECORDS]
     if as_json:
-        print_json(
-            {"address": address, **document_of(now, history), "evidence": [asdict(record) for record in records]}
-        )
+        print_json({"address": address, **document_of(now, history), "evidence": to_document(records)})
     else:
         click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
 
@@ -238,7 +236,7 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     objects = [one for one in to_check(root, addresses, file) if one.has_lane]
     results = running.run_lanes(objects, lanes.LaneContext(order_here(root)))
     if as_json:
-        print_json([asdict(result) for result in results])
+        print_json(to_document(results))
     else:
         click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or NOTHING)
     is_shown = bool(results) and all(result.status is Word.PASS for result in results)
@@ -376,11 +374,7 @@ def summary_of(one: Specification, state: str) -> dict[str, object]:
     return {
         "address": one.address,
         "state": str(state),
-        "kind": one.kind.value,
-        "version": one.version,
-        "text": one.text,
-        "requirements": list(one.requirements),
-        "check": asdict(one.check) if one.check is not None else None,
+        **to_object(one, only=("kind", "version", "text", "requirements", "check")),
     }
 
 

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
+from agent_fox.core.documents import to_document
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass
@@ -308,7 +308,7 @@ def listing(place: Place) -> Act:
         asked = stored.asked(db)
     lines = [line for one in held for line in held_lines(one)] or ["no waivers"]
     lines += [asked_line(one) for one in asked]
-    return {"waivers": [as_document(one) for one in held], "asked": [asdict(one) for one in asked]}, lines
+    return {"waivers": [as_document(one) for one in held], "asked": to_document(asked)}, lines
 
 
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
+from agent_fox.core.documents import to_document
 from agent_fox.core.spec import text_version
 from agent_fox.core.values import dataclass
 
@@ -152,7 +153,7 @@ class Specification:
             "kind": self.kind.value,
             "text": " ".join(self.text.split()),
             "requirements": sorted(self.requirements),
-            "check": asdict(self.check),
+            "check": to_document(self.check),
         }
         spelled = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(spelled.encode()).hexdigest()[:VERSION_DIGITS]

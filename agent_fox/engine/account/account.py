@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.documents import to_object
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.values import dataclass
@@ -538,7 +539,7 @@ class SessionLog:
     folder: str = ""
 
     def document(self) -> dict[str, object]:
-        return {"node": self.node, "attempt": self.attempt, "reading": self.reading, "status": self.status}
+        return {**to_object(self, only=("node", "attempt", "reading", "status"))}
 
 
 def read_session_logs(db: Database, node_id: str) -> Iterator[SessionLog]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.documents import to_document
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.retry.standing import Step, evolve
@@ -70,9 +70,9 @@ class Forecast:
 
     def document(self) -> dict[str, object]:
         return {
-            "changes": list(self.changes),
-            "sessions": [asdict(step) for step in self.steps],
-            "estimates": {name: asdict(estimate) for name, estimate in self.estimates.items()},
+            "changes": to_document(self.changes),
+            "sessions": to_document(self.steps),
+            "estimates": to_document(self.estimates),
             "cost_usd": round(self.cost_usd, 6),
         }
 

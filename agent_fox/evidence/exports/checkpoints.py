@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 
-from agent_fox.core.ledger.evidence import Json, canonical
+from agent_fox.core.documents import Json, to_object
+from agent_fox.core.ledger.evidence import canonical
 from agent_fox.core.ledger.gates import Gate, Role
 from agent_fox.evidence.exports.statements import CHECKPOINT, STATEMENT
 
 if TYPE_CHECKING:
-    from agent_fox.evidence.fold import Fold, FoldedGate
+    from agent_fox.evidence.fold import Fold
     from agent_fox.store.ledger.audit import RunHeads
 
 
@@ -83,15 +84,9 @@ def checkpoint_in(payload: bytes) -> Checkpoint:
 
 def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLine, ...]:
     """Every gate, in the order of spec and requirement."""
-    return tuple(_line(gate, key in planned) for key, gate in fold.gates().items())
-
-
-def _line(gate: FoldedGate, in_plan: bool) -> GateLine:
-    return GateLine(
-        spec=gate.spec, requirement=gate.requirement, version=gate.version, state=gate.state, role=gate.role,
-        waiver=gate.waiver, reason=gate.reason, position=gate.position, at=gate.at,
-        was_proved=gate.was_proved, in_plan=in_plan,
-    )  # fmt: skip
+    return tuple(
+        GateLine.model_validate({**to_object(gate), "in_plan": key in planned}) for key, gate in fold.gates().items()
+    )
 
 
 def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:

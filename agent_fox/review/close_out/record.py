@@ -4,17 +4,16 @@ again. The newest says what a report must say.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.documents import Json, to_document
 from agent_fox.core.ledger.close_out import Check, CloseOut, Finding, Severity, Verification, judge
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
-    Json,
     Kind,
     Outcome,
     ReviewerDecision,
@@ -66,7 +65,7 @@ def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext
         artifact=Artifact(judged.tree, judged.commit),
         reviewer_decision=_decision(found),
         limitation=judged.limitation,
-        body={"report": document_of(judged), "given": _json(given)},
+        body={"report": document_of(judged), "given": to_document(given)},
     )
 
 
@@ -78,11 +77,6 @@ def _decision(found: Verification) -> ReviewerDecision:
     if not found.passed:
         return ReviewerDecision.REJECTED
     return ReviewerDecision.WAIVED if found.waivers else ReviewerDecision.ACCEPTED
-
-
-def _json(given: CloseOut) -> Json:
-    known: Json = json.loads(json.dumps(asdict(given)))
-    return known
 
 
 def newest(db: Database, task_id: str) -> Kept | None:

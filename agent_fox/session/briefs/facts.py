@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from agent_fox.core.documents import Json, to_document, to_object
 from agent_fox.core.markdown import printable
 from agent_fox.core.spec import Criterion
 from agent_fox.core.values import dataclass
@@ -236,39 +237,24 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
 
     Keep the keys stable: agents read them.
     """
-    change = {"change": _change_json(facts.change)} if facts.change else {}
-    bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
-    cut_off = {"cut_off": _cut_off_json(facts.cut_off)} if facts.cut_off else {}
-    return {
-        **change,
-        **bound,
-        **cut_off,
-        **({"is_short": True} if facts.is_short else {}),
-        "node": facts.node,
-        "spec": facts.spec,
-        "archetype": facts.archetype.value,
-        "mode": facts.mode.value if facts.mode else None,
-        "attempt": facts.attempt,
-        "reading": facts.reading,
-        "title": printable(facts.title),
-        "tasks": printable(facts.tasks),
-        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
-        "failing": [_failure_json(failure) for failure in facts.failing],
-        "fixed": list(facts.fixed),
-        "must_stay_green": list(facts.must_stay_green),
-        "tried": [
-            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
-            for t in facts.tried
-        ],
-        "changed": [printable(path) for path in facts.changed],
-        "forbidden": list(facts.forbidden),
-        "reason": printable(facts.reason),
-        "conflict": _conflict_json(facts.conflict),
-        "documents": [printable(path) for path in facts.documents],
-        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
-        "expected": list(facts.expected),
-        "unclear": list(facts.unclear),
+    sometimes = {
+        "change": _change_json(facts.change) if facts.change else None,
+        "bound": [_bound_json(bound) for bound in facts.bound],
+        "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
+        "is_short": facts.is_short,
     }
+    return {
+        **{name: value for name, value in sometimes.items() if value},
+        **to_object(facts, only=SHOWN, text=printable),
+        "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
+        **to_object(facts, only=("expected", "unclear"), text=printable),
+    }
+
+
+SHOWN = (
+    "node", "spec", "archetype", "mode", "attempt", "reading", "title", "tasks", "requirements", "failing", "fixed",
+    "must_stay_green", "tried", "changed", "forbidden", "reason", "conflict", "documents",
+)  # fmt: skip
 
 
 def digest(facts: BriefFacts) -> str:
@@ -277,60 +263,24 @@ def digest(facts: BriefFacts) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
-def _failure_json(failure: Failure) -> dict[str, object]:
+def _change_json(change: Change) -> dict[str, Json]:
+    shown = to_object(change, text=printable)
+    asked = shown.pop("expectations")
+    return {**({"expectations": asked} if asked else {}), **shown}
+
+
+def _cut_off_json(cut_off: CutOff) -> dict[str, Json]:
+    work = cut_off.work
     return {
-        "id": failure.id,
-        "text": printable(failure.text),
-        "evidence": printable(failure.evidence),
-        "command": printable(failure.command),
-        "standing": failure.standing.value,
-    }
-
-
-def _change_json(change: Change) -> dict[str, object]:
-    asked = [{name: printable(text) for name, text in asdict(one).items()} for one in change.expectations]
-    return {
-        **({"expectations": asked} if asked else {}),
-        "base": change.base,
-        "commit": change.commit,
-        "files": [printable(path) for path in change.files],
-        "diff": printable(change.diff),
-        "questions": [printable(question) for question in change.questions],
-    }
-
-
-def _cut_off_json(found: CutOff) -> dict[str, object]:
-    work = found.work
-    return {
-        "attempt": work.attempt,
-        "why": printable(work.why),
-        "base": work.base,
-        "commit": work.commit,
-        "ref": work.ref,
+        **to_object(work, only=("attempt", "why", "base", "commit", "ref"), text=printable),
         "command": work.command if work.commit else "",
-        "added": work.added,
-        "removed": work.removed,
-        "files": [{"path": printable(one.path), "added": one.added, "removed": one.removed} for one in found.files],
-        "left_out": [printable(text) for text in work.left_out],
-        "is_laid_out": found.is_laid_out,
-        "file": found.file,
-        "why_not": printable(found.why_not),
+        **to_object(work, only=("added", "removed"), text=printable),
+        "files": [to_object(each, only=("path", "added", "removed"), text=printable) for each in cut_off.files],
+        "left_out": to_document(work.left_out, printable),
+        **to_object(cut_off, only=("is_laid_out", "file", "why_not"), text=printable),
     }
 
 
-def _bound_json(bound: Bound) -> dict[str, object]:
-    return {
-        "address": bound.address,
-        "kind": bound.kind,
-        "text": printable(bound.text),
-        "requirements": list(bound.requirements),
-        "checked": [{"name": name, "value": printable(value)} for name, value in bound.checked],
-        "doubt": printable(bound.doubt),
-    }
-
-
-def _conflict_json(conflict: Conflict | None) -> dict[str, object] | None:
-    if conflict is None:
-        return None
-    sides = {"files": conflict.files, "branch": conflict.branch, "work": conflict.work}
-    return {name: [printable(line) for line in lines] for name, lines in sides.items()}
+def _bound_json(bound: Bound) -> dict[str, Json]:
+    checked: list[Json] = [{"name": name, "value": printable(value)} for name, value in bound.checked]
+    return {**to_object(bound, text=printable), "checked": checked}

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-
-if TYPE_CHECKING:
-    from agent_fox.core.verdicts.verdict import Disposition
+from agent_fox.core.verdicts.verdict import Disposition  # noqa: TC001 - pydantic reads it
 
 
 class Status(StrEnum):
@@ -47,10 +44,10 @@ class Failure:
     column: int | None = None
     symbol: str | None = None
     test_name: str | None = None
-    evidence: str = ""
     code: str | None = None
     exception: str | None = None
     is_error: bool = False
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,13 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
@@ -249,19 +250,16 @@ def _row(finding: Finding) -> dict[str, Any]:
         "requirement_id": verdict.requirement_id,
         "verdict": verdict.word.value,
         "evidence": verdict.evidence,
-        "command": finding.command,
-        "check": finding.check,
-        "exit_code": finding.exit_code,
+        **to_object(finding, only=("command", "check", "exit_code")),
         "first_error": verdict.signal.first_error if verdict.signal else "",
         "failing_tests": verdict.failing_tests,
         "disposition": verdict.disposition.value,
         "disposition_proven": verdict.is_proven,
-        "needs_person": verdict.needs_person,
-        "how": verdict.how,
-        "expectation": asdict(verdict.expectation) if verdict.expectation else None,
+        **to_object(verdict, only=("needs_person", "how")),
+        "expectation": to_document(verdict.expectation),
         "note": verdict.note if verdict.expectation or COMMAND in verdict.note else "",
-        "test_files": list(verdict.tests),
-        "trials": asdict(verdict.trials) if verdict.trials else None,
+        "test_files": to_document(verdict.tests),
+        "trials": to_document(verdict.trials),
         "artifact": finding.run.log if finding.run else "",
     }
 

@@ -143,7 +143,7 @@ class Bench:
 
     def _untold(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
         """Not tested, or not wholly: what kept it back decides."""
-        obstacle = broken or self._any_broken()
+        obstacle = broken or next(self._all_broken(), None)
         if obstacle is not None:
             return self._fail_by_broken(id, *obstacle)
         for run in self._runs:
@@ -217,9 +217,6 @@ class Bench:
     def _is_about(self, id: str, broken: Broken) -> bool:
         source = self._sources.get(broken.file)
         return bool(broken.file) and self._ownership.is_about(id, broken.file, source.text if source else "")
-
-    def _any_broken(self) -> tuple[SuiteRun, Broken] | None:
-        return next(self._all_broken(), None)
 
     def _all_broken(self) -> Iterator[tuple[SuiteRun, Broken]]:
         return ((run, broken) for run in self._runs for broken in run.broken)

@@ -10,10 +10,10 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agent_fox.core.documents import to_document
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
 from agent_fox.system.shim import write_whole
@@ -59,7 +59,7 @@ class Shelf:
     def keep(self, key: str, kept: Kept) -> None:
         if self.folder is None:
             return
-        rows = [_row(one) for one in (kept, *self._read(key))][:MOST_OF_ONE]
+        rows = to_document((kept, *self._read(key))[:MOST_OF_ONE])
         with suppress(OSError):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._make_room()
@@ -83,16 +83,6 @@ class Shelf:
 
 def _still_holds(kept: Kept, now: Digest) -> bool:
     return all(now(path) == then for path, then in kept.rests_on.items())
-
-
-def _row(kept: Kept) -> dict[str, Any]:
-    return {
-        "word": kept.word.value,
-        "why": kept.why,
-        "before": kept.before.value,
-        "rests_on": dict(kept.rests_on),
-        "tried": [asdict(one) for one in kept.tried],
-    }
 
 
 def _kept(row: Mapping[str, Any]) -> Kept:
