@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from agent_fox.cli.issues.lines import counts_document, overview_line
 from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain
-from agent_fox.core.documents import to_document, to_object
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.known import counts_in_words, told_apart
 from agent_fox.core.words import counted, listed
 

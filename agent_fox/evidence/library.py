@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from agent_fox.core.documents import to_object
 from agent_fox.core.formal.specification import (
     Author,
     Change,
@@ -27,7 +26,7 @@ from agent_fox.core.formal.specification import (
     synced,
 )
 from agent_fox.core.ledger.evidence import canonical
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.evidence.signing import dsse, keys
 from agent_fox.evidence.signing.keys import KeyTrouble, Signer
 from agent_fox.store import library as stored

@@ -17,7 +17,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
-from agent_fox.core.documents import to_document, to_object
+from agent_fox.core.values import to_document, to_object
 from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding

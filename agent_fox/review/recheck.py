@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from agent_fox.core.documents import to_document
+from agent_fox.core.values import to_document
 from agent_fox.review.changes import Limits, fingerprint_of
 from agent_fox.review.repositories import read_registered
 from agent_fox.review.tasks import standing

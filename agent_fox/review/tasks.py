@@ -13,12 +13,10 @@ from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.ledger.evidence import (
     Artifact,
     Evidence,
     Feedback,
-    Json,
     Kind,
     Outcome,
     ReviewerDecision,
@@ -28,7 +26,7 @@ from agent_fox.core.ledger.evidence import (
     record_id,
 )
 from agent_fox.core.spec import text_version
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document
 from agent_fox.store.ledger.ledger import Kept, append
 from agent_fox.store.reviews import EventRow, TaskRow, add_event, add_task, events_of, next_event, record_of, task_row
 from agent_fox.store.values import storable, to_json

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import Json, to_document, to_object
 from agent_fox.core.plan.blame import ownership
 from agent_fox.core.spec import Group, Requirement, Spec, text_version
+from agent_fox.core.values import Json, to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.core.graph import Plan

@@ -6,7 +6,6 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import Json, to_document
 from agent_fox.core.formal.specification import (
     LIBRARY,
     Change,
@@ -20,6 +19,7 @@ from agent_fox.core.formal.specification import (
 )
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.values import Json, to_document
 from agent_fox.store.ledger import ledger
 from agent_fox.store.values import insert_many, to_json
 from agent_fox.system.adapters import adapter

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.ids import Ticket
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.judgement import Counted, PastReading
 from agent_fox.core.verdicts.known import How
@@ -21,7 +20,7 @@ from agent_fox.store.values import insert_many, to_json
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.core.ledger.evidence import Json
+    from agent_fox.core.values import Json
 
 
 class StepRow(TypedDict):

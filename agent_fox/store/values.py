@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
+from agent_fox.core.values import to_document
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

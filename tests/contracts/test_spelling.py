@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from agent_fox.cli import account_lines
 from agent_fox.cli.issues import lines as issue_lines
 from agent_fox.cli.specs import red_lines
-from agent_fox.core.documents import to_document
 from agent_fox.core.formal.specification import Change as LibraryChange
 from agent_fox.core.graph import Plan
 from agent_fox.core.ledger.close_out import CloseOut
 from agent_fox.core.ledger.evidence import Evidence, Link, Repository, canonical, content_of
 from agent_fox.core.ledger.waivers import AboutExpectation, AboutFinding, AboutHidden, AboutRequirement, Statement
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.red import Told
 from agent_fox.core.verdicts.verdict import Verdict, Word
 from agent_fox.engine.account.account import RunAccount, SpecAccount

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from sqlite_utils import Database
 
-from agent_fox.core.documents import to_document
+from agent_fox.core.values import to_document
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register
 from agent_fox.store.reviews import TaskRow

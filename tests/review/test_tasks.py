@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from sqlite_utils import Database
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.ledger.evidence import ReviewerDecision
+from agent_fox.core.values import to_document
 from agent_fox.review.repositories import Registered
 from agent_fox.review.tasks import Event, Word, record, register, standing
 from agent_fox.store.ledger.ledger import records

@@ -19,7 +19,7 @@ from agent_fox.cli.errors import UserError
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import REVIEW_FILE, load_review, own_folder
-from agent_fox.core.documents import to_object
+from agent_fox.core.values import to_object
 from agent_fox.review.hooks.install import (
     SERVER,
     Installed,

@@ -10,7 +10,7 @@ import click
 from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
-from agent_fox.core.documents import to_document, to_object
+from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine

@@ -24,9 +24,9 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.core.documents import to_document
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Kind
+from agent_fox.core.values import to_document
 from agent_fox.core.words import counted
 from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings, Unchecked

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document, to_object
+from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.evidence.exports.verify_export import CheckedExport

@@ -17,7 +17,6 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import OWN, here
 from agent_fox.cli.screen import json_option, plain, print_json
-from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.formal.specification import (
     LIBRARY,
     Author,
@@ -30,6 +29,7 @@ from agent_fox.core.formal.specification import (
     Who,
 )
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.store import library as stored

@@ -20,10 +20,9 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
-from agent_fox.core.documents import to_document
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness

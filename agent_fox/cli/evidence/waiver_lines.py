@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_object
+from agent_fox.core.values import to_object
 
 if TYPE_CHECKING:
     from agent_fox.engine.record.docket import Handled

@@ -12,8 +12,7 @@ from agent_fox.cli.exits import Exit
 from agent_fox.cli.issues.tracker_place import with_tracker, workplace
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.config import Settings, load
-from agent_fox.core.documents import to_document
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.plugins import load_plugins
 from agent_fox.system.state_folders import ISSUES
 from agent_fox.trackers.issue_file import parse_issue_file

@@ -17,8 +17,8 @@ from agent_fox.cli.run.finding import find_node
 from agent_fox.cli.run.telling import about_ruling, about_saved, about_session
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.config import load
-from agent_fox.core.documents import to_document
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.engine.account.explanation import Explanation, explain
 from agent_fox.engine.planning.from_settings import policy_of

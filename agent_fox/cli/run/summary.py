@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.cli.account_lines import account_document, spec_lines, total_lines, trouble_lines
 from agent_fox.cli.screen import plain, title
-from agent_fox.core.documents import to_document
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.system import git

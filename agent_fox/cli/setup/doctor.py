@@ -14,8 +14,8 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.cli.setup.health import Check, State, surroundings
 from agent_fox.cli.setup.health_settings import configuration
-from agent_fox.core.documents import to_document
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document
 from agent_fox.core.words import listed
 
 if TYPE_CHECKING:

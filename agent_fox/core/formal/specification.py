@@ -12,9 +12,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.spec import text_version
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 
 LIBRARY = "library"
 """The first part of the address of what belongs to no single spec."""

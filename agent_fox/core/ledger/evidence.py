@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from enum import StrEnum
 
-from agent_fox.core.documents import Json, to_document, to_object
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json as Json
+from agent_fox.core.values import dataclass, to_document, to_object
 
 FORMAT, OLD_FORMAT = 2, 1
 """Records of the old format name no repository, and nothing binds the rows beside them."""

@@ -10,10 +10,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar, assert_never
 
-from agent_fox.core.documents import Json, to_document, to_object
 from agent_fox.core.ledger.evidence import SpecRef
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document, to_object
 
 FORMAT = 1
 PAYLOAD_TYPE = "application/vnd.agent-fox.waiver+json"

@@ -11,10 +11,9 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_object
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.gates import Gate, is_enough
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.engine.account.activity import Activity, activity_in
 from agent_fox.engine.account.issue_view import Overview, read_overview

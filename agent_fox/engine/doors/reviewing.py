@@ -17,9 +17,8 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
-from agent_fox.core.ledger.evidence import Artifact, Json
-from agent_fox.core.values import dataclass
+from agent_fox.core.ledger.evidence import Artifact
+from agent_fox.core.values import Json, dataclass, to_document
 from agent_fox.core.words import listed
 from agent_fox.evidence import witness
 from agent_fox.evidence.witness import WitnessBroken

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, assert_never
 
-from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.ids import Archetype
 from agent_fox.core.plan.blame import blame
 from agent_fox.core.retry.decision import (
@@ -28,6 +27,7 @@ from agent_fox.core.retry.decision import (
 )
 from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.retry.standing import Step
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine.handlers import final_review, waiving

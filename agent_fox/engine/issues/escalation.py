@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.markdown import cut_middle, one_line
 from agent_fox.core.retry.clusters import Cluster, clusters, fingerprint_of, part_fingerprint
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.retry.standing import Status
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.hidden import COMMAND as HIDDEN
 from agent_fox.core.words import counted, listed
 from agent_fox.engine.issues.settling import WHOLE_SPEC, known_lines, named, repair, settle_repaired, slot_of

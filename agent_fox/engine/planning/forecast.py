@@ -8,11 +8,10 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.ids import Archetype
 from agent_fox.core.late import late_module
 from agent_fox.core.retry.standing import Step, evolve
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.engine.planning.changes import docket_over
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.record.docket import Handled, Transition

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, ReviewerDecision, SpecRef
+from agent_fox.core.values import to_document
 from agent_fox.engine.planning.from_settings import RunStuck
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, Watch

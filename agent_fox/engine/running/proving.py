@@ -11,10 +11,9 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.ledger.gates import Gate, Role, is_enough
 from agent_fox.core.ledger.promotion import Promotion, promote
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.engine.handlers.final_review import verified_commit, verifier_of
 from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
 
-from agent_fox.core.documents import Json, to_object
 from agent_fox.core.ledger.evidence import canonical
 from agent_fox.core.ledger.gates import Gate, Role
+from agent_fox.core.values import Json, to_object
 from agent_fox.evidence.exports.statements import CHECKPOINT, STATEMENT
 
 if TYPE_CHECKING:

@@ -13,9 +13,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
-from agent_fox.core.documents import Json, to_object
 from agent_fox.core.ledger.evidence import Evidence, Kind, Link, canonical
 from agent_fox.core.regex import regex
+from agent_fox.core.values import Json, to_object
 from agent_fox.evidence.documents import at_path, document, evidence_of
 from agent_fox.evidence.walk import Entry
 

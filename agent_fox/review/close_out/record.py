@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import Json, to_document
 from agent_fox.core.ledger.close_out import Check, CloseOut, Finding, Severity, Verification, judge
 from agent_fox.core.ledger.evidence import (
     Artifact,
@@ -21,6 +20,7 @@ from agent_fox.core.ledger.evidence import (
     SpecRef,
     record_id,
 )
+from agent_fox.core.values import Json, to_document
 from agent_fox.evidence.close_outs import Damaged, given_in, status_of
 from agent_fox.review.close_out.report import Judged, document_of, file_name, read_report
 from agent_fox.store.ledger import ledger

@@ -11,15 +11,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import to_document, to_object
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.session.regular_files import read_regular
 
 if TYPE_CHECKING:
-    from agent_fox.core.documents import Json
     from agent_fox.core.ledger.close_out import Finding, Verification
+    from agent_fox.core.values import Json
 
 VERSION = 1
 LARGEST_REPORT = 64 * 1024**2

@@ -9,10 +9,9 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import Json, to_document, to_object
 from agent_fox.core.markdown import printable
 from agent_fox.core.spec import Criterion
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import Json, dataclass, to_document, to_object
 from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdicts.verdict import Disposition  # noqa: TC001 - pydantic reads it
+
+if TYPE_CHECKING:
+    from agent_fox.core.verdicts.verdict import Disposition
 
 
 class Status(StrEnum):

@@ -17,8 +17,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from agent_fox.core.documents import to_document, to_object
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
 from agent_fox.system.git import GitError

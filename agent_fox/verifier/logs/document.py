@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agent_fox.core.documents import Json, to_object
+from agent_fox.core.values import Json, to_object
 
 if TYPE_CHECKING:
     from agent_fox.verifier.ground.results import Failure, TestSummary

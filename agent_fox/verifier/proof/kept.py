@@ -13,8 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from agent_fox.core.documents import to_document
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
 from agent_fox.system.shim import write_whole
 
