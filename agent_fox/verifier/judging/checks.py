@@ -40,7 +40,7 @@ _NO_COMMAND = (
 )
 
 # Loaded where they are needed: they cost the start.
-_LIST = "agent_fox.verifier.dispositions.kept_flaky"
+_LIST = "agent_fox.verifier.dispositions.flaky"
 _PROOF = "agent_fox.verifier.proof.weighing"
 _SIDES = "agent_fox.verifier.proof.sides"
 _HIDDEN = "agent_fox.verifier.proof.hidden_checks"

@@ -18,9 +18,9 @@ from agent_fox.core.formal.specification import (
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.lanes.chosen_tests import run_properties, run_tests
 from agent_fox.verifier.lanes.contracts import prove_contract
+from agent_fox.verifier.lanes.formal import prove_theorem
 from agent_fox.verifier.lanes.ground import Bench
 from agent_fox.verifier.lanes.results import LaneContext, LaneResult, unknown
-from agent_fox.verifier.lanes.theorems import prove_theorem
 from agent_fox.verifier.lanes.traces import check_traces
 from agent_fox.verifier.suites.running_suites import Ground
 

@@ -29,8 +29,8 @@ from agent_fox.verifier.plans.policy_step import check_policy
 from agent_fox.verifier.profiles.context import Report, RunContext, unheard
 from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
-from agent_fox.verifier.projects.declared import declared_packages
 from agent_fox.verifier.projects.detect import detect
+from agent_fox.verifier.projects.facts import declared_packages
 from agent_fox.verifier.projects.skipping import refuse_skipping
 from agent_fox.verifier.running.build_caches import cache_of
 from agent_fox.verifier.running.execution import Bench, Executed, execute

@@ -17,8 +17,8 @@ from agent_fox.verifier.profiles.programs import Search, find_all
 from agent_fox.verifier.profiles.templates import fill, value_names
 from agent_fox.verifier.projects.detect import detect
 from agent_fox.verifier.projects.facts import facts_of
-from agent_fox.verifier.projects.found import Place
 from agent_fox.verifier.projects.manifests import Manifests
+from agent_fox.verifier.projects.systems import Place
 
 if TYPE_CHECKING:
     from agent_fox.verifier.projects.systems import Detection

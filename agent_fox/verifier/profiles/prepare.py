@@ -20,9 +20,9 @@ from agent_fox.verifier.profiles.programs import Program, Search, find_all
 from agent_fox.verifier.profiles.templates import fill, fill_text, names_of, value_names
 from agent_fox.verifier.projects.detect import detected
 from agent_fox.verifier.projects.facts import facts_of
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import refuse_skipping
+from agent_fox.verifier.projects.systems import Facts, Place
 
 if TYPE_CHECKING:
     from agent_fox.verifier.projects.systems import BuildSystem, Detection

@@ -11,9 +11,9 @@ from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.command_line import CommandRefused, split_command
 from agent_fox.verifier.logs.records import Record, record, text
 from agent_fox.verifier.projects.detect_javascript import PACKAGE
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
 from agent_fox.verifier.projects.skipping import carries_options, narrows, skipping_arguments
+from agent_fox.verifier.projects.systems import Facts, Place
 
 RUNNERS = ("jest", "vitest", "mocha")
 _NODE_TEST = "node-test"

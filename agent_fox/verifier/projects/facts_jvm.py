@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.projects.detect_jvm import POM, gradle_scripts, maven_modules, read_pom
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
+from agent_fox.verifier.projects.systems import Facts, Place
 
 _PLUGINS = {"maven-checkstyle-plugin": "checkstyle", "spotless-maven-plugin": "spotless"}
 _POM_SKIPS = {

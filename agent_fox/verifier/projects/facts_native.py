@@ -6,9 +6,8 @@ import re
 
 from agent_fox.core.regex import regex
 from agent_fox.verifier.projects.detect_native import CARGO, CMAKE, GO_MOD, makefile_of
-from agent_fox.verifier.projects.found import Facts, Place
 from agent_fox.verifier.projects.manifests import Manifests, join
-from agent_fox.verifier.projects.systems import SystemKind
+from agent_fox.verifier.projects.systems import Facts, Place, SystemKind
 
 _RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)
 _ASSIGNMENT = regex(r"^([A-Za-z_]\w*)\s*[:?+]?=\s*(.*?)\s*(?:#.*)?$", re.MULTILINE)

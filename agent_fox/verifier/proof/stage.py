@@ -37,8 +37,8 @@ from agent_fox.verifier.mutants.languages import Named, language_of
 from agent_fox.verifier.mutants.sites import Kind, Site, Unreadable
 from agent_fox.verifier.policy.change_under_check import changed_paths
 from agent_fox.verifier.proof import kept
-from agent_fox.verifier.proof.contents import NAMES, Contents
 from agent_fox.verifier.proof.effects import before_of, effect_of, hurts_bystander, of_several
+from agent_fox.verifier.proof.kept import NAMES, Contents
 from agent_fox.verifier.proof.lab import MEASURED, WHOLE, Lab, Seen
 from agent_fox.verifier.proof.running import Later, Runner, runner
 from agent_fox.verifier.proof.sealing import Seals

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, Field, ValidationError
 
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.verifier.ground.cases import COLLECTION, Case, Outcome, ReportUnreadable
+from agent_fox.verifier.logs.protocol import Workspace
 from agent_fox.verifier.suites.go_cases import plain_text, read_go
 from agent_fox.verifier.suites.junit import read_junit
 from agent_fox.verifier.suites.rust_cases import read_rust
@@ -32,7 +36,7 @@ _ABSENT = regex(r"^ERROR: (?:file or directory )?not found: (\S+)", re.MULTILINE
 _CONFTEST = regex(r"^\S*(?:Import|Syntax)?Error while loading conftest '([^']+)'|conftest\.py", re.MULTILINE)
 _EXPLAINING = "agent_fox.verifier.judging.why_failed"
 _GO_NOT_BUILT = "[build failed]"
-_JEST = "agent_fox.verifier.suites.jest_cases"
+_JEST = "agent_fox.verifier.suites.suite_reading"
 OWN_REPORT = "report"
 """The name of the file that a tool is asked to write its report to."""
 
@@ -232,3 +236,44 @@ def _usage_errors(output: str) -> Iterable[Broken]:
 def _last_line(output: str) -> str:
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     return lines[-1][:300] if lines else "it printed nothing"
+
+
+LONGEST_TEXT = 20_000
+_OUTCOMES = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
+
+
+class _Test(BaseModel, defer_build=True):
+    title: str
+    status: str
+    around: list[str] = Field(default=[], alias="ancestorTitles")
+    failures: list[str] | None = Field(default=None, alias="failureMessages")
+
+
+class _File(BaseModel, defer_build=True):
+    name: str
+    status: str
+    message: str = ""
+    tests: list[_Test] = Field(default=[], alias="assertionResults")
+
+
+class _Report(BaseModel, defer_build=True):
+    files: list[_File] = Field(alias="testResults")
+
+
+def read_jest(path: Path, workspace: Path) -> tuple[Case, ...]:
+    """The cases of one report; a file that could not be run is a case without classes. Raises ReportUnreadable."""
+    try:
+        report = _Report.model_validate(json.loads(path.read_bytes()))
+    except (OSError, ValueError, ValidationError) as error:
+        raise ReportUnreadable(f"{path.name} is no readable report of Jest: {type(error).__name__}") from error
+    return tuple(case for file in report.files for case in _cases(file, workspace))
+
+
+def _cases(file: _File, workspace: Path) -> Iterator[Case]:
+    name = Workspace(PurePosixPath(workspace)).relative(file.name)
+    if file.status == "failed" and not file.tests:
+        yield Case((), name, name, Outcome.FAILED, COLLECTION, file.message[:LONGEST_TEXT])
+    for test in file.tests:
+        text = "\n".join(test.failures or ())[:LONGEST_TEXT]
+        outcome = _OUTCOMES.get(test.status, Outcome.SKIPPED)
+        yield Case(tuple(test.around), test.title, name, outcome, text.partition("\n")[0], text)
