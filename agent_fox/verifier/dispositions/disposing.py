@@ -39,7 +39,7 @@ class Surroundings:
 def disposed(result: VerificationResult, end: ToolEnd, around: Surroundings) -> VerificationResult:
     """The result with a disposition for each of its failures (the first `MOST_DISPOSED`)."""
     facts = (facts_of(failure, result, end, around) for failure in result.failures[:MOST_DISPOSED])
-    return replace(result, dispositions=tuple(dispose(one) for one in facts))
+    return replace(result, dispositions=tuple(dispose(fact) for fact in facts))
 
 
 def facts_of(failure: Failure, result: VerificationResult, end: ToolEnd, around: Surroundings) -> FailureFacts:

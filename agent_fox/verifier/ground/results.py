@@ -184,12 +184,14 @@ class VerificationResult:
     @property
     def retryable(self) -> bool:
         """Whether running it again, with nothing changed, may come to something else."""
-        return bool(self.dispositions) and all(one.retryable_infrastructure for one in self.dispositions)
+        return bool(self.dispositions) and all(
+            disposition.retryable_infrastructure for disposition in self.dispositions
+        )
 
     @property
     def repairable_by_agent(self) -> bool:
-        return any(one.repairable_by_agent for one in self.dispositions)
+        return any(disposition.repairable_by_agent for disposition in self.dispositions)
 
     @property
     def requires_human(self) -> bool:
-        return any(one.requires_human for one in self.dispositions)
+        return any(disposition.requires_human for disposition in self.dispositions)

@@ -53,11 +53,11 @@ class Naming:
 
     def in_name(self, name: str) -> frozenset[str]:
         """Ids in a test's name: `test_04_req_1_1_rejects` and `TestReq04_1_1Rejects` name `04-REQ-1.1`."""
-        return frozenset(self._by_name[found] for found in self._name(flat(name)))
+        return frozenset(self._by_name[each] for each in self._name(flat(name)))
 
     def in_text(self, text: str) -> frozenset[str]:
         """Ids in a docstring, a marker or a file."""
-        return frozenset(self._by_text[found] for found in self._text(text.upper()))
+        return frozenset(self._by_text[each] for each in self._text(text.upper()))
 
 
 def read_source(workspace: Path, path: str) -> Source | None:

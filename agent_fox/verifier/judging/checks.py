@@ -271,7 +271,7 @@ def _run_row(run: SuiteRun) -> dict[str, Any]:
         "seconds": run.seconds,
         "tests": len(run.cases),
         "failing": [case.id for case in run.cases if case.outcome is Outcome.FAILED][:_MOST_NAMED],
-        "reruns": [_rerun_row(one) for one in run.reruns],
+        "reruns": [_rerun_row(record) for record in run.reruns],
         "broken": [broken.what for broken in run.broken],
         "not_attempted": run.unattempted.reason if run.unattempted else None,
         "output_tail": capped(run.output[-1_500:]),

@@ -26,11 +26,11 @@ def answer(order: LibraryOrder) -> dict[str, object]:
     """The answer that verifiers give, and beside it what each lane said."""
     results = run_lanes(order.objects, LaneContext(order.order, order.traces))
     bound = verdicts(order.order.expected, order.spec_name, order.objects, results)
-    words = [one.word for one in bound]
+    words = [each.word for each in bound]
     overall = Word.FAIL if Word.FAIL in words else Word.PASS if set(words) == {Word.PASS} else Word.UNKNOWN
-    counts = ", ".join(f"{sum(one.status is word for one in results)} {word}" for word in Word)
+    counts = ", ".join(f"{sum(each.status is word for each in results)} {word}" for word in Word)
     return {
-        "verdicts": [row(one) for one in bound],
+        "verdicts": [row(each) for each in bound],
         "overall_verdict": overall.value,
         "summary": f"specification library: {counts}",
         "lanes": RESULTS.dump_python(results, mode="json"),

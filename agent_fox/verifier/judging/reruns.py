@@ -88,7 +88,7 @@ def _tries(run: SuiteRun, tests: Sequence[Case], ground: Ground, name: str) -> t
         if again is None:
             return ()
         tries.append(again)
-        if all(any(_outcome(test, one) is not True for one in tries) for test in tests):
+        if all(any(_outcome(test, attempt) is not True for attempt in tries) for test in tests):
             break
     return tuple(tries)
 

@@ -224,8 +224,8 @@ class Bench:
 
 def failed_on_base(run: SuiteRun, test: str) -> bool:
     """Whether it is on record that the test (or, without a name, the command) fails on the base tree too."""
-    records = (one for one in run.reruns if one.test == test and one.rerun.tree is RerunTree.BASE)
-    return any(one.rerun.outcomes == (False,) for one in records)
+    records = (record for record in run.reruns if record.test == test and record.rerun.tree is RerunTree.BASE)
+    return any(record.rerun.outcomes == (False,) for record in records)
 
 
 def _every(mapped: Mapped) -> dict[Case, None]:
@@ -275,7 +275,7 @@ def _proven(finding: Finding, disposition: Disposition, why: str) -> Finding:
 
 def _reruns(run: SuiteRun, case: Case) -> str:
     """What running a test again came to, in words; empty if it was not run again."""
-    record = next((one for one in run.reruns if one.test == case.id and one.rerun.tree is RerunTree.SAME), None)
+    record = next((each for each in run.reruns if each.test == case.id and each.rerun.tree is RerunTree.SAME), None)
     if record is None:
         return ""
     passed = sum(outcome is True for outcome in record.rerun.outcomes)

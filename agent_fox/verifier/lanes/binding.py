@@ -40,9 +40,9 @@ def verdicts(parts: Iterable[str], spec_name: str, objects: Sequence[Specificati
     by_address = {result.address: result for result in results}
     found = []
     for part in parts:
-        linked = [one for one in objects if one.has_lane and one.binds(spec_name, part)]
+        linked = [each for each in objects if each.has_lane and each.binds(spec_name, part)]
         if linked:
-            found.append(bound(part, [(one, by_address.get(one.address)) for one in linked]))
+            found.append(bound(part, [(each, by_address.get(each.address)) for each in linked]))
     return tuple(found)
 
 
@@ -63,22 +63,22 @@ def bound(part: str, linked: Sequence[tuple[Specification, LaneResult | None]]) 
 
 def provable(parts: Iterable[str], spec_name: str, objects: Sequence[Specification]) -> dict[str, bool]:
     """Whether there is anything at all by which each requirement could be proved."""
-    formal = [one for one in objects if one.is_formal]
-    return {part: any(one.binds(spec_name, part) for one in formal) for part in parts}
+    formal = [each for each in objects if each.is_formal]
+    return {part: any(each.binds(spec_name, part) for each in formal) for part in parts}
 
 
 def proofs(parts: Iterable[str], spec_name: str, objects: Sequence[Specification],
            results: Sequence[LaneResult]) -> dict[str, Proof]:  # fmt: skip
     """A requirement is proved when every contract and theorem linked to it is, in its version, and there is one."""
     by_address = {result.address: result for result in results}
-    formal = [one for one in objects if one.is_formal]
-    return {part: proof(part, [one for one in formal if one.binds(spec_name, part)], by_address) for part in parts}
+    formal = [each for each in objects if each.is_formal]
+    return {part: proof(part, [each for each in formal if each.binds(spec_name, part)], by_address) for part in parts}
 
 
 def proof(part: str, linked: Sequence[Specification], results: dict[str, LaneResult]) -> Proof:
     if not linked:
         return Proof(part, False, "no contract or theorem is linked to it: write one into specifications.toml")
-    lacking = [why for one in linked if (why := why_unproved(one, results.get(one.address)))]
+    lacking = [why for each in linked if (why := why_unproved(each, results.get(each.address)))]
     return Proof(part, not lacking, "; ".join(lacking))
 
 

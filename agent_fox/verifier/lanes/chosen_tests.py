@@ -67,7 +67,7 @@ def run_properties(specification: Specification, check: PropertyTests, bench: Be
     fixed = f"PYTHONPATH={shlex.quote(folders)} AGENT_FOX_EXAMPLES={check.examples} "
     seeing = replace(bench, ground=replace(bench.ground, also=(*bench.ground.also, REPORTERS)))
     result, run = tried(specification, replace(choice, line=fixed + choice.line), seeing, name)
-    counts = [int(found) for found in _STATISTICS.findall(run.output)]
+    counts = [int(each) for each in _STATISTICS.findall(run.output)]
     if result.status is Word.PASS and not counts:
         result = unknown(specification, "none of the chosen tests is one that hypothesis feeds")
     shown = replace(result, counterexample=falsifying(run) or result.counterexample, limitation=SAMPLED)
@@ -159,7 +159,7 @@ def facts(run: SuiteRun) -> Mapping[str, str]:
 def falsifying(run: SuiteRun) -> str:
     """The example that hypothesis found, as it prints it."""
     for case in run.cases:
-        found = _FALSIFYING.search(f"{case.message}\n{case.text}")
-        if case.outcome is Outcome.FAILED and found:
-            return re.sub(r"(?m)^E\s{0,3}", "", found[1])
+        match = _FALSIFYING.search(f"{case.message}\n{case.text}")
+        if case.outcome is Outcome.FAILED and match:
+            return re.sub(r"(?m)^E\s{0,3}", "", match[1])
     return ""

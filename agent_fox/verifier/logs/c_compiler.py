@@ -152,5 +152,5 @@ def _kind(code: str) -> FailureKind:
 
 
 def _message(text: str) -> tuple[str, str | None]:
-    found = _CODE.search(text)
-    return (text[: found.start()].rstrip(), found["code"]) if found else (text.strip(), None)
+    match = _CODE.search(text)
+    return (text[: match.start()].rstrip(), match["code"]) if match else (text.strip(), None)

@@ -28,8 +28,8 @@ class CargoJson:
     stands_alone = False  # tests that `cargo test` ran print for people
 
     def recognises(self, head: str) -> bool:
-        found = _OURS.search(head)
-        return found is not None and not _TEXT_RUN.search(head, 0, found.start())
+        match = _OURS.search(head)
+        return match is not None and not _TEXT_RUN.search(head, 0, match.start())
 
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         reader = _Reader(workspace)
@@ -95,7 +95,7 @@ def _finding(message: Record, said: str, workspace: Workspace) -> Failure:
 def _own_span(message: Record, workspace: Workspace) -> Record:
     """The primary span; of code that a macro wrote, where the workspace calls the macro."""
     spans = list(records(message.get("spans")))
-    span = next((one for one in spans if one.get("is_primary") is True), spans[0] if spans else {})
+    span = next((each for each in spans if each.get("is_primary") is True), spans[0] if spans else {})
     while not _is_own(span, workspace):
         outer = record(record(span.get("expansion")).get("span"))
         if not outer:

@@ -34,8 +34,8 @@ class CtestReader(DraftReader):
 
     def feed(self, line: str) -> bool:
         """Whether the line was CTest's. Output of a failed test belongs to other readers too: it may name a place."""
-        if "Test" in line and (found := _RESULT.match(line)):
-            self._begin(found, line)
+        if "Test" in line and (match := _RESULT.match(line)):
+            self._begin(match, line)
             return True
         if self._open is None:
             return False

@@ -61,8 +61,8 @@ class DependencyLog:
     def parse(self, lines: Iterable[str], workspace: Workspace) -> Parsed:
         findings, npm = Findings(), _Npm()
         for line in lines:
-            if said := _NPM.match(line):
-                npm.take(said["text"])
+            if match := _NPM.match(line):
+                npm.take(match["text"])
             elif _NOTABLE.search(line):
                 _take(line, findings)
         npm.end(findings, workspace)

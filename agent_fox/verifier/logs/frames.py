@@ -66,8 +66,8 @@ def javascript_place(text: str, workspace: Workspace) -> Place | None:
 
 
 def rust_place(text: str, workspace: Workspace) -> Place | None:
-    found = _RUST_PLACE.search(text)
-    return Place(workspace.relative(found[1]), int(found[2]), int(found[3])) if found else None
+    match = _RUST_PLACE.search(text)
+    return Place(workspace.relative(match[1]), int(match[2]), int(match[3])) if match else None
 
 
 def go_place(text: str, workspace: Workspace) -> Place | None:

@@ -117,9 +117,9 @@ class GoTestReader:
         if self._panic is not None:
             return at
         last = None
-        while (found := _PASSED.match(block, at)) and not self._is_known(found[1]):
-            self._passed.add(found[1])
-            last, at = found, found.end()
+        while (match := _PASSED.match(block, at)) and not self._is_known(match[1]):
+            self._passed.add(match[1])
+            last, at = match, match.end()
         if last is not None:
             self.has_verbose = self._is_streamed = True
             self._current = _Test(last[1], "PASS", lines=last[2].splitlines()[:1])

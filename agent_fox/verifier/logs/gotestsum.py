@@ -61,8 +61,8 @@ class _Reader:
 
     def take(self, line: str) -> None:
         if line.startswith("=== "):
-            found = _FAILED.match(line)
-            self._open = _Test(found["package"], found["name"] or "") if found else None
+            match = _FAILED.match(line)
+            self._open = _Test(match["package"], match["name"] or "") if match else None
             if self._open is not None and len(self._tests) < MOST_KEPT:
                 self._tests.append(self._open)
         elif line.startswith("DONE ") and (done := _DONE.match(line)):

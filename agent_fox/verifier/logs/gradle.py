@@ -68,8 +68,8 @@ class _Reader:
         return dull.end() if dull else at
 
     def take(self, line: str) -> None:
-        if line[:1] in ":>" and (found := _TASK.match(line)):
-            self._enter(found)
+        if line[:1] in ":>" and (match := _TASK.match(line)):
+            self._enter(match)
         elif self._test is not None and self._test.takes(line):
             return
         elif line.endswith(" FAILED") and (test := self._failed(line)):
@@ -96,11 +96,11 @@ class _Reader:
             self._other(glued)
 
     def _failed(self, line: str) -> TestDraft | None:
-        found = _FAILED.match(line)
-        if not found:
+        match = _FAILED.match(line)
+        if not match:
             return None
-        names = tuple(found["names"].split(" > ")[1:])
-        test = TestDraft(found["owner"], names, self._task)
+        names = tuple(match["names"].split(" > ")[1:])
+        test = TestDraft(match["owner"], names, self._task)
         if len(self._tests) < MOST_KEPT:
             self._tests.append(test)
         return test
@@ -110,8 +110,8 @@ class _Reader:
             self._remember(line)
         if self._problems.feed(line):
             self._compiler.feed(line.removeprefix("  "))  # new versions print the compiler's errors here again
-        elif " completed" in line and (found := _COMPLETED.match(line)):
-            self._counts.append((int(found["tests"]), int(found["failed"] or 0), int(found["skipped"] or 0)))
+        elif " completed" in line and (match := _COMPLETED.match(line)):
+            self._counts.append((int(match["tests"]), int(match["failed"] or 0), int(match["skipped"] or 0)))
         elif line.startswith(("BUILD SUCCESSFUL", "BUILD FAILED")):
             self._is_over = True
         elif not (("[ant:" in line or ":\t" in line) and self._violation(line)):
@@ -120,21 +120,21 @@ class _Reader:
     def _violation(self, line: str) -> bool:
         """Whether the line is a style checker's."""
         draft = None
-        if found := _CHECK.match(line):
-            level = "WARNING" if found["level"].startswith("WARN") else "ERROR"
-            draft = check_draft(level, found["rest"], self._workspace)
-        elif found := _PMD.match(line):
-            file = self._workspace.relative(found["file"])
-            draft = Draft(FailureKind.LINT_FAILURE, found["message"], file, int(found["line"]), code=found["rule"])
+        if match := _CHECK.match(line):
+            level = "WARNING" if match["level"].startswith("WARN") else "ERROR"
+            draft = check_draft(level, match["rest"], self._workspace)
+        elif match := _PMD.match(line):
+            file = self._workspace.relative(match["file"])
+            draft = Draft(FailureKind.LINT_FAILURE, match["message"], file, int(match["line"]), code=match["rule"])
         if draft:
             self._findings.keep(draft)
         return draft is not None
 
     def _remember(self, line: str) -> None:
         """Sources that the log names with their folders: a test's failure names them without."""
-        found = _SOURCE.match(line)
-        if found and len(self._sources) < MOST_KEPT:
-            self._sources.setdefault(found["name"], self._workspace.relative(found["path"]))
+        match = _SOURCE.match(line)
+        if match and len(self._sources) < MOST_KEPT:
+            self._sources.setdefault(match["name"], self._workspace.relative(match["path"]))
 
     def _summary(self) -> TestSummary | None:
         if not self._counts:

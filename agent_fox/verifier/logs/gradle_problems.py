@@ -63,8 +63,8 @@ class Problems:
 
     def feed(self, line: str) -> bool:
         """Whether the line belongs to Gradle's last words."""
-        if line[:2] == "* " and (found := _HEADING.match(line)):
-            self._head(found["name"])
+        if line[:2] == "* " and (match := _HEADING.match(line)):
+            self._head(match["name"])
         elif self._heading == "Where":
             self._where = self._where or _WHERE.match(line)
         elif self._lines is not None and len(self._lines) < _LONGEST:

@@ -79,8 +79,8 @@ def _full_name(text: str, owner: str) -> str:
     """The class with its package, where the name at the margin is without one."""
     if "." in owner:
         return owner
-    found = re.search(rf"^\s+at (?P<name>[\w.]+\.{re.escape(owner)})(?:\$[\w$]+)?\.", text, re.MULTILINE)
-    return found["name"] if found else owner
+    match = re.search(rf"^\s+at (?P<name>[\w.]+\.{re.escape(owner)})(?:\$[\w$]+)?\.", text, re.MULTILINE)
+    return match["name"] if match else owner
 
 
 def _folder_and_set(task: str) -> tuple[str, str]:

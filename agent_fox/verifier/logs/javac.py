@@ -122,5 +122,5 @@ def invalid_environment(message: str) -> bool:
 
 
 def _code(message: str) -> str | None:
-    found = _CODE.match(message)
-    return found[1] if found else None
+    match = _CODE.match(message)
+    return match[1] if match else None

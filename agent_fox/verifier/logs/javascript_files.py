@@ -49,7 +49,7 @@ def broken_file(name: str, before: Sequence[str], said: str, declared: Place | N
 
 def error_line(lines: Sequence[str]) -> str:
     """The line that names the error that Node died of, empty without one."""
-    return next((found[1] for line in lines if (found := _ERROR.match(line))), "")
+    return next((match[1] for line in lines if (match := _ERROR.match(line))), "")
 
 
 def test_path(names: Sequence[str]) -> str:

@@ -69,8 +69,8 @@ class _Reader:
         self.counts.failures += status == "failed"
         if status == "failed" and not self.found.is_full:
             name = " > ".join(filter(None, [*texts(test.get("ancestorTitles")), text(test.get("title"))]))
-            for said in texts(test.get("failureMessages")) or ["the test failed"]:
-                self.found.fail(self._failure(test, name, without_colours(said), path))
+            for each in texts(test.get("failureMessages")) or ["the test failed"]:
+                self.found.fail(self._failure(test, name, without_colours(each), path))
 
     def _failure(self, test: Record, name: str, said: str, path: str) -> Failure:
         place, declared = thrown_at(said, self._workspace), record(test.get("location"))

@@ -27,8 +27,8 @@ class JsonCut(ValueError):
 
 def start_of(text: str) -> int | None:
     """Where a JSON document begins: at the start of a line, perhaps after lines of other text."""
-    found = _START.search(text)
-    return found.end() if found else None
+    match = _START.search(text)
+    return match.end() if match else None
 
 
 def parts(pieces: Iterable[str], wanted: Iterable[Path], closing: Path | None = None) -> Iterator[Part]:
@@ -93,8 +93,8 @@ class _Text:
     def peek(self) -> str:
         """The next character that is not space."""
         while True:
-            found = _SPACE.match(self._buffer, self._at)
-            self._at = found.end() if found else self._at
+            match = _SPACE.match(self._buffer, self._at)
+            self._at = match.end() if match else self._at
             if self._at < len(self._buffer):
                 return self._buffer[self._at]
             if not self._more():

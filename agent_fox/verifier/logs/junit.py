@@ -41,8 +41,8 @@ class JunitParser:
     tools = ("junit",)
 
     def recognises(self, head: str) -> bool:
-        found = _STARTS.search(head)
-        return found is not None and "<testsuite" in head and stands_first(head, found.start())
+        match = _STARTS.search(head)
+        return match is not None and "<testsuite" in head and stands_first(head, match.start())
 
     def parse_document(self, file: BinaryIO, workspace: Workspace) -> Parsed:
         reading = _Reading(workspace)
@@ -141,8 +141,8 @@ def _place(case: JunitCase, text: str, module: str, workspace: Workspace) -> Pla
 
 
 def _cpp_place(ending: Ending, workspace: Workspace) -> Place | None:
-    found = _CPP_PREFIX.match(ending.message)
-    return Place(workspace.relative(found["file"]), int(found["line"])) if found else None
+    match = _CPP_PREFIX.match(ending.message)
+    return Place(workspace.relative(match["file"]), int(match["line"])) if match else None
 
 
 def _is_pytest(case: JunitCase) -> bool:

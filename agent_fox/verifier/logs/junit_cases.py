@@ -162,11 +162,11 @@ class CaseReader:
         """Passes over tests that stand right in a suite and hold nothing. Their form was understood once already."""
         if self._alike is None or not self._suites or self._depth != len(self._suites):
             return at
-        found = self._alike.match(data, at)
-        if found is None:
+        match = self._alike.match(data, at)
+        if match is None:
             return at
-        self.passed += data.count(self.opening, at, found.end())
-        return found.end()
+        self.passed += data.count(self.opening, at, match.end())
+        return match.end()
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self._depth += 1

@@ -56,8 +56,8 @@ def check_draft(level: str, text: str, workspace: Workspace) -> Draft | None:
 
 def format_draft(text: str, workspace: Workspace) -> Draft | None:
     """A file that a formatter would change; None for any other line."""
-    found = _FORMAT.match(text)
-    if not found:
+    match = _FORMAT.match(text)
+    if not match:
         return None
-    file = workspace.relative(found["file"] or found["other"] or found["quoted"])
+    file = workspace.relative(match["file"] or match["other"] or match["quoted"])
     return Draft(FailureKind.FORMAT_FAILURE, "would be reformatted", file=file, evidence=[text])

@@ -225,11 +225,11 @@ class _Reader:
 
 def _still_running(last: str, workspace: Workspace) -> Failure | None:
     """The test, or the file, that the last line of a log without an end begins and does not end."""
-    found = _UNENDED.match(last)
-    if found is None:
+    match = _UNENDED.match(last)
+    if match is None:
         return None
-    node = found["verbose"]
-    file = workspace.relative(node.partition("::")[0] if node else found["file"])
+    node = match["verbose"]
+    file = workspace.relative(node.partition("::")[0] if node else match["file"])
     return still_running(file, node, last)
 
 

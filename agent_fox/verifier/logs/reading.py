@@ -57,8 +57,8 @@ def read_report(path: Path, workspace: Workspace, parsers: Parsers) -> Parsed:
 
 def _module_of(path: Path, workspace: Workspace) -> str:
     """The folder of the module whose build wrote the report: build tools keep them below it."""
-    found = _REPORT_FOLDER.match(workspace.relative(path.absolute().as_posix()))
-    return found[1] if found and workspace.holds(found[1] or "x") else ""
+    match = _REPORT_FOLDER.match(workspace.relative(path.absolute().as_posix()))
+    return match[1] if match and workspace.holds(match[1] or "x") else ""
 
 
 def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Parsed, Parsed]:

@@ -72,16 +72,16 @@ class RustTarget:
 
     def feed(self, line: str) -> bool:
         """Whether the target is over with this line."""
-        if found := _RESULT.match(line):
-            passed, failed, ignored = int(found["passed"]), int(found["failed"]), int(found["ignored"])
+        if match := _RESULT.match(line):
+            passed, failed, ignored = int(match["passed"]), int(match["failed"]), int(match["ignored"])
             self.summary = TestSummary(passed + failed + ignored, passed, failed, 0, ignored)
-        elif line.startswith("---- ") and (found := _SECTION.match(line)):
-            self._begin(found["name"])
+        elif line.startswith("---- ") and (match := _SECTION.match(line)):
+            self._begin(match["name"])
         elif line == "failures:":
             self._is_listing = True
             self._failed.clear()
-        elif self._is_listing and (found := _NAME.match(line)):
-            self._failed[found["name"]] = None
+        elif self._is_listing and (match := _NAME.match(line)):
+            self._failed[match["name"]] = None
         elif self._sections:
             self._sections[-1].add(line)
         elif "panicked at" in line or (self._shown and self._shown[-1].is_reading):
@@ -141,9 +141,9 @@ def draft_of(name: str, lines: list[str], workspace: Workspace) -> Draft:
 
 def _read_panic(panics: list[_Panic], line: str) -> None:
     """Panics of Rust from 1.73 name the place first, older ones last."""
-    if found := _PANIC.match(line):
-        place = found["file"], int(found["line"]), int(found["column"])
-        panics.append(_Panic(found["thread"], "", *place))
+    if match := _PANIC.match(line):
+        place = match["file"], int(match["line"]), int(match["column"])
+        panics.append(_Panic(match["thread"], "", *place))
     elif old := _OLD_PANIC.match(line):
         panics.append(_Panic(old["thread"]))
         _old_message(panics[-1], old["message"])
@@ -158,10 +158,10 @@ def _read_panic(panics: list[_Panic], line: str) -> None:
 
 
 def _old_message(panic: _Panic, text: str) -> None:
-    found = _OLD_PLACE.match(text)
-    panic.message += found["message"] if found else text + "\n"
-    if found:
-        panic.file, panic.line, panic.column = found["file"], int(found["line"]), int(found["column"])
+    match = _OLD_PLACE.match(text)
+    panic.message += match["message"] if match else text + "\n"
+    if match:
+        panic.file, panic.line, panic.column = match["file"], int(match["line"]), int(match["column"])
         panic.is_reading = False
 
 
@@ -191,7 +191,7 @@ def _place_doc(draft: Draft, doc: re.Match[str], lines: list[str], workspace: Wo
 
 
 def _first(pattern: re.Pattern[str], lines: list[str]) -> re.Match[str] | None:
-    return next((found for line in lines if (found := pattern.match(line))), None)
+    return next((match for line in lines if (match := pattern.match(line))), None)
 
 
 def _place(

@@ -26,9 +26,9 @@ class SanitizerReader(DraftReader):
 
     def feed(self, line: str) -> bool:
         """Whether the line was of a report."""
-        if "Sanitizer: " in line and (found := _BEGINS.match(line)):
+        if "Sanitizer: " in line and (match := _BEGINS.match(line)):
             self.finish()
-            message = re.sub(r" on (?:unknown )?address .*", "", found["message"])
+            message = re.sub(r" on (?:unknown )?address .*", "", match["message"])
             self._open = Draft(FailureKind.TEST_FAILURE, message, is_error=True, evidence=[line])
         elif self._open is None:
             return False

@@ -139,7 +139,7 @@ def _default_levels(tool: Record) -> dict[str, str]:
 
 def _counts(result: Record) -> bool:
     """Whether a result is a finding of now that nobody has accepted."""
-    is_accepted = any(text(one.get("status")) in ("", "accepted") for one in records(result.get("suppressions")))
+    is_accepted = any(text(record.get("status")) in ("", "accepted") for record in records(result.get("suppressions")))
     is_gone = result.get("baselineState") == "absent"
     return not (is_accepted or is_gone or result.get("kind", "fail") != "fail")
 

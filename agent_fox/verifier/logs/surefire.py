@@ -83,12 +83,12 @@ class SurefireReader:
         """Whether the line told of tests; between the start and the end of a class, a test may have printed it."""
         if self._open is not None and self._trace_line(self._open, level, text):
             return True
-        if "Tests run:" in text and (found := _CLASS.match(text)):
-            self._class_ended(found)
-        elif "<<< " in text and level != "WARNING" and (found := _TRACE.match(text)):
-            self._begin(found)
-        elif text.startswith("Running ") and level in ("INFO", "") and (found := _RUNNING.match(text)):
-            self._class_begins(found["name"])
+        if "Tests run:" in text and (match := _CLASS.match(text)):
+            self._class_ended(match)
+        elif "<<< " in text and level != "WARNING" and (match := _TRACE.match(text)):
+            self._begin(match)
+        elif text.startswith("Running ") and level in ("INFO", "") and (match := _RUNNING.match(text)):
+            self._class_begins(match["name"])
         elif self.is_in_test:
             return False
         else:
@@ -100,12 +100,12 @@ class SurefireReader:
             return False
         if _RESULTS.match(text):
             self._is_in_results = True
-        elif found := _LIST.match(text):
+        elif match := _LIST.match(text):
             self._list = text.partition(":")[0]
             self._is_in_results = True
-            self._entry("  " + found["rest"])
-        elif self._is_in_results and (found := _TOTAL.match(text)):
-            self._total(found)
+            self._entry("  " + match["rest"])
+        elif self._is_in_results and (match := _TOTAL.match(text)):
+            self._total(match)
         elif self._list and level != "INFO" and text[:1] == " ":
             self._entry(text)
         elif not self._list:
@@ -177,14 +177,14 @@ class SurefireReader:
         if self._list == "Flakes" or len(self._entries) + len(self._pending) >= MOST_KEPT:
             return
         is_error = self._list in ("Errors", "Tests in error")
-        if found := _OLD_ENTRY.match(text):
-            simple = found["class"].rpartition(".")[2]
-            self._know(found["class"])
-            self._pending.append(Entry(simple, found["method"], None, found["message"] or "", is_error, self.module))
-        elif (found := _ENTRY.match(text)) and "." in found["head"]:
-            simple, method = _names(found["head"])
-            line = int(found["line"]) if found["line"] else None
-            self._pending.append(Entry(simple, method, line, found["message"] or "", is_error, self.module))
+        if match := _OLD_ENTRY.match(text):
+            simple = match["class"].rpartition(".")[2]
+            self._know(match["class"])
+            self._pending.append(Entry(simple, match["method"], None, match["message"] or "", is_error, self.module))
+        elif (match := _ENTRY.match(text)) and "." in match["head"]:
+            simple, method = _names(match["head"])
+            line = int(match["line"]) if match["line"] else None
+            self._pending.append(Entry(simple, method, line, match["message"] or "", is_error, self.module))
 
     def failures(self, folders: dict[int, str]) -> list[Draft]:
         """The failed tests, each once. `folders` names the folder of each module that has one."""

@@ -68,8 +68,8 @@ Told = TypeVar("Told", Trace, Entry)
 
 def by_owner(told: Sequence[Told]) -> dict[Owner, list[Told]]:
     groups: dict[Owner, list[Told]] = {}
-    for one in told:
-        groups.setdefault(one.owner, []).append(one)
+    for each in told:
+        groups.setdefault(each.owner, []).append(each)
     return groups
 
 

@@ -27,9 +27,9 @@ def fields_of(lines: Sequence[str]) -> Fields:
     nested: dict[str, list[str]] = {}
     key = ""
     for line in textwrap.dedent("\n".join(lines)).split("\n"):
-        found = _KEY.match(line)
-        if found:
-            key, value = found[1], (found[2] or "").strip()
+        match = _KEY.match(line)
+        if match:
+            key, value = match[1], (match[2] or "").strip()
             fields[key] = "" if _BLOCK.match(value) else _unquoted(value)
             nested[key] = []
         elif key:
@@ -71,9 +71,9 @@ def _flow(at: str, workspace: Workspace) -> Place | None:
 
 def _position(fields: Fields, workspace: Workspace) -> Place | None:
     for text in (fields.get("at", ""), fields.get("location", "")):
-        found = _POSITION.match(text)
-        if found and workspace.holds(found[1]):
-            return Place(workspace.relative(found[1]), int(found[2]), int(found[3]) if found[3] else None)
+        match = _POSITION.match(text)
+        if match and workspace.holds(match[1]):
+            return Place(workspace.relative(match[1]), int(match[2]), int(match[3]) if match[3] else None)
     return None
 
 

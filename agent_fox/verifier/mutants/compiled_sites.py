@@ -155,7 +155,7 @@ class _Reader:
         return False
 
     def _named(self, node: Node, place: Place) -> None:
-        base = next((one for one in node.named_children if one.type == "superclass"), None)
+        base = next((each for each in node.named_children if each.type == "superclass"), None)
         if base is not None and not _ERRORS.search(text_of(base)):
             what = f"the base class of {named(node, 'name')} is dropped"
             self.found.add(Kind.BASE, base, Place(), [instead(base, "")], what)
@@ -298,7 +298,7 @@ def _go_results(function: Node) -> tuple[list[str], list[str]]:
         return [text_of(result)], []
     types, names = [], []
     for given in children(result):
-        called = [text_of(one) for one in given.children_by_field_name("name")]
+        called = [text_of(each) for each in given.children_by_field_name("name")]
         types += [named(given, "type")] * max(1, len(called))
         names += called
     return types, names
@@ -313,11 +313,11 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     results = [f"{helper}{at}" for at in range(len(types))]
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
     assigned, pointers = ", ".join(results), ", ".join(f"&{name}" for name in results)
-    for found in _given_back(body, "return_statement"):
-        values = children(found)
+    for each in _given_back(body, "return_statement"):
+        values = children(each)
         if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
-            yield from around(found, f"{helper}({pointing}); ", "")
+            yield from around(each, f"{helper}({pointing}); ", "")
         elif values and any(one.type != "nil" for one in children(values[0])):
             yield from around(values[0], f"func() ({shape}) {{ {assigned} = ", f"; {helper}({pointers}); return }}()")
 
@@ -330,8 +330,8 @@ def _java_value(method: Node, body: Node, helper: str) -> Iterator[Piece]:
     if named(method, "name") in _COMPARING and given is not None and len(children(given)) == 1:
         other = named(children(given)[0], "name")
         condition = f", {other} != null && {other}.getClass() == getClass()"
-    for found in _given_back(body, "return_statement"):
-        values = children(found)
+    for each in _given_back(body, "return_statement"):
+        values = children(each)
         if values and values[0].type not in ("null_literal", "this"):
             yield from around(values[0], f"{helper}.of(", f"{condition})")
 
@@ -340,7 +340,7 @@ def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     result = field(function, "return_type")
     if result is None or not _is_known(result) or _is_constant(function):
         return
-    ends = [children(found)[0] for found in _given_back(body, "return_expression") if children(found)]
+    ends = [children(each)[0] for each in _given_back(body, "return_expression") if children(each)]
     last = children(body)[-1] if children(body) else None
     if last is not None and _is_value(last):
         ends.append(last)
@@ -349,7 +349,7 @@ def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
 
 
 def _is_constant(function: Node) -> bool:
-    return any(one.type == "function_modifiers" and "const" in text_of(one) for one in function.named_children)
+    return any(each.type == "function_modifiers" and "const" in text_of(each) for each in function.named_children)
 
 
 def _is_value(last: Node) -> bool:
@@ -370,9 +370,9 @@ def _is_known(kind: Node) -> bool:
         case "reference_type":
             return _STR.fullmatch(text_of(kind)) is not None
         case "tuple_type":
-            return len(children(kind)) == 2 and all(_is_known(one) for one in children(kind))
+            return len(children(kind)) == 2 and all(_is_known(child) for child in children(kind))
         case "generic_type" if given is not None and named(kind, "type").rpartition("::")[2] in _KNOWN:
-            return _is_known(next(one for one in children(given) if one.type != "lifetime"))
+            return _is_known(next(child for child in children(given) if child.type != "lifetime"))
         case _:
             return False
 

@@ -47,8 +47,8 @@ def _parts(names: tuple[str, ...], between: str) -> list[str]:
 
 
 def _go(root: Node, names: list[str], mark: str) -> list[Piece]:
-    functions = {named(one, "name"): one for one in children(root) if one.type == "function_declaration"}
-    methods = {named(one, "name"): one for one in children(root) if one.type == "method_declaration"}
+    functions = {named(child, "name"): child for child in children(root) if child.type == "function_declaration"}
+    methods = {named(child, "name"): child for child in children(root) if child.type == "method_declaration"}
     test = functions.get(names[0])
     if test is None:
         test = methods.get(names[-1])
@@ -95,14 +95,14 @@ def _java(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:
         body, given = field(method, "body"), field(method, "parameters")
         if method.type != "method_declaration" or named(method, "name") != names[-1] or body is None or given is None:
             continue
-        modifiers = next((text_of(one) for one in method.named_children if one.type == "modifiers"), "")
+        modifiers = next((text_of(each) for each in method.named_children if each.type == "modifiers"), "")
         outer = names[-2] if len(names) > 1 else ""
         if "@" not in modifiers or _EXPECTS_FAILURE.search(modifiers) or outer not in ("", _class_around(method)):
             continue
         words = " ".join(word for word in ("static", "default") if word in modifiers.split())
-        throws = next((text_of(one) for one in method.named_children if one.type == "throws"), "")
-        kinds = next((text_of(one) for one in method.named_children if one.type == "type_parameters"), "")
-        called = ", ".join(named(one, "name") for one in children(given))
+        throws = next((text_of(each) for each in method.named_children if each.type == "throws"), "")
+        kinds = next((text_of(each) for each in method.named_children if each.type == "type_parameters"), "")
+        called = ", ".join(named(each, "name") for each in children(given))
         head = f"{words} {kinds} {named(method, 'type')} {free}{text_of(given)} {throws} ".lstrip()
         fails = f"{{ {free}({called}); throw new AssertionError({json.dumps(mark)}); }} {head}"
         pieces.append((body.start_byte, body.start_byte, fails))
@@ -126,10 +126,10 @@ def _rust(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:
     given = field(test, "parameters") if test is not None else None
     if test is None or body is None or given is None or _EXPECTS_FAILURE.search(_marks(test)):
         return []
-    parameters = [one for one in children(given) if one.type == "parameter"]
+    parameters = [each for each in children(given) if each.type == "parameter"]
     result = named(test, "return_type")
-    modifiers = next((text_of(one) for one in test.named_children if one.type == "function_modifiers"), "")
-    called = f"{free}({', '.join(named(one, 'pattern').removeprefix('mut ') for one in parameters)})"
+    modifiers = next((text_of(each) for each in test.named_children if each.type == "function_modifiers"), "")
+    called = f"{free}({', '.join(named(each, 'pattern').removeprefix('mut ') for each in parameters)})"
     called += ".await" if "async" in modifiers else ""
     head = f"{modifiers} fn {free}({', '.join(map(text_of, parameters))})".lstrip() + (
         f" -> {result}" if result else ""

@@ -153,10 +153,10 @@ class Expressions:
         pieces = []
         for left, right in pairwise(operands):
             behind, before = self.text.span(left)[1], self.text.span(right)[0]
-            found = _OPERATOR.search(self.text.gap(behind, before))
-            assert found is not None
-            operator = " ".join(found[0].split())
-            pieces.append((behind + found.start(), behind + found.end(), _TURNED[operator]))
+            match = _OPERATOR.search(self.text.gap(behind, before))
+            assert match is not None
+            operator = " ".join(match[0].split())
+            pieces.append((behind + match.start(), behind + match.end(), _TURNED[operator]))
         return self.site(Kind.COMPARISON, node, scope, pieces, f"`{operator}` becomes `{_TURNED[operator]}`")
 
     def _not(self, node: ast.expr, scope: Scope) -> Site:

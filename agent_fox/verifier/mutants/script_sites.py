@@ -200,7 +200,9 @@ class _Reader:
         if not _compares(node, name):
             return f"{self.helper}("
         given = field(node, "parameters")
-        names = [one for one in children(given) if one.type in ("identifier", "required_parameter")] if given else []
+        names = (
+            [child for child in children(given) if child.type in ("identifier", "required_parameter")] if given else []
+        )
         other = (named(names[0], "pattern") or text_of(names[0])) if names else "arguments[0]"
         return f"((x) => {self.helper}(x, 0, [this, {other}, {name!r}]))("
 
@@ -209,9 +211,9 @@ class _Reader:
         given = list(_returned(body))
         pieces = [
             piece
-            for one in given
+            for each in given
             for piece in (
-                around(one, before + "(", "))") if one.type == "sequence_expression" else around(one, before, ")")
+                around(each, before + "(", "))") if each.type == "sequence_expression" else around(each, before, ")")
             )
         ]
         if pieces:
@@ -222,7 +224,7 @@ class _Reader:
         if body.type != "statement_block":
             self.found.add(Kind.EMPTIED, body, place, [instead(body, "void 0")], what)
             return
-        calls_above = next((one for one in children(body) if _SUPER.match(text_of(one))), None)
+        calls_above = next((child for child in children(body) if _SUPER.match(text_of(child))), None)
         pieces = emptied(body, calls_above)
         if pieces and (calls_above is not None or not _SUPER.search(text_of(body))):
             self.found.add(Kind.EMPTIED, body, place, pieces, what)
@@ -234,7 +236,7 @@ class _Reader:
         self.visit(body, place)
 
     def _class(self, node: Node, place: Place, hint: str) -> None:
-        heritage = next((one for one in node.named_children if one.type == "class_heritage"), None)
+        heritage = next((each for each in node.named_children if each.type == "class_heritage"), None)
         body = field(node, "body")
         if heritage is not None and body is not None:
             self._base(heritage, body)
@@ -318,7 +320,9 @@ def _is_always_true(body: Node) -> bool:
         return body.type == "true"
     parts = children(body)
     return (
-        len(parts) == 1 and parts[0].type == "return_statement" and [one.type for one in children(parts[0])] == ["true"]
+        len(parts) == 1
+        and parts[0].type == "return_statement"
+        and [child.type for child in children(parts[0])] == ["true"]
     )
 
 
@@ -328,7 +332,7 @@ def _has(node: Node, word: str) -> bool:
 
 def _start(node: Node) -> int:
     """Where V8 takes a function to start: `static` and what TypeScript adds are not part of a method."""
-    words = (one for one in node.children if one.type not in _MODIFIERS)
+    words = (child for child in node.children if child.type not in _MODIFIERS)
     return next(words, node).start_byte
 
 

@@ -96,13 +96,13 @@ def _found(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
     columns = comment_columns(text) if mark.suffixes is _PYTHON else None
     lines = text.splitlines()
     for number, line in enumerate(lines, 1):
-        for found in mark.pattern.finditer(line[:LONGEST_LINE]):
-            is_comment = columns is None or found.start() >= columns.get(number, LONGEST_LINE)
-            if is_comment or (found[0].startswith("@") and line.lstrip().startswith("@")):
+        for each in mark.pattern.finditer(line[:LONGEST_LINE]):
+            is_comment = columns is None or each.start() >= columns.get(number, LONGEST_LINE)
+            if is_comment or (each[0].startswith("@") and line.lstrip().startswith("@")):
                 above = lines[number - 2].strip() if number > 1 and line.lstrip().startswith("#") else ""
                 yield (
                     number,
-                    " ".join(found[0].split()),
+                    " ".join(each[0].split()),
                     f"{line.strip()} {above if above.startswith('#') else ''}".strip(),
                 )
 
@@ -126,7 +126,7 @@ def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
         if not change.path.endswith(".go") or change.is_new:
             continue
-        found = next((one for one in _BUILD_TAG.finditer(change.after) if one[0] not in change.before), None)
+        found = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
         if found is not None:
             rule = Rule.TEST_HIDDEN if change.path.endswith("_test.go") else Rule.SOURCE_DROPPED
             line = change.after.count("\n", 0, found.start()) + 1

@@ -137,8 +137,8 @@ def without_self(tokens: Tokens) -> Tokens:
 def number_of(tokens: Tokens) -> float | None:
     """The number that a literal stands for."""
     digits = "".join(tokens).replace("_", "")
-    found = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[a-zA-Z]?\d*", digits)
-    return float(found[1]) if found else None
+    match = re.fullmatch(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)[a-zA-Z]?\d*", digits)
+    return float(match[1]) if match else None
 
 
 def calls(tokens: Tokens, name: str) -> bool:

@@ -116,7 +116,7 @@ def _forged(text: TextChange) -> Iterator[PolicyFinding]:
     if language_of(text.path, {}) is None:
         return
     for pattern in _FORGED:
-        found = next((one for one in pattern.finditer(text.after) if one[0] not in text.before), None)
+        found = next((each for each in pattern.finditer(text.after) if each[0] not in text.before), None)
         if found is not None:
             line = text.after.count("\n", 0, found.start()) + 1
             shown = " ".join(found[0].split())

@@ -123,12 +123,12 @@ def _reader(language: Language) -> _Reader:
 def tests_of(sources: Iterable[SourceChange], is_after: bool) -> tuple[Test, ...]:
     """Every function of one side, tests and others, expanded with the helpers of its file and of the other files."""
     sides = [source.after if is_after else source.before for source in sources]
-    everywhere = {one.leaf: one for side in sides for one in _helpers(side)}
+    everywhere = {each.leaf: each for side in sides for each in _helpers(side)}
     return tuple(test for side in sides for test in _expanded(side, everywhere))
 
 
 def _helpers(side: Side) -> Iterator[Function]:
-    return (one for one in side.reading.functions if not one.is_test)
+    return (function for function in side.reading.functions if not function.is_test)
 
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:

@@ -31,11 +31,11 @@ def change_of(objects: Store, differences: Iterable[Difference]) -> Change:
 
 def _moved(differences: list[Difference]) -> dict[str, str]:
     """New path to old path, for files of which nothing but the path changed."""
-    gone = {one.old.id: one.path for one in differences if one.new.mode == ABSENT}
+    gone = {difference.old.id: difference.path for difference in differences if difference.new.mode == ABSENT}
     moved: dict[str, str] = {}
-    for one in differences:
-        if one.old.mode == ABSENT and one.new.id in gone:
-            moved[one.path] = gone.pop(one.new.id)
+    for difference in differences:
+        if difference.old.mode == ABSENT and difference.new.id in gone:
+            moved[difference.path] = gone.pop(difference.new.id)
     return moved
 
 

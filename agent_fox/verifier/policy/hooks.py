@@ -32,9 +32,9 @@ def findings_about_hooks(
 
 def _skipping(source: SourceChange) -> Iterator[PolicyFinding]:
     """Skips in hooks; one in a fixture that is new and asked for by name holds for new tests, or those that say so."""
-    old = {one.name for one in source.before.reading.functions}
-    seen = Counter(skip.text for one in source.before.reading.functions if one.is_hook for skip in one.skips)
-    for function in (one for one in source.after.reading.functions if one.is_hook):
+    old = {each.name for each in source.before.reading.functions}
+    seen = Counter(skip.text for each in source.before.reading.functions if each.is_hook for skip in each.skips)
+    for function in (each for each in source.after.reading.functions if each.is_hook):
         for skip in function.skips:
             if _SKIPS.search(skip.text) and not seen[skip.text]:
                 is_new = function.name not in old

@@ -82,7 +82,7 @@ def _thrown(given: list[Node], node: Node, subject: Tokens = ()) -> Assertion:
 
 
 def _of_one(name: str, given: list[Node], node: Node) -> Assertion:
-    subject_node = next((one for one in given if one.type != "string_literal"), given[0])
+    subject_node = next((each for each in given if each.type != "string_literal"), given[0])
     line, text = line_of(node), text_of(node)[:200]
     if name == "assertNotNull":
         return settled(Assertion(tokens(subject_node), "is something", Strength.LOOSE, line, text=text))

@@ -96,9 +96,9 @@ def _findings(change: TextChange, rules: list[LineRule]) -> Iterator[PolicyFindi
     added, removed = added_and_removed(change)
     for rule in rules:
         lines, others = (removed, added) if rule.is_about_removed else (added, removed)
-        found = (one for one in lines if rule.found_in(one) and not _is_kept(rule, one, added))
-        found = (one for one in found if not _stood_before(rule, one, others))
-        line = next((one for one in found if not _is_quoted(change, rule, one)), None)
+        found = (each for each in lines if rule.found_in(each) and not _is_kept(rule, each, added))
+        found = (each for each in found if not _stood_before(rule, each, others))
+        line = next((each for each in found if not _is_quoted(change, rule, each)), None)
         if line is not None:
             yield _finding(change, rule, line)
 

@@ -126,7 +126,7 @@ class Matching:
         """Tests of which every assertion turns up among those that other tests gained."""
         still_left = []
         for test in self._left:
-            needed = Counter(one.key for one in test.assertions)
+            needed = Counter(assertion.key for assertion in test.assertions)
             if needed and all(self._spare[key] >= count for key, count in needed.items()):
                 self._spare.subtract(needed)
                 self._found.append(Match(test, None, How.MERGED))
@@ -151,10 +151,10 @@ class Matching:
 
 def _gained(found: Iterable[Match], fresh: Iterable[Test]) -> Counter[Hashable]:
     """What tests that run assert now and did not before, and what new tests assert."""
-    gained: Counter[Hashable] = Counter(one.key for test in fresh if _runs(test) for one in test.assertions)
+    gained: Counter[Hashable] = Counter(each.key for test in fresh if _runs(test) for each in test.assertions)
     for match in found:
         if match.after is not None and _runs(match.after):
-            gained.update(one.key for one in difference(match.before.assertions, match.after.assertions)[1])
+            gained.update(each.key for each in difference(match.before.assertions, match.after.assertions)[1])
     return gained
 
 
@@ -201,12 +201,12 @@ def _by_shape(test: Test) -> Hashable:
 
 
 def _by_checks(test: Test) -> Hashable:
-    return tuple(sorted(str(one.key) for one in test.assertions)) or None
+    return tuple(sorted(str(assertion.key) for assertion in test.assertions)) or None
 
 
 def _by_subjects(test: Test) -> Hashable:
     """Its file and all that it asserts about: a test with a new name and other expectations."""
-    return (test.path, *sorted({one.subject for one in test.assertions})) if test.assertions else None
+    return (test.path, *sorted({assertion.subject for assertion in test.assertions})) if test.assertions else None
 
 
 _MARKS_OF_A_TEST = regex(

@@ -71,8 +71,8 @@ def _defined(body: list[ast.stmt]) -> Iterator[str]:
         if isinstance(node, (*_function_types(), ast.ClassDef)):
             yield node.name
         if isinstance(node, ast.ClassDef):
-            fields = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
-            members = (*_defined(node.body), *(one.id for one in fields if isinstance(one, ast.Name)))
+            fields = (each.target for each in node.body if isinstance(each, ast.AnnAssign))
+            members = (*_defined(node.body), *(each.id for each in fields if isinstance(each, ast.Name)))
             yield from (name for name in members if len(name) >= LONG_NAME)
 
 
@@ -162,8 +162,8 @@ def _definitions(body: list[ast.stmt]) -> Iterator[_Function | ast.ClassDef]:
 def _in_class(node: ast.ClassDef, around: _Around, is_seen: bool) -> _Around:
     bases = [last_name(base) for base in node.bases]
     is_case = around.is_test_case or any(base.endswith(("TestCase", "Test", "Tests", "Case")) for base in bases)
-    has_init = any(isinstance(one, _Function) and one.name == "__init__" for one in node.body)
-    is_off = any("__test__" in ast.unparse(one) for one in node.body if isinstance(one, ast.Assign))
+    has_init = any(isinstance(each, _Function) and each.name == "__init__" for each in node.body)
+    is_off = any("__test__" in ast.unparse(each) for each in node.body if isinstance(each, ast.Assign))
     is_named = node.name.startswith("Test") and not has_init
     return _Around(
         names=(*around.names, node.name),
@@ -211,4 +211,4 @@ def _parameter_names(node: ast.expr) -> tuple[str, ...]:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return tuple(name.strip() for name in node.value.split(","))
     listed = node.elts if isinstance(node, ast.Tuple | ast.List) else []
-    return tuple("".join(written(one)).strip("\"'") for one in listed)
+    return tuple("".join(written(each)).strip("\"'") for each in listed)

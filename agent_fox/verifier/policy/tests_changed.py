@@ -83,7 +83,7 @@ def _deleted(test: Test, gone_names: frozenset[str]) -> PolicyFinding:
     severity, why = _severity_of_deletion([test], gone_names)
     return PolicyFinding(
         *(Rule.TEST_DELETED, severity, test.path, test.function.line, test.name, f"a test is deleted{why}"),
-        before="; ".join(shown(one) for one in test.assertions[:MOST_NAMES]),
+        before="; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES]),
         remedy="Put the test back; a test goes only with the requirement that it shows.",
     )
 
@@ -179,14 +179,14 @@ def _skipped(before: Test, after: Test, skip: Skip) -> PolicyFinding:
 
 
 def says_nothing(test: Test) -> bool:
-    return bool(test.assertions) and all(one.strength is Strength.NONE for one in test.assertions)
+    return bool(test.assertions) and all(assertion.strength is Strength.NONE for assertion in test.assertions)
 
 
 def _empty(test: Test) -> PolicyFinding:
     return PolicyFinding(
         *(Rule.TAUTOLOGY, Severity.BLOCK, test.path, test.function.line, test.name),
         "a new test asserts nothing that could fail",
-        after="; ".join(shown(one) for one in test.assertions[:MOST_NAMES]),
+        after="; ".join(shown(assertion) for assertion in test.assertions[:MOST_NAMES]),
         remedy="Assert what the code returns, or leave the test out.",
     )
 

@@ -53,7 +53,7 @@ def resolve_step(
         )
     manifests = Manifests(root)
     systems = (detection or detect(root)).systems
-    system = next((one for one in systems if one.kind is profile.build_system), None)
+    system = next((each for each in systems if each.kind is profile.build_system), None)
     if system is None:
         return Unavailable(f"no {profile.build_system} project was found, by its manifests", Why.NO_PROJECT)
     place = Place(system, system.root)

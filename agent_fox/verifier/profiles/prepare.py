@@ -71,7 +71,7 @@ def prepare(
     prepared = _prepared(desk, command, request, looking, manifests)
     if isinstance(prepared, Unavailable) and prepared.kind is Why.NO_PROGRAM:
         parts = (_prepared(desk, part, request, looking, manifests) for part in desk.parts(request.tool))
-        part = next((one for one in parts if isinstance(one, Prepared)), None)
+        part = next((each for each in parts if isinstance(each, Prepared)), None)
         prepared = replace(part, missing=prepared.reason) if part else prepared
     return _with_others(prepared, systems, request) if isinstance(prepared, Prepared) else prepared
 
@@ -243,9 +243,9 @@ def _filled(filling: _Filling, request: Request, search: Search) -> Prepared:
     lists = filling.lists(values)
     argv = fill(command.argv, values, lists)
     environment = _environment(filling, values, request.tool)
-    before = tuple(fill(one, values, lists) for one in command.before)
-    for one in (*before, argv):
-        refuse_skipping(request.tool, one, environment)
+    before = tuple(fill(each, values, lists) for each in command.before)
+    for each in (*before, argv):
+        refuse_skipping(request.tool, each, environment)
     return Prepared(
         argv=argv,
         cwd=desk.cwd(command),

@@ -50,7 +50,7 @@ def detected(manifests: Manifests) -> Detection:
     """The same by manifests that are being looked at already."""
     systems = _systems(manifests, ".")
     for folder in manifests.subfolders("."):
-        systems += [one for one in _systems(manifests, folder) if not _is_module(one, systems)]
+        systems += [system for system in _systems(manifests, folder) if not _is_module(system, systems)]
     return Detection(tuple(systems), tuple(manifests.notes))
 
 

@@ -125,7 +125,7 @@ def _gradle_modules(manifests: Manifests, folder: str, manifest: str) -> list[st
     if manifest not in _SETTINGS:
         return []
     text = _without_comments(manifests.text(join(folder, manifest)) or "")
-    moved = {found["name"]: found["folder"] for found in _MOVED.finditer(text)}
+    moved = {each["name"]: each["folder"] for each in _MOVED.finditer(text)}
     names = [f":{name.removeprefix(':')}" for listed in _INCLUDE.findall(text) for name in _QUOTED.findall(listed)]
     places = (join(folder, moved.get(name, name[1:].replace(":", "/"))) for name in names[:MOST_FOLDERS])
     return [place for place in dict.fromkeys(places) if _is_below(manifests, place, folder, join(folder, manifest))]

@@ -49,7 +49,7 @@ def gradle_facts(manifests: Manifests, place: Place) -> Facts:
         *_file_notes(manifests, root, ("gradle.properties",), re.compile(r"(?m)^[^#\n]*(?:skip|exclude)\S*test\S*.*"))
     ]
     for folder, script in scripts.items():
-        notes += (_note(f"the build script of {folder}", found[0]) for found in _GRADLE_SKIPS.finditer(script))
+        notes += (_note(f"the build script of {folder}", each[0]) for each in _GRADLE_SKIPS.finditer(script))
     return Facts(frozenset(word for word in ("checkstyle", "spotless") if word in everything), notes=tuple(notes))
 
 
@@ -60,7 +60,7 @@ def _pom_notes(path: str, settings: Iterable[tuple[str, str]]) -> Iterator[str]:
 def _file_notes(manifests: Manifests, root: str, names: Iterable[str], rule: re.Pattern[str]) -> Iterator[str]:
     for path in (join(root, name) for name in names):
         text = manifests.text(path) if manifests.is_file(path) else None
-        yield from (_note(path, found[0]) for found in rule.finditer(text or ""))
+        yield from (_note(path, each[0]) for each in rule.finditer(text or ""))
 
 
 def _note(path: str, said: str) -> str:

@@ -30,7 +30,7 @@ def cargo_facts(manifests: Manifests, place: Place) -> Facts:
     path = join(place.folder, CARGO)
     text = manifests.text(path) or "" if manifests.is_file(path) else ""
     found = re.findall(r"(?m)^\s*(test\s*=\s*false|autotests\s*=\s*false|harness\s*=\s*false)", text)
-    return Facts(notes=tuple(f"{path} leaves tests out: {one}" for one in dict.fromkeys(found)))
+    return Facts(notes=tuple(f"{path} leaves tests out: {each}" for each in dict.fromkeys(found)))
 
 
 def c_facts(manifests: Manifests, place: Place) -> Facts:
@@ -63,4 +63,4 @@ def _cmake_notes(manifests: Manifests, folder: str) -> tuple[str, ...]:
     )
     beside = makefile_of(manifests, folder)
     chosen = (f"{join(folder, beside)} is not run beside CMake; --profile c-make takes it instead",) if beside else ()
-    return (*chosen, *(f"{path} changes what counts as failed: {one.strip()[:120]}" for one in found))
+    return (*chosen, *(f"{path} changes what counts as failed: {each.strip()[:120]}" for each in found))

@@ -64,7 +64,7 @@ def declared_lines(manifests: Manifests, folder: str) -> str:
 
 
 def _all_strings(table: Record) -> list[str]:
-    return [one for key in table for one in strings(table, key)]
+    return [string for key in table for string in strings(table, key)]
 
 
 def _poetry(table: Record) -> list[str]:
@@ -130,7 +130,9 @@ def _plain(value: object) -> str:
 def _setting_notes(path: str, key: str, value: str) -> Iterator[str]:
     if key == "addopts":
         arguments = ("pytest", *value.split())
-        yield from (f"{path} adds {one} to every run of pytest" for one in skipping_arguments(arguments) if one != "-m")
+        yield from (
+            f"{path} adds {each} to every run of pytest" for each in skipping_arguments(arguments) if each != "-m"
+        )
         if "-m" in arguments:
             yield f"{path} selects tests by marks: {' '.join(value.split())[:120]}"
     elif key in _SELECTIVE:

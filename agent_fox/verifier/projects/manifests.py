@@ -251,7 +251,7 @@ def relative(path: str, folder: str) -> str:
 def strings(table: Record, key: str) -> list[str]:
     """The texts of a list in a manifest."""
     listed = table.get(key)
-    return [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
+    return [each for each in listed if isinstance(each, str)] if isinstance(listed, list) else []
 
 
 def _short(error: Exception) -> str:

@@ -88,7 +88,7 @@ def _still_holds(kept: Kept, now: Digest) -> bool:
 
 def _kept(row: Mapping[str, Any]) -> Kept:
     rests_on = {str(path): str(then) for path, then in row["rests_on"].items()}
-    tried = tuple(Tried(**one) for one in row["tried"])
+    tried = tuple(Tried(**each) for each in row["tried"])
     return Kept(Shown(row["word"]), str(row["why"]), Before(row["before"]), rests_on, tried)
 
 

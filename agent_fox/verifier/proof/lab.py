@@ -179,8 +179,8 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
             opened.setdefault(test, set()).update((file, opener) for file, opener in seen["opened"])
     for test, (file, start) in v8_executed(folder / "v8", root, suite.cases):
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
-    why_not = "; ".join(one.what for one in suite.broken) if not suite.cases else ""
-    broken = {one.file: one.error or one.what for one in suite.broken if one.file}
+    why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""
+    broken = {each.file: each.error or each.what for each in suite.broken if each.file}
     done = {test: frozenset(found) for test, found in executed.items()}
     seen = {test: frozenset(found) for test, found in opened.items()}
     return Seen(ends, done, seen, why_not, suite.cases, broken)
@@ -209,10 +209,10 @@ def v8_executed(folder: Path, root: Path, cases: Sequence[Case]) -> Iterator[tup
     for case in cases:
         tests.setdefault(case.file, []).append(case.id)
     for path in sorted(folder.glob("*.json")):
-        scripts = {_place(str(one.get("url", "")), root): one["functions"] for one in _read(path).get("result", ())}
+        scripts = {_place(str(each.get("url", "")), root): each["functions"] for each in _read(path).get("result", ())}
         ran = [test for file in scripts for test in tests.get(file, ())] or [""]
         for file, functions in scripts.items():
-            starts = [one["ranges"][0]["startOffset"] for one in functions if one["ranges"][0]["count"]]
+            starts = [each["ranges"][0]["startOffset"] for each in functions if each["ranges"][0]["count"]]
             yield from ((test, (file, start)) for start in starts if file for test in ran)
 
 

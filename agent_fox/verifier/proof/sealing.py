@@ -115,19 +115,19 @@ class Seals:
         sources = {path: source for path in files if (source := read_source(self._base, path))}
         mapped = Ownership(self._order).map(seen.cases, sources)
         found: dict[str, Failed] = {}
-        for one in mine:
-            cases = mapped[one.claim.id].cases
-            if over is self.committed and self._about(one.claim.id):
-                one.leans_on_added = not any(case.outcome is Outcome.PASSED for case in cases)
+        for each in mine:
+            cases = mapped[each.claim.id].cases
+            if over is self.committed and self._about(each.claim.id):
+                each.leans_on_added = not any(case.outcome is Outcome.PASSED for case in cases)
             failing = [case for case in cases if case.outcome is Outcome.FAILED]
             own = {case: is_own_assertion(seen.ends[case.id]) for case in failing}
             if failing:
                 test = max(failing, key=own.__getitem__)
                 code = frozenset(file for file in seen.ends[test.id].frames if not is_test_side(file))
                 names = frozenset(case.function for case in cases)
-                found[one.claim.id] = Failed(test, own[test], own=names, code=code)
-            elif (lost := self._lost(one.claim.id, cases, seen)) is not None:
-                found[one.claim.id] = lost
+                found[each.claim.id] = Failed(test, own[test], own=names, code=code)
+            elif (lost := self._lost(each.claim.id, cases, seen)) is not None:
+                found[each.claim.id] = lost
         return found
 
     def _lost(self, id: str, cases: Sequence[Case], seen: Seen) -> Failed | None:

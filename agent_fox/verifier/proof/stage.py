@@ -94,18 +94,18 @@ class Stage:
     def proofs(self, claims: Sequence[Claim]) -> tuple[Proof, ...]:
         """What the tests of each claim prove, in the order of the claims."""
         standings = [Standing(claim) for claim in claims]
-        for one in standings:
-            self._recall(one)
+        for each in standings:
+            self._recall(each)
         for run in {id(claim.run): claim.run for claim in claims}.values():
-            mine = [one for one in standings if one.claim.run is run and not one.is_kept]
+            mine = [each for each in standings if each.claim.run is run and not each.is_kept]
             self._begun = self._begin(run, mine) if mine else None
             for step in (self._committed, self._twins, self._golden, self._before, self._without):
-                mine = [one for one in mine if one.word is None and one.seal.is_open]
+                mine = [each for each in mine if each.word is None and each.seal.is_open]
                 if mine:
                     step(run, mine)
-        for one in standings:
-            self._keep(one)
-        return tuple(self._proof(one) for one in standings)
+        for each in standings:
+            self._keep(each)
+        return tuple(self._proof(each) for each in standings)
 
     # What is known from an earlier reading of the same contents.
 
@@ -148,19 +148,19 @@ class Stage:
     def _committed(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         if self._seals is not None:
             self._seals.read(run, mine)
-            for one in mine if self._seals.is_needed else ():
-                test = one.expectation.test if one.expectation else ""
-                one.tried.append(Tried("committed tests", one.word or one.seal, test=test))
+            for each in mine if self._seals.is_needed else ():
+                test = each.expectation.test if each.expectation else ""
+                each.tried.append(Tried("committed tests", each.word or each.seal, test=test))
 
     def _golden(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Data that tests themselves open; where a runner does not tell what they open, what they name."""
-        for one in mine:
+        for each in mine:
             if self._seals is not None:
-                self._seals.read_elsewhere(run, one)
-            if self._seals is not None and one.is_measured:
-                found = one.data if one.opened else self._mentioned(one)
+                self._seals.read_elsewhere(run, each)
+            if self._seals is not None and each.is_measured:
+                found = each.data if each.opened else self._mentioned(each)
                 data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
-                self._seals.read_data(run, one, sorted(data))
+                self._seals.read_data(run, each, sorted(data))
 
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
         if self._begun and self._begun.sealed and self._seals and over is self._seals.committed:
@@ -190,23 +190,23 @@ class Stage:
         for test in self._begun.beside:
             if _passes(seen, test.id) and test.id in seen.executed:
                 self._bystanders[id(run)] = test, seen.executed_by([test])
-        for one in mine:
-            opened = seen.opened_by(one.claim.tests)
-            one.executed, one.opened = seen.executed_by(one.claim.tests), frozenset(file for file, _ in opened)
-            one.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
-            untwinned = [test for test in one.claim.tests if not self._is_false(test, seen)]
-            one.untwinned = tuple(test.id for test in untwinned)
-            missing = [test.id for test in one.claim.tests if test.id not in seen.ends]
-            twinned = [test for test in one.claim.tests if test not in untwinned]
+        for each in mine:
+            opened = seen.opened_by(each.claim.tests)
+            each.executed, each.opened = seen.executed_by(each.claim.tests), frozenset(file for file, _ in opened)
+            each.data = frozenset(file for file, opener in opened if opener and is_test_side(opener))
+            untwinned = [test for test in each.claim.tests if not self._is_false(test, seen)]
+            each.untwinned = tuple(test.id for test in untwinned)
+            missing = [test.id for test in each.claim.tests if test.id not in seen.ends]
+            twinned = [test for test in each.claim.tests if test not in untwinned]
             passed = [test.id for test in twinned if _passes(seen, test.id)]
-            one.tried.extend(_tried("false twin", seen, one.claim.tests, twinned))
+            each.tried.extend(_tried("false twin", seen, each.claim.tests, twinned))
             if seen.why_not or missing:
-                one.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
+                each.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
-                one.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
-            elif is_marked and (odd := _changeable(one.claim.tests, untwinned, seen, said, self._begun.mark)):
-                one.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
-            one.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in one.claim.tests)
+                each.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
+            elif is_marked and (odd := _changeable(each.claim.tests, untwinned, seen, said, self._begun.mark)):
+                each.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
+            each.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in each.claim.tests)
 
     def _measured(self, run: SuiteRun, tests: Sequence[Case], begun: Begun) -> Seen:
         """The run of the twins; of tests that read there that they are false, what they execute where they are not."""
@@ -244,9 +244,9 @@ class Stage:
         if self._begun is None or self._begun.before is None:
             return
         seen = self._begun.before()
-        for one in mine:
-            one.before = before_of([seen.ends[test.id] for test in one.claim.tests if test.id in seen.ends])
-            one.tried.append(Tried("before the work", one.before, seen.why_not))
+        for each in mine:
+            each.before = before_of([seen.ends[test.id] for test in each.claim.tests if test.id in seen.ends])
+            each.tried.append(Tried("before the work", each.before, seen.why_not))
 
     # Red without.
 
@@ -276,11 +276,11 @@ class Stage:
         that came to its own end has shown it.
         """
         seen = self._seen(self._lab, run, _together(mine), {}) if mine else Seen()
-        for one in mine:
-            failed = [test.id for test in one.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
+        for each in mine:
+            failed = [test.id for test in each.claim.tests if effect_of(seen.ends.get(test.id)) is not Effect.UNNOTICED]
             if failed:
                 why = f"{failed[0]} passed, and does not in a copy of the tree in which nothing was broken"
-                one.word, one.why = Shown.UNDECIDED, why
+                each.word, each.why = Shown.UNDECIDED, why
 
     def _left(self) -> int:
         return MOST_RUNS - self._runner.runs
@@ -454,7 +454,7 @@ class Stage:
 
 
 def _together(mine: Iterable[Standing]) -> tuple[Case, ...]:
-    return tuple(dict.fromkeys(test for one in mine for test in one.claim.tests))
+    return tuple(dict.fromkeys(test for each in mine for test in each.claim.tests))
 
 
 def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:

@@ -35,10 +35,10 @@ MEND_TEST = "Change the test so that it fails when this is broken, or when what 
 
 def weighed(ground: Ground, bench: Bench, findings: Sequence[Finding]) -> tuple[Finding, ...]:
     """The findings with the word of each requirement's tests; a PASS that proves nothing is taken away."""
-    passed = [one.verdict.requirement_id for one in findings if one.verdict.word is Word.PASS]
+    passed = [finding.verdict.requirement_id for finding in findings if finding.verdict.word is Word.PASS]
     claims = [claim for id in passed for claim in claims_of(bench, id)]
     proofs = best_of(_proofs(ground, claims)) if claims else {}
-    return tuple(_weighed(ground.order, one, proofs.get(one.verdict.requirement_id)) for one in findings)
+    return tuple(_weighed(ground.order, finding, proofs.get(finding.verdict.requirement_id)) for finding in findings)
 
 
 def _proofs(ground: Ground, claims: Sequence[Claim]) -> tuple[Proof, ...]:

@@ -61,8 +61,8 @@ def joined(base: str, parts: Sequence[Comparison]) -> Comparison:
         tuple(failure for part in parts for failure in part.new),
         tuple(failure for part in parts for failure in part.resolved),
         tuple(failure for part in parts for failure in part.unchanged),
-        tuple(one for part in parts for one in part.worsened),
-        tuple(one for part in parts for one in part.incomparable),
+        tuple(each for part in parts for each in part.worsened),
+        tuple(each for part in parts for each in part.incomparable),
     )
 
 

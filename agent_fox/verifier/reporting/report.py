@@ -82,7 +82,7 @@ class VerificationReport:
     @property
     def blocking(self) -> tuple[Blocking, ...]:
         """Every failure of a required step, in the order of the steps."""
-        return tuple(one for outcome in self.outcomes if outcome.step.required for one in _failures_of(outcome))
+        return tuple(each for outcome in self.outcomes if outcome.step.required for each in _failures_of(outcome))
 
     @property
     def warnings(self) -> tuple[str, ...]:

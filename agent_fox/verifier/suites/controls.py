@@ -83,9 +83,9 @@ class Controls:
         stopped = self._places({case.file for case in others if case.outcome is Outcome.FAILED} - {*broken})
         told = [self._told(name, is_failed, places) for name, is_failed in self._ends(cases)]
         wanted = {(word, place, word.endswith("fails")) for word in _WORDS for place in places}
-        about = [one for one in told if one[1] in places]
+        about = [each for each in told if each[1] in places]
         stopped -= {place for word, place, _ in about if word.startswith("after")}
-        wanted = {one for one in wanted if not (one[1] in stopped and one[0].startswith("after"))}
+        wanted = {each for each in wanted if not (each[1] in stopped and each[0].startswith("after"))}
         is_once = self.aside is not None or len(about) == len(wanted)
         if {*about} == wanted and is_once:
             return others, ""
@@ -274,12 +274,12 @@ def _go_packages(workspace: Path) -> Iterator[tuple[Path, str, str]]:
     """Folders with tests, the package of those that lie inside (empty: none do), and of those that lie outside."""
     for folder, folders, files in os.walk(workspace):
         skipped = ("testdata", "vendor", "node_modules")
-        folders[:] = sorted(one for one in folders if one not in skipped and not one.startswith(_GO_IGNORED))
-        tests = [one for one in sorted(files) if one.endswith("_test.go") and not one.startswith(_GO_IGNORED)]
-        texts = [Path(folder, one).read_text("utf-8", "replace") for one in tests]
-        named = [found[1] for text in texts if not _CONSTRAINED.search(text) and (found := _PACKAGE.search(text))]
+        folders[:] = sorted(each for each in folders if each not in skipped and not each.startswith(_GO_IGNORED))
+        tests = [each for each in sorted(files) if each.endswith("_test.go") and not each.startswith(_GO_IGNORED)]
+        texts = [Path(folder, each).read_text("utf-8", "replace") for each in tests]
+        named = [match[1] for text in texts if not _CONSTRAINED.search(text) and (match := _PACKAGE.search(text))]
         if named:
-            inner = next((one for one in named if not one.endswith("_test")), "")
+            inner = next((each for each in named if not each.endswith("_test")), "")
             yield Path(folder), inner, f"{named[0].removesuffix('_test')}_test"
 
 

@@ -73,15 +73,15 @@ class CountedIds:
         """Right after the name of the spec: `test_locking_service_1_2`, `locking-service/1.2`."""
         known = self._numbers | self._words
         for name in (*test.classes, test.function):
-            yield from (self._names[found] for found in self._beside_in_name.findall(flat(name)))
-        yield from (known[found] for found in self._beside.findall(test.said.upper()))
+            yield from (self._names[each] for each in self._beside_in_name.findall(flat(name)))
+        yield from (known[each] for each in self._beside.findall(test.said.upper()))
 
     def _loose(self, test: Told) -> Iterator[str]:
         """Called an id, but not of which spec. Each class and the function speak for themselves."""
         for pattern in (self._called_in_name, self._word_in_name):
             for name in (*test.classes, test.function):
-                yield from (self._names[found] for found in pattern.findall(flat(name)))
-        yield from (self._words[found] for found in self._word.findall(test.said.upper()))
+                yield from (self._names[each] for each in pattern.findall(flat(name)))
+        yield from (self._words[each] for each in self._word.findall(test.said.upper()))
         for listed in _called(test.said):
             yield from (self._numbers[number] for number in listed if number in self._numbers)
 
@@ -100,10 +100,10 @@ class CountedIds:
 
 def _called(text: str) -> Iterator[Sequence[str]]:
     """The lists of numbers that are called requirements. One without a dot is a count if more words follow it."""
-    for found in _CALLED.finditer(text):
-        numbers = [number.upper() for number in _ANY_NUMBER.findall(found["list"])]
-        is_prose = bool(found["after"]) and not any("." in number for number in numbers)
-        if not (is_prose and found["many"].lower().endswith(("s", "a"))):
+    for each in _CALLED.finditer(text):
+        numbers = [number.upper() for number in _ANY_NUMBER.findall(each["list"])]
+        is_prose = bool(each["after"]) and not any("." in number for number in numbers)
+        if not (is_prose and each["many"].lower().endswith(("s", "a"))):
             yield numbers
 
 

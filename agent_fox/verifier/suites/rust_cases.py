@@ -33,19 +33,19 @@ class _Target:
     is_over: bool = False
 
     def take(self, line: str) -> None:
-        if found := _RESULT.match(line):
-            self._check([int(found[how]) for how in ("passed", "failed", "ignored")])
+        if match := _RESULT.match(line):
+            self._check([int(match[how]) for how in ("passed", "failed", "ignored")])
         elif len(self.outcomes) < self.wanted:
-            if found := _TEST.match(line):
-                self.outcomes[found["name"]] = _OUTCOMES[found["how"]]
-        elif found := _SECTION.match(line):
-            self.section = found["name"]
+            if match := _TEST.match(line):
+                self.outcomes[match["name"]] = _OUTCOMES[match["how"]]
+        elif match := _SECTION.match(line):
+            self.section = match["name"]
         elif self.section:
             self.printed.setdefault(self.section, []).append(line)
 
     def _check(self, counts: list[int]) -> None:
         seen = list(self.outcomes.values())
-        known = [sum(one is how for one in seen) for how in (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)]
+        known = [sum(each is how for each in seen) for how in (Outcome.PASSED, Outcome.FAILED, Outcome.SKIPPED)]
         if known != counts:
             raise ReportUnreadable(f"the tests that cargo names in {self.file or 'a target'} are not those it counts")
         self.is_over = True
@@ -80,8 +80,8 @@ def _targets(lines: Iterable[str]) -> Iterator[_Target]:
 
 
 def _case(name: str, file: str, workspace: Path) -> Case:
-    if found := _DOC_TEST.match(name):
-        return Case((), found["name"], found["file"])
+    if match := _DOC_TEST.match(name):
+        return Case((), match["name"], match["file"])
     *modules, last = name.split("::")
     return Case(tuple(modules), last, _file_of(modules, file, workspace))
 

@@ -45,7 +45,7 @@ class SpecNames:
 
     def _in_name(self, name: str) -> list[str]:
         whole = _KIND_OF_TEST.sub("", name).strip("_")
-        return [self._of[whole]] if whole in self._of else [self._of[found] for found in self._inside.findall(name)]
+        return [self._of[whole]] if whole in self._of else [self._of[each] for each in self._inside.findall(name)]
 
 
 def _aliases(names: Iterable[str]) -> dict[str, str]:

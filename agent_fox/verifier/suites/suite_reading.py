@@ -106,7 +106,7 @@ def _without_controls(
     controls = attempt.controls
     if controls is None:
         return attempt, cases, None
-    others, doubt = controls.taken_out(cases, [one.file for one in broken])
+    others, doubt = controls.taken_out(cases, [each.file for each in broken])
     code, lines = attempt.ended.exit_code, attempt.ended.output.splitlines(keepends=True)
     shown = "".join(line for line in lines if controls.name not in line)
     attempt = replace(attempt, ended=replace(attempt.ended, output=shown))
