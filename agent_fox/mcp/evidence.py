@@ -197,7 +197,7 @@ def _gate(db: Database, name: str) -> dict[str, object]:
     why = journal.why_others(db)
     found = parts_named(db, name)[:MOST]
     chains = [to_object(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in found]
-    return chains[0] if len(chains) == 1 else {"requirements": chains}
+    return {**chains[0]} if len(chains) == 1 else {"requirements": chains}
 
 
 def _record(db: Database, name: str) -> dict[str, object]:

@@ -67,5 +67,5 @@ def _plain(hint: object, name: str, numbers: typing.Iterator[int]) -> object:
         return _dataclass(hint, numbers, {})
     if isinstance(hint, type) and issubclass(hint, Enum):
         return list(hint)[-1]
-    values = {bool: True, int: next(numbers), float: next(numbers) + 0.5, Path: Path(f"/{name}")}
+    values: dict[object, object] = {bool: True, int: next(numbers), float: next(numbers) + 0.5, Path: Path(f"/{name}")}
     return values.get(hint, f"{name} é")

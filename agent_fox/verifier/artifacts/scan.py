@@ -89,7 +89,7 @@ def _words_beside_talk(piece: bytes) -> Iterator[bytes]:
     for each in _TALK.finditer(piece.lower()):
         newline = piece.find(b"\n", each.end(), each.end() + _REACH)
         end = newline if newline >= 0 else each.end() + _REACH
-        yield from (found[0] for found in _LETTERS.finditer(piece, each.end(), end))
+        yield from (letters[0] for letters in _LETTERS.finditer(piece, each.end(), end))
 
 
 def _is_random(word: bytes) -> bool:

@@ -92,12 +92,12 @@ def missing_part(facts: FailureFacts) -> str | None:
 
 def missing_beneath_test(facts: FailureFacts) -> str | None:
     """What a test's runner says is missing before the test could begin: a declared plugin, or a native part."""
-    said = f"{facts.failure.evidence}\n{facts.tail}"
+    text = f"{facts.failure.evidence}\n{facts.tail}"
     if match := _FIXTURE.match(facts.failure.message):
-        return _missing_plugin(match["name"], said, facts)
+        return _missing_plugin(match["name"], text, facts)
     match = _NATIVE.match(facts.failure.message)
     is_of_file = facts.failure.test_name == facts.failure.file
-    return f"{match['package']} for this version of Node" if match and is_of_file and _OTHER_NODE in said else None
+    return f"{match['package']} for this version of Node" if match and is_of_file and _OTHER_NODE in text else None
 
 
 def _missing_plugin(fixture: str, said: str, facts: FailureFacts) -> str | None:

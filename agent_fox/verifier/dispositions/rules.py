@@ -59,7 +59,7 @@ _NEVER_ENDED = "how it ended is not known"
 
 def dispose(facts: FailureFacts) -> Disposed:
     """Why it failed, and who can do something about it. Total and deterministic."""
-    return next(found for rule in _RULES if (found := rule(facts)))
+    return next(disposed for rule in _RULES if (disposed := rule(facts)))
 
 
 def _source_changed(facts: FailureFacts) -> Disposed | None:
@@ -135,8 +135,8 @@ def _tool_broke(facts: FailureFacts) -> Disposed | None:
     failure = facts.failure
     if failure.test_name is not None:
         return None
-    said = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else own_lines(facts)
-    sign = sign_of(said, (TOOL_BROKE,))
+    lines = [failure.message] if failure.kind is FailureKind.TEST_FAILURE else own_lines(facts)
+    sign = sign_of(lines, (TOOL_BROKE,))
     return weighed(sign, facts) if sign else None
 
 

@@ -76,9 +76,9 @@ def _said(text: str) -> dict[tuple[str, ...], str]:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return {}
-    said: dict[tuple[str, ...], str] = {}
-    _collect(module.body, (), _marks_of(module.body), text.split("\n"), said)
-    return said
+    texts: dict[tuple[str, ...], str] = {}
+    _collect(module.body, (), _marks_of(module.body), text.split("\n"), texts)
+    return texts
 
 
 def _collect(
@@ -170,9 +170,9 @@ def said_above(text: str, suffix: str) -> dict[tuple[str, ...], str]:
     if pattern is None:
         return {}
     lines = text.split("\n")
-    found = [(match["name"], at) for at, line in enumerate(lines) if (match := pattern.match(line))]
-    times = Counter(name for name, _ in found)
-    return {(name,): said for name, at in found if times[name] == 1 and (said := _above(lines, at))}
+    tests = [(match["name"], at) for at, line in enumerate(lines) if (match := pattern.match(line))]
+    times = Counter(name for name, _ in tests)
+    return {(name,): comment for name, at in tests if times[name] == 1 and (comment := _above(lines, at))}
 
 
 def _above(lines: list[str], at: int) -> str:

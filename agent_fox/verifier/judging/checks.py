@@ -89,8 +89,8 @@ def _files(order: CheckOrder, workspace: Path) -> frozenset[str] | None:
     """What is there before anything runs, for copies in which trials are made."""
     if order.counterfactual is Counterfactual.OFF:
         return None
-    found: frozenset[str] = import_module(_SIDES).files_of(workspace)
-    return found
+    files: frozenset[str] = import_module(_SIDES).files_of(workspace)
+    return files
 
 
 def bench_on(ground: Ground) -> Bench:
@@ -235,8 +235,8 @@ def _sources(order: CheckOrder, runs: Iterable[SuiteRun]) -> dict[str, Source]:
     paths = set(Ownership(order).claimed_files())
     for run in runs:
         paths |= {case.file for case in run.cases} | {broken.file for broken in run.broken}
-    found = (read_source(Path(order.workspace), path) for path in sorted(paths - {""}))
-    return {source.path: source for source in found if source is not None}
+    sources = (read_source(Path(order.workspace), path) for path in sorted(paths - {""}))
+    return {source.path: source for source in sources if source is not None}
 
 
 def _nothing_ran(reason: str) -> SuiteRun:

@@ -25,12 +25,12 @@ from agent_fox.verifier.lanes.running import run_lanes
 def answer(order: LibraryOrder) -> dict[str, object]:
     """The answer that verifiers give, and beside it what each lane said."""
     results = run_lanes(order.objects, LaneContext(order.order, order.traces))
-    bound = verdicts(order.order.expected, order.spec_name, order.objects, results)
-    words = [each.word for each in bound]
+    rows = verdicts(order.order.expected, order.spec_name, order.objects, results)
+    words = [each.word for each in rows]
     overall = Word.FAIL if Word.FAIL in words else Word.PASS if set(words) == {Word.PASS} else Word.UNKNOWN
     counts = ", ".join(f"{sum(each.status is word for each in results)} {word}" for word in Word)
     return {
-        "verdicts": [row(each) for each in bound],
+        "verdicts": [row(each) for each in rows],
         "overall_verdict": overall.value,
         "summary": f"specification library: {counts}",
         "lanes": RESULTS.dump_python(results, mode="json"),

@@ -169,12 +169,12 @@ class Bench:
 
     def _fail(self, id: str, failed: list[Case]) -> Finding:
         run, error = self._run_of[failed[0]], first_error(failed[0])
-        said = [line for case in failed[:CASES_SHOWN] if (line := _reruns(self._run_of[case], case))]
+        rerun_lines = [line for case in failed[:CASES_SHOWN] if (line := _reruns(self._run_of[case], case))]
         verdict = Verdict(
             id,
             Word.FAIL,
             said="FAIL",
-            evidence=headed(run, error, "\n".join([*said, evidence_of(failed)])),
+            evidence=headed(run, error, "\n".join([*rerun_lines, evidence_of(failed)])),
             signal=Signal(run.line, normalise_line(error)),
             failing_tests=len(failed),
         )

@@ -38,12 +38,12 @@ def verdicts(parts: Iterable[str], spec_name: str, objects: Sequence[Specificati
              results: Sequence[LaneResult]) -> tuple[Bound, ...]:  # fmt: skip
     """One verdict for each requirement that a specification with a lane is linked to; the others are not spoken of."""
     by_address = {result.address: result for result in results}
-    found = []
+    rows = []
     for part in parts:
         linked = [each for each in objects if each.has_lane and each.binds(spec_name, part)]
         if linked:
-            found.append(bound(part, [(each, by_address.get(each.address)) for each in linked]))
-    return tuple(found)
+            rows.append(bound(part, [(each, by_address.get(each.address)) for each in linked]))
+    return tuple(rows)
 
 
 def bound(part: str, linked: Sequence[tuple[Specification, LaneResult | None]]) -> Bound:
@@ -53,7 +53,7 @@ def bound(part: str, linked: Sequence[tuple[Specification, LaneResult | None]]) 
     if broken:
         evidence = "\n".join(f"{r.address} ({r.kind}) does not hold: {r.counterexample or r.why}" for r in broken)
         return Bound(part, Word.FAIL, evidence[:LONGEST_EVIDENCE], broken[0].command)
-    silent = [f"{one.address}: it was not checked" for one, result in linked if result is None]
+    silent = [f"{linked_object.address}: it was not checked" for linked_object, result in linked if result is None]
     open_ones = [f"{r.address} ({r.kind}): {r.why}" for r in results if r.status is Word.UNKNOWN]
     if silent or open_ones:
         return Bound(part, Word.UNKNOWN, "\n".join([*open_ones, *silent])[:LONGEST_EVIDENCE])

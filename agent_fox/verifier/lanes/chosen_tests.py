@@ -71,8 +71,12 @@ def run_properties(specification: Specification, check: PropertyTests, bench: Be
     if result.status is Word.PASS and not counts:
         result = unknown(specification, "none of the chosen tests is one that hypothesis feeds")
     shown = replace(result, counterexample=falsifying(run) or result.counterexample, limitation=SAMPLED)
-    told = {**facts(run), "profile": f"derandomized, at most {check.examples} examples", "examples": str(sum(counts))}
-    return replace(shown, environment=told, command=f"pytest {shlex.join(check.select)}")
+    environment = {
+        **facts(run),
+        "profile": f"derandomized, at most {check.examples} examples",
+        "examples": str(sum(counts)),
+    }
+    return replace(shown, environment=environment, command=f"pytest {shlex.join(check.select)}")
 
 
 def known_path(line: str) -> tuple[str, ...]:
@@ -89,9 +93,9 @@ def chosen(select: Sequence[str], bench: Bench, more: Sequence[str] = ()) -> Cho
     for line in lines_of(bench):
         command = split_command(line)
         call = call_of(command.argv, bench.workspace)
-        told = with_tests(call, [case_of(name) for name in select]) if call else None
-        if told is not None and (not more or told.tool == "pytest"):
-            return Choice(line_of(command, told, more), tuple(select))
+        selected = with_tests(call, [case_of(name) for name in select]) if call else None
+        if selected is not None and (not more or selected.tool == "pytest"):
+            return Choice(line_of(command, selected, more), tuple(select))
     return Choice(shlex.join([*PYTEST.split(), *more, *select]), tuple(select))
 
 

@@ -41,13 +41,13 @@ def prove_contract(specification: Specification, check: FunctionContract, bench:
     (folder / f"{HARNESS}.py").write_text(harness(check), encoding="utf-8")
     ended, log = run_tool(bench, crosshair(check, folder, bench.workspace), name)
     result = said(specification, check, ended)
-    told = {
+    environment = {
         "tool": formal.version_of("crosshair-tool"),
         "python": ".".join(map(str, sys.version_info[:3])),
         "seconds": f"{check.seconds:g} for each condition",
         "isolation": ended.isolation,
     }
-    return replace(result, command=again(specification), log_ref=log, environment=told)
+    return replace(result, command=again(specification), log_ref=log, environment=environment)
 
 
 def crosshair(check: FunctionContract, folder: Path, workspace: Path) -> Tool:

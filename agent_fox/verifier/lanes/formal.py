@@ -69,8 +69,8 @@ def prove_theorem(specification: Specification, check: TheoremStatement, bench: 
     (folder / FILE).write_text(smt_text.question(check), encoding="utf-8")
     tool = Tool((program, "-smt2", str(folder / FILE)), {}, 2 * check.seconds, (folder,))
     ended, log = run_tool(bench, tool, name)
-    told = {"tool": version_of("z3-solver"), "seconds": f"{check.seconds:g}", "isolation": ended.isolation}
-    return replace(said(specification, ended), command=again(specification), log_ref=log, environment=told)
+    environment = {"tool": version_of("z3-solver"), "seconds": f"{check.seconds:g}", "isolation": ended.isolation}
+    return replace(said(specification, ended), command=again(specification), log_ref=log, environment=environment)
 
 
 def said(specification: Specification, ended: Ended) -> LaneResult:

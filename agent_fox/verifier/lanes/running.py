@@ -33,8 +33,8 @@ def run_lanes(objects: Sequence[Specification], context: LaneContext) -> tuple[L
     with own_folder("lanes") as private:
         workspace = Path(context.order.workspace)
         bench = Bench(context, Ground(context.order, workspace, Path(private), Path(private) / "shared"))
-        with_lane = [one for one in objects if one.has_lane]
-        return tuple(run_lane(one, bench, f"{number}") for number, one in enumerate(with_lane))
+        with_lane = [specification for specification in objects if specification.has_lane]
+        return tuple(run_lane(specification, bench, f"{number}") for number, specification in enumerate(with_lane))
 
 
 def run_lane(specification: Specification, bench: Bench, name: str) -> LaneResult:

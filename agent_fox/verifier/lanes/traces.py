@@ -99,15 +99,15 @@ def check_traces(specification: Specification, rule: TraceFormula, context: Lane
         return unknown(specification, f"the formula cannot be read: {error}")
     if not context.traces:
         return unknown(specification, "no coder's session of this spec has recorded anything")
-    said = {trace.name: about(formula, trace) for trace in context.traces}
-    broken = next(((name, shown) for name, (truth, shown) in said.items() if truth is Truth.FALSE), None)
-    open_ones = [f"{name}: {shown}" for name, (truth, shown) in said.items() if truth is Truth.UNKNOWN]
-    told = {"sessions": ", ".join(said), "tool": "agent-fox"}
+    by_session = {trace.name: about(formula, trace) for trace in context.traces}
+    broken = next(((name, shown) for name, (truth, shown) in by_session.items() if truth is Truth.FALSE), None)
+    open_ones = [f"{name}: {shown}" for name, (truth, shown) in by_session.items() if truth is Truth.UNKNOWN]
+    environment = {"sessions": ", ".join(by_session), "tool": "agent-fox"}
     if broken is not None:
         result = failed(specification, f"session {broken[0]}: {broken[1]}", f"session {broken[0]} breaks it")
     else:
         result = unknown(specification, "; ".join(open_ones)) if open_ones else passed(specification)
-    return replace(result, limitation=LIMITATION, environment=told)
+    return replace(result, limitation=LIMITATION, environment=environment)
 
 
 def about(formula: Formula, file: TraceFile) -> tuple[Truth, str]:

@@ -70,8 +70,8 @@ class CompilerReader(DraftReader):
 
     def feed(self, line: str) -> bool:
         """Whether the line was a compiler's."""
-        if _NUMBER.search(line) and _SPOT.search(line) and (found := _HEAD.match(line) or _MSVC.match(line)):
-            self._located(found, line)
+        if _NUMBER.search(line) and _SPOT.search(line) and (match := _HEAD.match(line) or _MSVC.match(line)):
+            self._located(match, line)
         elif ": " in line[:80] and (driver := _DRIVER.match(line)):
             self._driver(driver, line)
         elif "requ" in line and (required := _REQUIRED.match(line)):

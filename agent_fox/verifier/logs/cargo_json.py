@@ -55,10 +55,10 @@ class _Reader:
             self._test(message)
 
     def _diagnostic(self, message: Record) -> None:
-        level, said = text(message.get("level")), text(message.get("message"))
-        if _SUMMARY.match(said) or not (level.startswith("error") or level == "warning"):
+        level, message_text = text(message.get("level")), text(message.get("message"))
+        if _SUMMARY.match(message_text) or not (level.startswith("error") or level == "warning"):
             return
-        finding = _finding(message, said, self._workspace)
+        finding = _finding(message, message_text, self._workspace)
         if level == "warning":
             self.found.warn(finding)
         else:

@@ -177,10 +177,10 @@ class _Reader:
         for test, hung in package.tests.items():
             if action == "fail" and any("panic: " in line for line in hung.lines()):
                 self._fail_test(name, package, test, hung)
-        said = [line for line in own.lines() if line.strip() and not _NOTHING_SAID.match(line)]
+        telling = [line for line in own.lines() if line.strip() and not _NOTHING_SAID.match(line)]
         is_build = failed_build or any("[build failed]" in line or "[setup failed]" in line for line in own.lines())
         if action == "fail" and not package.has_failure and not is_build:
-            self._fail(name, said or own.lines(), None)
+            self._fail(name, telling or own.lines(), None)
         del self._packages[name]
 
     def _fail(self, package: str, lines: list[str], test: str | None) -> None:

@@ -135,12 +135,12 @@ class GoTestReader:
             return True
         if line.startswith(_RUNS):
             self._now("RUN", line[len(_RUNS) :])
-        elif "=== " in line[:5] and (found := _NOW.match(line)):
-            self._now(*found.groups())
-        elif "--- " in line and (found := _RESULT.match(line) or _GLUED.search(line)):
-            return self._result(found)
-        elif line[:4] == "    " and ".go:" in line and (found := _LOGGED.match(line)):
-            self._log(len(found["indent"]) - 4, line)
+        elif "=== " in line[:5] and (match := _NOW.match(line)):
+            self._now(*match.groups())
+        elif "--- " in line and (match := _RESULT.match(line) or _GLUED.search(line)):
+            return self._result(match)
+        elif line[:4] == "    " and ".go:" in line and (match := _LOGGED.match(line)):
+            self._log(len(match["indent"]) - 4, line)
         elif self._current is not None and self._current.lines and _MORE.match(line):
             self._current.add(line)
         elif Panic.begins(line):

@@ -30,8 +30,8 @@ class _Test:
 
     def failure(self, workspace: Workspace) -> Failure:
         """A package is named from the module's own folder, which a dot stands for."""
-        said = "\n".join(self.lines).strip("\n")
-        place, message = logged_failure(self.lines, workspace) or (None, said.strip().partition("\n")[0])
+        text = "\n".join(self.lines).strip("\n")
+        place, message = logged_failure(self.lines, workspace) or (None, text.strip().partition("\n")[0])
         folder = "" if self.package == "." else self.package
         return Failure(
             FailureKind.TEST_FAILURE,
@@ -39,7 +39,7 @@ class _Test:
             file=in_folder(place.file, folder) if place else None,
             line=place.line if place else None,
             test_name=self.name or None,
-            evidence=said,
+            evidence=text,
         )
 
 

@@ -89,17 +89,17 @@ class _Reader:
         """A file that could not be loaded, or whose hooks threw."""
         self.counts.errors += 1
         self.counts.uncounted += 1
-        said = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
-        place = thrown_at(said, self._workspace)
+        message_text = _TITLE.sub("", without_colours(text(file.get("message")) or text(file.get("failureMessage"))))
+        place = thrown_at(message_text, self._workspace)
         self.found.fail(
             Failure(
-                FailureKind.COMPILE_ERROR if LOADING.search(said) else FailureKind.TEST_FAILURE,
-                first_line(said) or "the file could not be run",
+                FailureKind.COMPILE_ERROR if LOADING.search(message_text) else FailureKind.TEST_FAILURE,
+                first_line(message_text) or "the file could not be run",
                 file=place.file if place else path or None,
                 line=place.line if place else None,
                 column=place.column if place else None,
-                evidence=said,
-                exception=exception_of(first_line(said)),
+                evidence=message_text,
+                exception=exception_of(first_line(message_text)),
                 is_error=True,
             )
         )

@@ -83,12 +83,12 @@ class _Text:
         self._at = 0
 
     def find_start(self) -> None:
-        found = start_of(self._buffer)
-        while found is None:
+        start = start_of(self._buffer)
+        while start is None:
             if not self._more() or len(self._buffer) > LONGEST_VALUE:
                 raise JsonCut("there is no JSON in it")
-            found = start_of(self._buffer)
-        self._at = found
+            start = start_of(self._buffer)
+        self._at = start
 
     def peek(self) -> str:
         """The next character that is not space."""

@@ -193,16 +193,16 @@ def _pytest_name(case: JunitCase, workspace: Workspace) -> str | None:
 
 
 def _message(ending: Ending, text: str) -> str:
-    said = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
-    wrapped = _PYTEST_WRAPPED.match(said)
+    message = _CPP_PREFIX.sub("", without_colours(ending.message)).strip()
+    wrapped = _PYTEST_WRAPPED.match(message)
     if _is_collection(ending):
         errors = _PYTEST_ERROR.findall(text)
-        return errors[-1].strip() if errors else said
+        return errors[-1].strip() if errors else message
     panic = _PANIC.search(text)
-    said = first_line(panic[1] if panic else wrapped[1] if wrapped else said)
-    if not said or said in _EMPTY_MESSAGES:
-        said = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or said or "the test failed"
-    return _without_exception(said, ending.type)
+    message = first_line(panic[1] if panic else wrapped[1] if wrapped else message)
+    if not message or message in _EMPTY_MESSAGES:
+        message = _ERROR_PREFIX.sub("", _GO_PREFIX.sub("", first_line(text))) or message or "the test failed"
+    return _without_exception(message, ending.type)
 
 
 def _without_exception(message: str, kind: str) -> str:
@@ -217,6 +217,6 @@ def _exception(ending: Ending, text: str) -> str | None:
     if named and _NAMES_CLASS.search(named[1]):
         return named[1]
     for pattern in (_PYTEST_LAST, _JS_NAMES, _PYTEST_ERROR):
-        if found := pattern.findall(text):
-            return str(found[-1]).partition(":")[0].strip()
+        if names := pattern.findall(text):
+            return str(names[-1]).partition(":")[0].strip()
     return None

@@ -209,10 +209,10 @@ class CaseReader:
             self._is_output = False
 
     def _end(self, tag: str) -> None:
-        said, self._ending = self._ending or {}, None
-        if tag == "skipped" and said.get("message", "").startswith(_COULD_NOT_RUN):
+        ending, self._ending = self._ending or {}, None
+        if tag == "skipped" and ending.get("message", "").startswith(_COULD_NOT_RUN):
             tag = "error"
-        self._endings.append(Ending(tag, said.get("type", ""), said.get("message", ""), self._text.whole()))
+        self._endings.append(Ending(tag, ending.get("type", ""), ending.get("message", ""), self._text.whole()))
 
     def _case(self) -> JunitCase:
         attributes, suites = self._attributes, tuple(name for name, _ in self._suites)

@@ -98,8 +98,8 @@ class _Reader:
     def take(self, line: str) -> None:
         if "] Tests run: " in line and self._tests.is_in_test and (glued := _GLUED.search(line)):
             line = line[glued.start() :]
-        found = _LEVEL.match(line) if "[" in line[:40] else None
-        level, text = (found[1], line[found.end() :]) if found else ("", line)
+        match = _LEVEL.match(line) if "[" in line[:40] else None
+        level, text = (match[1], line[match.end() :]) if match else ("", line)
         if level == "INFO":
             self._note(text)
         if self._tests.feed(level, text):

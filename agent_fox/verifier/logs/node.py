@@ -44,8 +44,8 @@ class NodeLog:
 
 def node_failure(text: str, workspace: Workspace) -> Failure:
     """An uncaught error, from its first line to the end of its trace."""
-    said = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
-    message = said or _thrown(text)
+    own_message = next((match["message"] for line in text.split("\n") if (match := _MESSAGE.match(line.strip()))), None)
+    message = own_message or _thrown(text)
     place, is_loading = thrown_at(text, workspace), bool(LOADING.search(message))
     return Failure(
         FailureKind.COMPILE_ERROR if is_loading else FailureKind.UNKNOWN,

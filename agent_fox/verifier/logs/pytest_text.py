@@ -257,7 +257,7 @@ def _lines_of(entries: list[Entry], lines: list[Failure]) -> Iterator[Failure | 
     """For each entry the first line left that says what it, perhaps cut short, says."""
     left = list(lines)
     for entry in entries:
-        said = entry.message.removesuffix("...").strip()
-        is_said = bool(said) and not entry.is_error
-        at = next((at for at, line in enumerate(left) if is_said and line.message.startswith(said)), None)
+        message = entry.message.removesuffix("...").strip()
+        is_said = bool(message) and not entry.is_error
+        at = next((at for at, line in enumerate(left) if is_said and line.message.startswith(message)), None)
         yield None if at is None else left.pop(at)

@@ -64,13 +64,13 @@ def _module_of(path: Path, workspace: Workspace) -> str:
 def _read_log(log: BinaryIO, workspace: Workspace, chosen: Chosen) -> tuple[Parsed, Parsed]:
     """What the log says in a format for programs, and what its text says."""
     head = decode.head(log)
-    found = chosen.structured(head)
+    parsed = chosen.structured(head)
     readings = []
-    for parser in found:
+    for parser in parsed:
         log.seek(0)
         readings.append(_read(parser, log, workspace))
     structured = merged(readings)
-    if any(not isinstance(parser, StreamParser) or parser.stands_alone for parser in found):
+    if any(not isinstance(parser, StreamParser) or parser.stands_alone for parser in parsed):
         return structured, Parsed()
     return structured, _read_text(log, workspace, chosen, has_more=structured == Parsed())
 

@@ -155,8 +155,8 @@ def _late(place: str, *tools: str) -> Entry[P]:
 
 def _ready(place: str, *tools: str) -> Entry[P]:
     """A parser of this folder by `module:NAME`, made already."""
-    found: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
-    return Entry(tools, found.load)
+    entry: Late[P] = Late(f"agent_fox.verifier.logs.{place}")
+    return Entry(tools, entry.load)
 
 
 def canonical(word: str) -> str:

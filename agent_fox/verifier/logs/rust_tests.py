@@ -120,9 +120,9 @@ class RustTarget:
             _place(draft, panic.file, panic.line, panic.column, workspace)
             draft.message = panic.message
             _leave_library(draft, section.lines, workspace)
-        if found := _first(_NO_PANIC, section.lines):
-            draft.message = found[0]
-            _place(draft, found["file"], found["line"], found["column"], workspace)
+        if match := _first(_NO_PANIC, section.lines):
+            draft.message = match[0]
+            _place(draft, match["file"], match["line"], match["column"], workspace)
         if doc := _DOC.match(name):
             _place_doc(draft, doc, section.lines, workspace)
         draft.message = draft.message.strip() or next(
@@ -175,16 +175,16 @@ def _leave_library(draft: Draft, lines: list[str], workspace: Workspace) -> None
     """A panic within the standard library is told where the project called it, if the backtrace says."""
     if draft.file and (workspace.holds(draft.file) and not draft.file.startswith("library/")):
         return
-    found = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)
-    if found:
-        _place(draft, found["file"], found["line"], found["column"], workspace)
+    frame = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)
+    if frame:
+        _place(draft, frame["file"], frame["line"], frame["column"], workspace)
 
 
 def _place_doc(draft: Draft, doc: re.Match[str], lines: list[str], workspace: Workspace) -> None:
     """A documentation test that panicked, that did not compile, or that did and should not have."""
-    arrow, said = _first(_ARROW, lines), _first(_COMPILER, lines)
-    if arrow and said:
-        draft.message = said["message"]
+    arrow, compiler = _first(_ARROW, lines), _first(_COMPILER, lines)
+    if arrow and compiler:
+        draft.message = compiler["message"]
         _place(draft, arrow["file"], arrow["line"], arrow["column"], workspace)
     if draft.file != workspace.relative(doc["file"]) or (draft.line or 0) < int(doc["line"]):
         _place(draft, doc["file"], doc["line"], None, workspace)

@@ -40,7 +40,7 @@ class SanitizerReader(DraftReader):
 
     def _explain(self, draft: Draft, line: str) -> None:
         draft.add(line)
-        found = _FRAME.match(line) if draft.file is None else None
-        if found and self._folders.holds(path := self._folders.relative(found["file"])):
-            draft.file, draft.line, draft.symbol = path, int(found["line"]), found["function"]
-            draft.column = int(found["column"]) if found["column"] else None
+        match = _FRAME.match(line) if draft.file is None else None
+        if match and self._folders.holds(path := self._folders.relative(match["file"])):
+            draft.file, draft.line, draft.symbol = path, int(match["line"]), match["function"]
+            draft.column = int(match["column"]) if match["column"] else None

@@ -96,17 +96,17 @@ class _Reader:
 
     def _finding(self, result: Record) -> None:
         rule = text(result.get("ruleId")) or text(record(result.get("rule")).get("id"))
-        said = _message(record(result.get("message")))
+        message_text = _message(record(result.get("message")))
         physical = record(next(records(result.get("locations")), {}).get("physicalLocation"))
         region = record(physical.get("region"))
         failure = Failure(
             kind=self._run.kind,
-            message=first_line(said),
+            message=first_line(message_text),
             file=self._file(record(physical.get("artifactLocation"))),
             line=number(region.get("startLine")),
             column=number(region.get("startColumn")),
             symbol=_symbol(result),
-            evidence=f"{rule} {said}".strip(),
+            evidence=f"{rule} {message_text}".strip(),
             code=rule or None,
         )
         if (text(result.get("level")) or self._run.levels.get(rule, "warning")) == "error":
@@ -151,11 +151,11 @@ def _is_about_code(notification: Record) -> bool:
 
 def _message(message: Record) -> str:
     """The text with its placeholders filled in."""
-    said = text(message.get("text")) or text(message.get("markdown"))
+    message_text = text(message.get("text")) or text(message.get("markdown"))
     arguments = message.get("arguments")
     for n, argument in enumerate(arguments if isinstance(arguments, list) else []):
-        said = said.replace(f"{{{n}}}", str(argument))
-    return said
+        message_text = message_text.replace(f"{{{n}}}", str(argument))
+    return message_text
 
 
 def _symbol(result: Record) -> str | None:

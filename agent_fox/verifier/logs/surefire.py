@@ -189,7 +189,7 @@ class SurefireReader:
     def failures(self, folders: dict[int, str]) -> list[Draft]:
         """The failed tests, each once. `folders` names the folder of each module that has one."""
         entries = self._entries + (self._pending if self._has_goals else [])
-        told: list[Draft] = []
+        drafts: list[Draft] = []
         listed, traced = by_owner(entries), by_owner(self._traces)
         seen: set[tuple[int, str, str]] = set()
         for trace in self._traces:
@@ -197,11 +197,11 @@ class SurefireReader:
                 key := (trace.module, trace.class_name, trace.method)
             ) not in seen:
                 seen.add(key)
-                told.append(from_trace(trace, entry, folders.get(trace.module, "")))
+                drafts.append(from_trace(trace, entry, folders.get(trace.module, "")))
         for entry in entries:
             if not any(entry.tells_of(trace) for trace in traced.get(entry.owner, ())):
-                told.append(self._from_entry(entry, folders.get(entry.module, "")))
-        return told
+                drafts.append(self._from_entry(entry, folders.get(entry.module, "")))
+        return drafts
 
     def summary(self) -> TestSummary | None:
         counts = self._counts or self._class_counts

@@ -93,12 +93,12 @@ def from_trace(trace: Trace, entry: Entry | bool, folder: str) -> Draft:
 
 def _said(lines: list[str]) -> tuple[str | None, str]:
     """The exception's class and its message, which may have several lines."""
-    found = _EXCEPTION.match(lines[0]) if lines else None
-    if not found:
+    match = _EXCEPTION.match(lines[0]) if lines else None
+    if not match:
         return None, lines[0] if lines else ""
-    message = [found["message"] or ""]
+    message = [match["message"] or ""]
     for line in lines[1:]:
         if _FRAME.match(line):
             break
         message.append(line)
-    return found["type"], "\n".join(message).strip()
+    return match["type"], "\n".join(message).strip()

@@ -131,12 +131,12 @@ class _Reader:
             return True
         if self._is_dull and line.startswith(self._indentation) and line[-3:] != "...":
             return True
-        said = line.lstrip()
-        indent = len(line) - len(said)
-        if indent == self._yaml_indent and said.rstrip() == "...":
+        stripped = line.lstrip()
+        indent = len(line) - len(stripped)
+        if indent == self._yaml_indent and stripped.rstrip() == "...":
             self._settle()
             return True
-        if said and indent < (self._yaml_indent or 0):
+        if stripped and indent < (self._yaml_indent or 0):
             self._settle()
             return False
         if self._test and not self._test.is_ok and len(self._test.yaml) < MOST_LINES:
@@ -184,11 +184,11 @@ class _Reader:
         self._settle()
 
     def _take_other(self, line: str) -> None:
-        said = _COMMENT.sub("", line)
+        stripped = _COMMENT.sub("", line)
         if self._test and len(self._test.after) < MOST_LINES:
-            self._test.after.append(said)
+            self._test.after.append(stripped)
         else:
-            self._between.append(_plain(said))
+            self._between.append(_plain(stripped))
 
     def _bail(self, reason: str) -> None:
         self._settle()

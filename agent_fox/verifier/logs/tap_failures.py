@@ -42,10 +42,10 @@ def is_parents(test: TapTest) -> bool:
 
 
 def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None) -> Failure:
-    fields, said = fields_of(test.yaml), "\n".join(test.after)
-    place = place_of(fields, workspace) or _place_in(said, workspace)
-    message = first_line(message_of(fields)) or first_line(said) or test.name
-    evidence = "\n".join(test.yaml) or said
+    fields, text = fields_of(test.yaml), "\n".join(test.after)
+    place = place_of(fields, workspace) or _place_in(text, workspace)
+    message = first_line(message_of(fields)) or first_line(text) or test.name
+    evidence = "\n".join(test.yaml) or text
     if is_file(test.name):
         wrapped = message if not error_line(test.before) else ""
         failure = broken_file(test.name, test.before, wrapped, place, workspace)
@@ -64,8 +64,8 @@ def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None)
 
 def _place_in(said: str, workspace: Workspace) -> Place | None:
     """The place in the comments that bats and Perl write below a test line, or in a stack trace there."""
-    found = _BATS.search(said) or _PERL.search(said)
-    return Place(workspace.relative(found[1]), int(found[2])) if found else any_place(said, workspace)
+    match = _BATS.search(said) or _PERL.search(said)
+    return Place(workspace.relative(match[1]), int(match[2])) if match else any_place(said, workspace)
 
 
 def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:

@@ -61,9 +61,9 @@ def place_of(fields: Fields, workspace: Workspace) -> Place | None:
 
 def _flow(at: str, workspace: Workspace) -> Place | None:
     """`{line: 3, column: 5, file: "a.js"}`, or the same as a nested block."""
-    said = {key: a or b or c for key, a, b, c in _FLOW.findall(at)}
-    file, line = said.get("file") or said.get("fileName"), said.get("line") or said.get("lineNumber", "")
-    column = said.get("column") or said.get("columnNumber", "")
+    pairs = {key: a or b or c for key, a, b, c in _FLOW.findall(at)}
+    file, line = pairs.get("file") or pairs.get("fileName"), pairs.get("line") or pairs.get("lineNumber", "")
+    column = pairs.get("column") or pairs.get("columnNumber", "")
     if not file or not line.isdigit():
         return None
     return Place(workspace.relative(file), int(line), int(column) if column.isdigit() else None)

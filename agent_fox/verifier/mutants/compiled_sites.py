@@ -308,7 +308,7 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     types, names = _go_results(function)
     given = field(function, "parameters")
     is_open = named(function, "name") in _COMPARING and given is not None and _ANYTHING.search(text_of(given))
-    if not types or is_open or all(one.startswith(("*", "func", "chan", "<-")) for one in types):
+    if not types or is_open or all(type_text.startswith(("*", "func", "chan", "<-")) for type_text in types):
         return
     results = [f"{helper}{at}" for at in range(len(types))]
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
@@ -318,7 +318,7 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
         if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
             yield from around(each, f"{helper}({pointing}); ", "")
-        elif values and any(one.type != "nil" for one in children(values[0])):
+        elif values and any(type_text.type != "nil" for type_text in children(values[0])):
             yield from around(values[0], f"func() ({shape}) {{ {assigned} = ", f"; {helper}({pointers}); return }}()")
 
 

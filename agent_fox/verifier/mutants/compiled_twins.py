@@ -61,8 +61,8 @@ def _go(root: Node, names: list[str], mark: str) -> list[Piece]:
     if body is None or given is None:
         return []
     first = named(children(given)[0], "name") if children(given) else ""
-    said = json.dumps(mark)
-    ending = f"{first}.Fatal({said})" if first not in ("", "_") else f"panic({said})"
+    quoted = json.dumps(mark)
+    ending = f"{first}.Fatal({quoted})" if first not in ("", "_") else f"panic({quoted})"
     return [
         (body.start_byte + 1, body.start_byte + 1, " func() {"),
         (body.end_byte - 1, body.end_byte - 1, f"}}(); {ending} "),
@@ -118,8 +118,8 @@ def _class_around(node: Node) -> str:
 
 def _rust(root: Node, names: list[str], mark: str, free: str) -> list[Piece]:
     """The body becomes a function within the test, which is called before the test fails."""
-    found = [node for node in walk(root) if node.type == "function_item" and [named(node, "name")] == names[-1:]]
-    tests = [node for node in found if "#[" in _marks(node)]
+    functions = [node for node in walk(root) if node.type == "function_item" and [named(node, "name")] == names[-1:]]
+    tests = [node for node in functions if "#[" in _marks(node)]
     inside = [node for node in tests if [*_modules(node), names[-1]] == names[-len(_modules(node)) - 1 :]]
     test = next(iter(inside or tests), None)
     body = field(test, "body") if test is not None else None
@@ -151,10 +151,10 @@ def _marks(function: Node) -> str:
 
 
 def _modules(node: Node) -> list[str]:
-    found: list[str] = []
+    modules: list[str] = []
     above = node.parent
     while above is not None:
         if above.type == "mod_item":
-            found.insert(0, named(above, "name"))
+            modules.insert(0, named(above, "name"))
         above = above.parent
-    return found
+    return modules

@@ -36,8 +36,8 @@ class Mutants:
 
     def sites(self, text: str) -> tuple[Site, ...]:
         """Every place, in the order of the text. Raises Unreadable."""
-        found: tuple[Site, ...] = self._module(0).sites(text, *self._told)
-        return found
+        made: tuple[Site, ...] = self._module(0).sites(text, *self._told)
+        return made
 
     def broken(self, text: str, chosen: Iterable[Site]) -> str:
         """The text with these places broken at once."""

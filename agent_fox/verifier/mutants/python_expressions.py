@@ -73,8 +73,8 @@ class Expressions:
                 yield from self.expression(node.body, inner)
             case ast.Call(func=function, args=arguments, keywords=keywords):
                 rest = arguments[1:] if last_name(function) in _NAMING else arguments
-                said = [keyword.value for keyword in keywords if keyword.arg not in _MANNERS]
-                yield from (site for part in (function, *rest, *said) for site in self.expression(part, scope))
+                parts = [keyword.value for keyword in keywords if keyword.arg not in _MANNERS]
+                yield from (site for part in (function, *rest, *parts) for site in self.expression(part, scope))
             case ast.Subscript(value=value) if last_name(value) == "Literal":
                 pass
             case ast.MatchMapping():

@@ -48,10 +48,10 @@ _COMMA = regex(rb"\s*,")
 def sites(text: str) -> tuple[Site, ...]:
     """All sites, in the order of the text. Raises Unreadable for what this interpreter's `ast` cannot parse."""
     try:
-        found = list(_Reader(text).found())
+        all_sites = list(_Reader(text).found())
     except RecursionError as error:
         raise Unreadable(str(error)) from error
-    return tuple(sorted(found, key=lambda site: site.pieces[0][:2]))
+    return tuple(sorted(all_sites, key=lambda site: site.pieces[0][:2]))
 
 
 def broken(text: str, chosen: Iterable[Site]) -> str:

@@ -49,10 +49,10 @@ class _Test:
 
 def twin(text: str, titles: tuple[str, ...], name: str, mark: str, language: Language | None = None) -> str | None:
     """The text with this test false. Without a language: whichever takes the text. None where no such test is found."""
-    found = _tree(text, language)
-    if found is None:
+    tree = _tree(text, language)
+    if tree is None:
         return None
-    root, language = found
+    root, language = tree
     helper = free_name(text, "falseAtItsEnd")
     changes = [_changed(test.callback, root, helper) for test in _wanted(root, " ".join((*titles, name)))]
     pieces = {piece for change in changes for piece in change}
@@ -78,9 +78,9 @@ def _tree(text: str, language: Language | None) -> tuple[Node, Language] | None:
 def _wanted(root: Node, called: str) -> list[_Test]:
     """The tests that are called so; the ones whose titles say most if there are several."""
     called = _SPACE.sub(" ", called).strip()
-    found = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
-    most = max((_said(test) for test in found), default=0)
-    return [test for test in found if _said(test) == most]
+    matching = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
+    most = max((_said(test) for test in matching), default=0)
+    return [test for test in matching if _said(test) == most]
 
 
 def _said(test: _Test) -> int:

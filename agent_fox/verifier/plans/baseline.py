@@ -96,8 +96,8 @@ def _run(verifier: Verifier, step: Step) -> VerificationResult:
 def _key(context: RunContext, steps: Sequence[Step]) -> str:
     """Whatever another result could come from: the tree, the profile, the steps, the isolation, our own version."""
     tree = git.tree_of(context.root, context.base)
-    told = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
-    return hashlib.sha256("\0".join(told).encode()).hexdigest()
+    parts = [str(VERSION), tree, fingerprint(context.profile), context.sandbox, *(step.title for step in steps)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _read(file: Path) -> tuple[VerificationResult, ...] | None:

@@ -76,8 +76,8 @@ class PlanRun:
             return "there is no commit to compare with"
         if step.tool not in _MAY_BE_ABSENT:
             return None
-        found = self.verifier.available(_request(step))
-        return found.reason if isinstance(found, Unavailable) and found.kind in _NOT_OURS else None
+        available = self.verifier.available(_request(step))
+        return available.reason if isinstance(available, Unavailable) and available.kind in _NOT_OURS else None
 
     def _outcomes(self, step: Step) -> Iterator[StepOutcome]:
         if self.stop.is_set():

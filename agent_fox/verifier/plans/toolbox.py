@@ -243,8 +243,8 @@ class Verifier:
 def _with_remedy(result: VerificationResult, remedy: str | None) -> VerificationResult:
     """Where a package is missing, what brings it stands beside the failure."""
     is_missing = any(
-        failure.kind in _MISSING and one.disposition is Disposition.ENVIRONMENT
-        for failure, one in zip(result.failures, result.dispositions, strict=False)
+        failure.kind in _MISSING and disposed_of.disposition is Disposition.ENVIRONMENT
+        for failure, disposed_of in zip(result.failures, result.dispositions, strict=False)
     )
     note = (f"where a package is missing: {remedy}",) if is_missing and remedy else ()
     return replace(result, notes=(*result.notes, *note))

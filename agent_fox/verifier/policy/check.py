@@ -40,14 +40,16 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
     matched = Matching(before, after, moves).run()
     reasons = Reasons(context, before)
     unreadable = tuple(_unreadable(change, sources))
-    found = (
+    findings = (
         *unreadable,
         *findings_about_tests(matched, sources),
         *findings_about_hooks(sources, before, after),
         *findings_about_stand_ins(sources, after),
         *_findings_without_grammar(change, context),
     )
-    weighed = sorted((reasons.weigh(one) for one in dict.fromkeys(found)), key=lambda one: _ORDER.index(one.severity))
+    weighed = sorted(
+        (reasons.weigh(one) for one in dict.fromkeys(findings)), key=lambda one: _ORDER.index(one.severity)
+    )
     paths = tuple(dict.fromkeys(one.file for one in weighed if one.rule is Rule.UNREADABLE))
     return PolicyReport(tuple(weighed), tuple(_changed_tests(matched, reasons)), paths)
 

@@ -126,10 +126,10 @@ def _build_tags(changes: Iterable[TextChange]) -> Iterator[PolicyFinding]:
     for change in changes:
         if not change.path.endswith(".go") or change.is_new:
             continue
-        found = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
-        if found is not None:
+        tag = next((each for each in _BUILD_TAG.finditer(change.after) if each[0] not in change.before), None)
+        if tag is not None:
             rule = Rule.TEST_HIDDEN if change.path.endswith("_test.go") else Rule.SOURCE_DROPPED
-            line = change.after.count("\n", 0, found.start()) + 1
+            line = change.after.count("\n", 0, tag.start()) + 1
             message = "a build tag takes the file out of the build"
             remedy = "Take the build tag away."
-            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=found[0], remedy=remedy)
+            yield PolicyFinding(rule, Severity.BLOCK, change.path, line, None, message, after=tag[0], remedy=remedy)

@@ -28,7 +28,7 @@ class Expansion:
     def _walk(
         self, steps: tuple[Step, ...], values: dict[str, Tokens], depth: int, taken: Iterator[int]
     ) -> Iterator[Assertion]:
-        bound = Counter(step.name for step in steps if isinstance(step, Bind))
+        times_bound = Counter(step.name for step in steps if isinstance(step, Bind))
         known = dict(values)
         for step in steps:
             if next(taken) > MOST_STEPS:
@@ -36,7 +36,7 @@ class Expansion:
             match step:
                 case Bind(name, value):
                     known.pop(name, None)
-                    if bound[name] == 1:
+                    if times_bound[name] == 1:
                         known[name] = substituted(value, known)
                 case Check(assertion):
                     yield put(assertion, known)

@@ -61,8 +61,10 @@ _NAME = regex(r"^[^\W\d]\w*$")
 
 def tokens_of(text: str) -> Tokens:
     """Split source text. Quotes become double ones, commas before a closing bracket and outer brackets go."""
-    found = [_normal(token) for token in _TOKEN.findall(text)]
-    kept = [token for token, after in zip(found, [*found[1:], ""], strict=False) if token != "," or after not in ")]}"]
+    tokens = [_normal(token) for token in _TOKEN.findall(text)]
+    kept = [
+        token for token, after in zip(tokens, [*tokens[1:], ""], strict=False) if token != "," or after not in ")]}"
+    ]
     return _shortened(_unwrapped(tuple(kept)))
 
 

@@ -78,8 +78,8 @@ class Test:
 
 def sources_of(change: Change, context: PolicyContext) -> tuple[SourceChange, ...]:
     """The source files of a change, both sides read."""
-    found = (_source(path, file, context) for path, file in sorted(change.files.items()))
-    return tuple(source for source in found if source is not None)
+    sources = (_source(path, file, context) for path, file in sorted(change.files.items()))
+    return tuple(source for source in sources if source is not None)
 
 
 def _source(path: str, file: FileChange, context: PolicyContext) -> SourceChange | None:
@@ -132,9 +132,9 @@ def _helpers(side: Side) -> Iterator[Function]:
 
 
 def _expanded(side: Side, everywhere: dict[str, Function]) -> Iterator[Test]:
-    expansion = Expansion(everywhere | {one.leaf: one for one in _helpers(side)})
-    for one in side.reading.functions:
-        yield Test(side.path, one, tuple(map(_plain, expansion.assertions(one))))
+    expansion = Expansion(everywhere | {helper.leaf: helper for helper in _helpers(side)})
+    for helper in side.reading.functions:
+        yield Test(side.path, helper, tuple(map(_plain, expansion.assertions(helper))))
 
 
 def _plain(found: Assertion) -> Assertion:

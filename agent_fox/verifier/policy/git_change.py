@@ -23,10 +23,12 @@ def change_between(repo: Path, old: str, new: str) -> Change:
 
 def change_of(objects: Store, differences: Iterable[Difference]) -> Change:
     """The contents on both sides of what differs; submodules are left out."""
-    files = [one for one in differences if GITLINK not in (one.old.mode, one.new.mode)]
+    files = [entry for entry in differences if GITLINK not in (entry.old.mode, entry.new.mode)]
     moved = _moved(files)
     sources = set(moved.values())
-    return Change({one.path: _file(objects, one, moved.get(one.path)) for one in files if one.path not in sources})
+    return Change(
+        {entry.path: _file(objects, entry, moved.get(entry.path)) for entry in files if entry.path not in sources}
+    )
 
 
 def _moved(differences: list[Difference]) -> dict[str, str]:

@@ -215,7 +215,7 @@ def _rows(table: Node, loop: Node) -> Iterator[Tokens]:
     literal: Node | None = table
     if table.type == "identifier" and loop.parent is not None:
         literal = next(
-            (found for child in children(loop.parent) if (found := _bound(child, text_of(table))) is not None), None
+            (rows for child in children(loop.parent) if (rows := _bound(child, text_of(table))) is not None), None
         )
     body = field(literal, "body") if literal is not None and literal.type == "composite_literal" else None
     for element in children(body) if body is not None else []:

@@ -52,8 +52,8 @@ def arguments_of(node: Node) -> list[Node]:
 
 def assertions_of_call(node: Node) -> tuple[Assertion, ...]:
     """The demands of a call, one for each link of a chain; none where it is no assertion."""
-    found = _of_call(node)
-    return (found,) if found is not None else tuple(_of_chain(node))
+    assertion = _of_call(node)
+    return (assertion,) if assertion is not None else tuple(_of_chain(node))
 
 
 def _of_call(node: Node) -> Assertion | None:

@@ -79,9 +79,11 @@ def _members(node: Node, around: _Around, is_test_file: bool) -> Iterator[Functi
 def _marks(node: Node) -> list[tuple[str, str, int]]:
     """Annotations: name, whole text, line."""
     modifiers = next((child for child in children(node) if child.type == "modifiers"), None)
-    found = children(modifiers) if modifiers is not None else []
-    named = [(field(one, "name"), one) for one in found]
-    return [(text_of(name).rpartition(".")[2], text_of(one), line_of(one)) for name, one in named if name is not None]
+    marks = children(modifiers) if modifiers is not None else []
+    named = [(field(mark, "name"), mark) for mark in marks]
+    return [
+        (text_of(name).rpartition(".")[2], text_of(mark), line_of(mark)) for name, mark in named if name is not None
+    ]
 
 
 def _skips(node: Node) -> Iterator[Skip]:
@@ -227,10 +229,10 @@ def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         for argument in arguments_of(node):
             yield from _executable(argument, guard, is_idle)
         return
-    found = assertions_of_call(node)
-    for each in found:
+    assertions = assertions_of_call(node)
+    for each in assertions:
         yield Check(replace(each, guard=guard, strength=Strength.NONE if is_idle else each.strength))
-    if found:
+    if assertions:
         return
     if (name := field(node, "name")) is not None:
         yield Use(text_of(name), tuple(map(tokens, arguments_of(node))), line_of(node), guard)

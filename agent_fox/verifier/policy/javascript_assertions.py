@@ -92,8 +92,12 @@ def assertion_of_call(node: Node) -> Assertion | None:
     chain = _chain(node)
     root = chain[0][0]
     if root == "expect" and len(chain) > 1:
-        found = _of_expect(chain, node)
-        return replace(found, strength=Strength.NONE) if found is not None and _is_unheard(chain, node) else found
+        assertion = _of_expect(chain, node)
+        return (
+            replace(assertion, strength=Strength.NONE)
+            if assertion is not None and _is_unheard(chain, node)
+            else assertion
+        )
     if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
         return _of_assert(chain, node)
     if any(word == "should" for word, _ in chain):
@@ -213,8 +217,8 @@ def _of_assert(chain: _Chain, node: Node) -> Assertion | None:
     if operator == "throws":
         return _thrown(tokens(_called(given[0])), False, given[1:2], node)
     expected = tokens(given[1]) if len(given) > 1 else ()
-    found = Assertion(tokens(given[0]), operator, strength, line_of(node), expected, text=text_of(node)[:200])
-    return settled(found)
+    assertion = Assertion(tokens(given[0]), operator, strength, line_of(node), expected, text=text_of(node)[:200])
+    return settled(assertion)
 
 
 def _truth(node: Node, call: Node) -> Assertion:

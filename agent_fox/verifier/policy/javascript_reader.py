@@ -251,15 +251,15 @@ def _patches_in(body: Node) -> Iterator[Patch]:
 
 
 def _skips(block: _Block, node: Node) -> Iterator[Skip]:
-    found = [word for word in block.modifiers if word in _SKIPPING]
+    skipping = [word for word in block.modifiers if word in _SKIPPING]
     if block.word.startswith("x"):
-        found.append(block.word)
+        skipping.append(block.word)
     options = next((argument for argument in block.arguments if argument.type == "object"), None)
     if options is not None and any(
         word in text_of(options) for word in ("skip: true", "todo: true", "skip: '", 'skip: "')
     ):
-        found.append("skip")
-    for word in found:
+        skipping.append("skip")
+    for word in skipping:
         yield Skip(f"{block.word}.{word}", line_of(node), word in ("skipIf", "runIf") and _is_about_machine(block))
 
 

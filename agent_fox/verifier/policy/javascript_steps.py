@@ -126,9 +126,9 @@ def _expression(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         node = children(node)[0]
     if node.type != "call_expression":
         return
-    found = assertion_of_call(node)
-    if found is not None:
-        yield _check(found, guard, is_idle)
+    assertion = assertion_of_call(node)
+    if assertion is not None:
+        yield _check(assertion, guard, is_idle)
     elif (callee := field(node, "function")) is not None and callee.type == "identifier":
         arguments = field(node, "arguments")
         given = tuple(map(tokens, children(arguments))) if arguments is not None else ()

@@ -112,12 +112,12 @@ class Matching:
         for test in self._left[:MOST_COMPARED]:
             old = Counter(_demand(one) for one in test.assertions)
             near = offered[self._moves.get(test.path, test.path)]
-            found = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
-            if found is None or max(_likeness(test, found[0]), _share(old, found[1])) < ALIKE:
+            nearest = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
+            if nearest is None or max(_likeness(test, nearest[0]), _share(old, nearest[1])) < ALIKE:
                 still_left.append(test)
                 continue
-            near.remove(found)
-            self._found.append(Match(test, found[0], How.RENAMED))
+            near.remove(nearest)
+            self._found.append(Match(test, nearest[0], How.RENAMED))
         self._left = still_left + self._left[MOST_COMPARED:]
         taken = {id(match.after) for match in self._found}
         self._free = [test for test in self._free if id(test) not in taken]
@@ -141,11 +141,11 @@ class Matching:
         by_word = {_word(test.function.name): test for test in others}
         still_left = []
         for test in self._left:
-            found = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
-            if found is None:
+            hidden = by_shape.get(test.function.shape) or by_word.get(_word(test.function.name))
+            if hidden is None:
                 still_left.append(test)
             else:
-                self._found.append(Match(test, found, How.HIDDEN))
+                self._found.append(Match(test, hidden, How.HIDDEN))
         self._left = still_left
 
 

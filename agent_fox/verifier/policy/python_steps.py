@@ -213,7 +213,7 @@ def skips_in(body: list[ast.stmt]) -> Iterator[Skip]:
             yield Skip("return", statement.lineno)
         if isinstance(statement, ast.If):
             inner = [] if constant_of(statement.test) is False else statement.body
-            has_return = any(isinstance(one, ast.Return) for one in inner) and place < len(body) - 1
+            has_return = any(isinstance(step, ast.Return) for step in inner) and place < len(body) - 1
             for each in (*skips_in(inner), *([Skip("return", statement.lineno)] if has_return else [])):
                 condition = ast.unparse(statement.test)
                 yield Skip(f"if {condition}: {each.text}", each.line, is_about_machine(condition))

@@ -23,17 +23,17 @@ def put_tables(module: ast.Module) -> None:
 
 def _tables_of(body: Iterable[ast.stmt]) -> dict[str, ast.expr]:
     """Names that are bound once, to a literal list or dictionary."""
-    bound: Counter[str] = Counter()
+    times_bound: Counter[str] = Counter()
     tables: dict[str, ast.expr] = {}
     for node in body:
         target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
         target = node.target if isinstance(node, ast.AnnAssign | ast.AugAssign) else target
         if isinstance(target, ast.Name):
-            bound[target.id] += 1
+            times_bound[target.id] += 1
             value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
             if isinstance(value, _Literal):
                 tables[target.id] = value
-    return {name: value for name, value in tables.items() if bound[name] == 1}
+    return {name: value for name, value in tables.items() if times_bound[name] == 1}
 
 
 def _put_in(function: ast.FunctionDef | ast.AsyncFunctionDef, tables: _Tables) -> None:
@@ -54,8 +54,8 @@ def _resolved(node: ast.expr, tables: _Tables) -> ast.expr:
         case ast.Call(func=ast.Attribute(value=ast.Dict() as table, attr=("items" | "values" | "keys") as what)):
             return _rows(table, what)
         case ast.Call(func=ast.Name(id="sorted" | "list" | "tuple"), args=[inner]):
-            found = _resolved(inner, tables)
-            return found if isinstance(found, _Literal) else node
+            resolved = _resolved(inner, tables)
+            return resolved if isinstance(resolved, _Literal) else node
     return node
 
 

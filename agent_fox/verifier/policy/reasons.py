@@ -62,8 +62,8 @@ class Reasons:
         ):
             return False
         if finding.test is None:
-            said = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
-            are_named = bool(said) and all(self._naming.in_text(text) for text in said)
+            texts = [text for name, text in self._said.items() if name.startswith(f"{finding.file}::")]
+            are_named = bool(texts) and all(self._naming.in_text(text) for text in texts)
             return are_named or self._is_explained_by_id(finding)
         said_of_it = self._said.get(finding.test, "")
         is_named = self._naming.in_name(finding.test) or self._naming.in_text(said_of_it)

@@ -45,7 +45,9 @@ class Replacements:
         """Whether a new assertion of the file, as strong and about a name that both use, stands for `lost`."""
         names = _names(lost)
         free = self._free_of(path)
-        place = next((at for at, one in enumerate(free) if _may_stand(one, lost) and names & _names(one)), None)
+        place = next(
+            (at for at, candidate in enumerate(free) if _may_stand(candidate, lost) and names & _names(candidate)), None
+        )
         if place is None:
             return False
         del free[place]

@@ -146,8 +146,8 @@ def _macro(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
     given = split_arguments(_inside(tree)) if tree is not None else ()
     if not name.removeprefix("debug_").startswith(("assert", "prop_assert", "panic", "unreachable")) or not given:
         return
-    found = _assertion(name.removeprefix("debug_").removeprefix("prop_"), given, node)
-    yield Check(replace(found, guard=guard, strength=Strength.NONE if is_idle else found.strength))
+    assertion = _assertion(name.removeprefix("debug_").removeprefix("prop_"), given, node)
+    yield Check(replace(assertion, guard=guard, strength=Strength.NONE if is_idle else assertion.strength))
 
 
 def _inside(tree: Node) -> Tokens:

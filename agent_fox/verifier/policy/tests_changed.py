@@ -126,11 +126,11 @@ def _of_pair(
         is_repeated = turn.fate is Fate.OTHER_SUBJECT and has_other_subject
         if turn.fate in _FATES and not is_repeated and not _is_elsewhere(turn, spare):
             has_other_subject = has_other_subject or turn.fate is Fate.OTHER_SUBJECT
-            found = _turned(before, after, turn)
+            turned = _turned(before, after, turn)
             is_rewritten = turn.fate is Fate.GONE and (
                 is_within(turn.before, after.assertions) or replacements.replaces(turn.before, after.path)
             )
-            yield _softened(found, " and another stands in its place") if is_rewritten else found
+            yield _softened(turned, " and another stands in its place") if is_rewritten else turned
 
 
 def _is_elsewhere(turn: Turn, spare: Counter[Hashable]) -> bool:

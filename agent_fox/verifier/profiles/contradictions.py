@@ -15,12 +15,12 @@ from agent_fox.verifier.projects.skipping import refuse_skipping
 
 def contradictions(profile: Profile) -> tuple[str, ...]:
     """Everything that is wrong with a profile beyond its form, one sentence each."""
-    found = [*_of_policy(profile)]
+    problems = [*_of_policy(profile)]
     for tool, commands in profile.commands.items():
         for number, command in enumerate(commands):
             place = f"commands.{tool}[{number}]"
-            found += [f"{place}: {text}" for text in _of_command(profile, tool, command)]
-    return tuple(found)
+            problems += [f"{place}: {text}" for text in _of_command(profile, tool, command)]
+    return tuple(problems)
 
 
 def _of_policy(profile: Profile) -> Iterator[str]:

@@ -72,9 +72,9 @@ def difference(old: Profile, new: Profile) -> tuple[str, ...]:
     """What differs between two profiles, one line each, in the words of their files. Empty where they are the same."""
     before, after = (dict(_leaves("", each.model_dump(mode="json"))) for each in (old, new))
     lines = [_told(key, before.get(key), after.get(key)) for key in sorted({*before, *after})]
-    told = [line for line in lines if line]
-    left = len(told) - _MOST_DIFFERENCES
-    return (*told[:_MOST_DIFFERENCES], f"and {left} more") if left > 0 else tuple(told)
+    differing = [line for line in lines if line]
+    left = len(differing) - _MOST_DIFFERENCES
+    return (*differing[:_MOST_DIFFERENCES], f"and {left} more") if left > 0 else tuple(differing)
 
 
 def _read(table: Toml) -> Narrowing:
@@ -127,7 +127,7 @@ def _applied(profile: Profile, asked: Narrowing) -> Profile:
     folders = policy.write_folders if asked.write_folders is None else asked.write_folders
     network = policy.network if asked.network is None else asked.network
     changes: dict[str, object] = {
-        "commands": {tool: found for tool, found in profile.commands.items() if tool not in asked.without},
+        "commands": {tool: command for tool, command in profile.commands.items() if tool not in asked.without},
         "unavailable": profile.unavailable
         | dict.fromkeys(asked.without, "the repository's configuration leaves it out"),
         "policy": policy.model_copy(
@@ -147,8 +147,8 @@ def _limited(profile: Profile, seconds: dict[Tool, float], most: float) -> Profi
     """With no command above these limits."""
     printed = profile.output.output_bytes
     commands = {
-        tool: [_limited_command(each, min(seconds.get(tool, most), most), printed) for each in found]
-        for tool, found in profile.commands.items()
+        tool: [_limited_command(each, min(seconds.get(tool, most), most), printed) for each in command]
+        for tool, command in profile.commands.items()
     }
     return profile.model_copy(update={"commands": commands, "max_seconds": most})
 

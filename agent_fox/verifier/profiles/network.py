@@ -62,9 +62,9 @@ def resolve_step(
         return Unavailable(f"the profile {profile.id} has no resolving step for this project", Why.NO_COMMAND)
     path = search if search is not None else os.environ.get("PATH", os.defpath)
     folder = manifests.root / system.root
-    found = find_all(profile.programs, value_names(step.argv), Search(folder, manifests.root, path))
-    programs = {name: program for name, program in found.items() if program}
-    if len(programs) < len(found):
+    located = find_all(profile.programs, value_names(step.argv), Search(folder, manifests.root, path))
+    programs = {name: program for name, program in located.items() if program}
+    if len(programs) < len(located):
         return Unavailable("the program that fetches dependencies was not found", Why.NO_PROGRAM)
     return ResolveStep(
         argv=fill(step.argv, {name: program.path for name, program in programs.items()}, {}),

@@ -55,8 +55,8 @@ def detected(manifests: Manifests) -> Detection:
 
 
 def _systems(manifests: Manifests, folder: str) -> list[BuildSystem]:
-    found = (finder(manifests, folder) for finder in _FINDERS)
-    return [replace(system, profile=PROFILES[system.kind]) for system in found if system]
+    candidates = (finder(manifests, folder) for finder in _FINDERS)
+    return [replace(system, profile=PROFILES[system.kind]) for system in candidates if system]
 
 
 def _is_module(one: BuildSystem, others: list[BuildSystem]) -> bool:

@@ -29,8 +29,8 @@ def cargo_facts(manifests: Manifests, place: Place) -> Facts:
     """Cargo's switches that leave out a whole target's tests."""
     path = join(place.folder, CARGO)
     text = manifests.text(path) or "" if manifests.is_file(path) else ""
-    found = re.findall(r"(?m)^\s*(test\s*=\s*false|autotests\s*=\s*false|harness\s*=\s*false)", text)
-    return Facts(notes=tuple(f"{path} leaves tests out: {each}" for each in dict.fromkeys(found)))
+    settings = re.findall(r"(?m)^\s*(test\s*=\s*false|autotests\s*=\s*false|harness\s*=\s*false)", text)
+    return Facts(notes=tuple(f"{path} leaves tests out: {each}" for each in dict.fromkeys(settings)))
 
 
 def c_facts(manifests: Manifests, place: Place) -> Facts:
@@ -52,15 +52,15 @@ def c_facts(manifests: Manifests, place: Place) -> Facts:
 def _targets(text: str) -> list[str]:
     """The names that a Makefile has rules for, variables put in once."""
     values = dict(_ASSIGNMENT.findall(text))
-    heads = (_VARIABLE.sub(lambda found: values.get(found[1], ""), head) for head in _RULE.findall(text))
-    return list(dict.fromkeys(name for head in heads for name in head.split() if "%" not in name))
+    rule_heads = (_VARIABLE.sub(lambda found: values.get(found[1], ""), head) for head in _RULE.findall(text))
+    return list(dict.fromkeys(name for head in rule_heads for name in head.split() if "%" not in name))
 
 
 def _cmake_notes(manifests: Manifests, folder: str) -> tuple[str, ...]:
     path = join(folder, CMAKE)
-    found = re.findall(
+    settings = re.findall(
         r"(?:WILL_FAIL|DISABLED|SKIP_RETURN_CODE|SKIP_REGULAR_EXPRESSION)\b[^)\n]*", manifests.text(path) or ""
     )
     beside = makefile_of(manifests, folder)
     chosen = (f"{join(folder, beside)} is not run beside CMake; --profile c-make takes it instead",) if beside else ()
-    return (*chosen, *(f"{path} changes what counts as failed: {each.strip()[:120]}" for each in found))
+    return (*chosen, *(f"{path} changes what counts as failed: {each.strip()[:120]}" for each in settings))

@@ -137,21 +137,21 @@ def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: It
     with suppress(GitError):
         repository = Path(order.repository)
         written = commit_of_text(repository, order.base_commit, spec_file, text)
-        changed = [one for path in files if (one := _last_change(repository, order.base_commit, path))]
+        changed = [commit for path in files if (commit := _last_change(repository, order.base_commit, path))]
         before = f"{written}^"
-        return bool(written and changed) and all(git.is_ancestor(repository, one, before) for one in changed)
+        return bool(written and changed) and all(git.is_ancestor(repository, commit, before) for commit in changed)
     return False
 
 
 def commit_of_text(repository: Path, tip: str, path: str, text: str) -> str:
     """The commit that wrote a text as it stands at `tip`, empty where that cannot be told. Raises GitError."""
-    wanted, found = _words(text), ""
+    wanted, last_commit = _words(text), ""
     for commit, place in _history(repository, tip, path):
         content = git.show(repository, commit, place)
         if content is None or wanted not in _words(content.decode("utf-8", "replace")):
             break
-        found = commit
-    return found if wanted.strip() else ""
+        last_commit = commit
+    return last_commit if wanted.strip() else ""
 
 
 def _history(repository: Path, tip: str, path: str) -> Iterator[tuple[str, str]]:

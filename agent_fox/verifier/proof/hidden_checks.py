@@ -36,9 +36,9 @@ def judged(
     if not files:
         return tuple(_without(each, MISSING) for each in findings)
     claimed = {id: names for id in order.expected if (names := claiming(order, folder, files, id))}
-    said = {each.verdict.requirement_id: each.verdict for each in _read(order, private, files, claimed, run)}
-    found = {id: HiddenChecks(verdict, order.expected[id], digest_of(folder)) for id, verdict in said.items()}
-    joined = tuple(_joined(each, found.get(each.verdict.requirement_id), reveal, bench) for each in findings)
+    verdicts = {each.verdict.requirement_id: each.verdict for each in _read(order, private, files, claimed, run)}
+    checks = {id: HiddenChecks(verdict, order.expected[id], digest_of(folder)) for id, verdict in verdicts.items()}
+    joined = tuple(_joined(each, checks.get(each.verdict.requirement_id), reveal, bench) for each in findings)
     why = _why_unread(folder)
     return tuple(_without(each, why) if why and each.verdict.requirement_id not in claimed else each for each in joined)
 

@@ -70,8 +70,8 @@ class Shelf:
         if self.folder is None:
             return []
         try:
-            found = json.loads((self.folder / key).read_bytes())
-            return [_kept(row) for row in found["kept"]] if found["rules"] == RULES else []
+            content = json.loads((self.folder / key).read_bytes())
+            return [_kept(row) for row in content["kept"]] if content["rules"] == RULES else []
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return []
 

@@ -160,17 +160,17 @@ def probed(call: Call, folder: Path, root: Path, *, is_recorded: bool = True) ->
     if is_recorded:
         shutil.copyfile(_REPORTERS / "recorder.py", folder / "sitecustomize.py")
         (folder / "recorder.json").write_text(json.dumps({"root": str(root)}), encoding="utf-8")
-    told = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
+    probing = replace(call, variables={**call.variables, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"})
     if call.tool != "pytest":
-        return told
+        return probing
     name = f"afp_{folder.parent.name.replace('-', '_')}"
     shutil.copyfile(_REPORTERS / "pytest_probe.py", folder / f"{name}.py")
-    return told.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
+    return probing.with_more("-p", name, "--tb=native")  # its own form reads the whole file again for each failure
 
 
 def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
-    told, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
-    ends = {case.id: _end(case, told.get(case.id, {}), root, tool) for case in suite.cases}
+    read_ends, tool = _read(folder / "ends.json"), suite.call.tool if suite.call else ""
+    ends = {case.id: _end(case, read_ends.get(case.id, {}), root, tool) for case in suite.cases}
     executed: dict[str, set[Executed]] = {}
     opened: dict[str, set[Opened]] = {}
     for path in sorted(folder.glob("seen-*.json")):
@@ -181,8 +181,8 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
         executed.setdefault(test, set()).add((file, WHOLE if tool in _TRANSFORMING else start))
     why_not = "; ".join(each.what for each in suite.broken) if not suite.cases else ""
     broken = {each.file: each.error or each.what for each in suite.broken if each.file}
-    done = {test: frozenset(found) for test, found in executed.items()}
-    seen = {test: frozenset(found) for test, found in opened.items()}
+    done = {test: frozenset(paths) for test, paths in executed.items()}
+    seen = {test: frozenset(paths) for test, paths in opened.items()}
     return Seen(ends, done, seen, why_not, suite.cases, broken)
 
 
@@ -225,7 +225,7 @@ def _place(url: str, root: Path) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes())
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}

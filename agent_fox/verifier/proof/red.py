@@ -81,6 +81,6 @@ def _why(finding: Finding, tests: Sequence[Case], proof: Proof | None) -> str:
         return proof.why if is_plain and proof.why else f"{proof.word}: {proof.why}"
     failed = _failed(tests)
     if failed:
-        said = next(iter((failed[0].message or failed[0].text).splitlines()), "")
-        return f"{failed[0].id}: {said}" if said else failed[0].id
+        message = next(iter((failed[0].message or failed[0].text).splitlines()), "")
+        return f"{failed[0].id}: {message}" if message else failed[0].id
     return next((line for line in finding.verdict.evidence.splitlines() if line.strip()), "")

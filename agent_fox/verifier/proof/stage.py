@@ -110,10 +110,10 @@ class Stage:
     # What is known from an earlier reading of the same contents.
 
     def _recall(self, one: Standing) -> None:
-        found = self._shelf.find(self._key(one.claim), self._contents.digest)
-        if found is not None:
-            one.word, one.before, one.is_kept, one.tried = found.word, found.before, True, list(found.tried)
-            one.why = f"{found.why} (from an earlier reading of the same contents)"
+        kept = self._shelf.find(self._key(one.claim), self._contents.digest)
+        if kept is not None:
+            one.word, one.before, one.is_kept, one.tried = kept.word, kept.before, True, list(kept.tried)
+            one.why = f"{kept.why} (from an earlier reading of the same contents)"
 
     def _keep(self, one: Standing) -> None:
         """What was decided is kept; what could not be is tried again the next time."""
@@ -158,8 +158,8 @@ class Stage:
             if self._seals is not None:
                 self._seals.read_elsewhere(run, each)
             if self._seals is not None and each.is_measured:
-                found = each.data if each.opened else self._mentioned(each)
-                data = {path for path in found & self._changed if _is_data(path) and not is_test_side(path)}
+                content = each.data if each.opened else self._mentioned(each)
+                data = {path for path in content & self._changed if _is_data(path) and not is_test_side(path)}
                 self._seals.read_data(run, each, sorted(data))
 
     def _sealed(self, run: SuiteRun, over: Mapping[str, bytes | None]) -> Seen:
@@ -186,7 +186,7 @@ class Stage:
         if self._begun is None:
             return
         seen, is_marked = self._measured(run, _together(mine), self._begun), self._is_measurable(run)
-        said = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
+        messages = {case.id: f"{case.message}\n{case.text}" for case in seen.cases}
         for test in self._begun.beside:
             if _passes(seen, test.id) and test.id in seen.executed:
                 self._bystanders[id(run)] = test, seen.executed_by([test])
@@ -204,7 +204,7 @@ class Stage:
                 each.decide(Shown.UNDECIDED, seen.why_not or f"{missing[0]} did not run in a copy of the tree")
             elif passed:
                 each.decide(Shown.VACUOUS, f"{passed[0]} passes with a false assertion at its end, too")
-            elif is_marked and (odd := _changeable(each.claim.tests, untwinned, seen, said, self._begun.mark)):
+            elif is_marked and (odd := _changeable(each.claim.tests, untwinned, seen, messages, self._begun.mark)):
                 each.decide(Shown.UNDECIDED, f"{odd} passed, and did not in a copy of the tree with nothing broken")
             each.holds_in_a_copy = all(_came_to_its_end(seen, test, self._begun.mark) for test in each.claim.tests)
 
@@ -251,24 +251,24 @@ class Stage:
     # Red without.
 
     def _without(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
-        for one in mine:
-            one.places = tuple(self._places(one))
-            if not one.places:
-                self._without_places(run, one)
-        open_ = [one for one in mine if one.word is None]
+        for proof in mine:
+            proof.places = tuple(self._places(proof))
+            if not proof.places:
+                self._without_places(run, proof)
+        open_ = [proof for proof in mine if proof.word is None]
         while open_ and self._runner.runs < MOST_RUNS and monotonic() - self._since < MOST_SECONDS:
-            asked = [(one, next_trial(one.places, one.trials)) for one in open_]
-            for one, places in asked:
+            asked = [(proof, next_trial(proof.places, proof.trials)) for proof in open_]
+            for proof, places in asked:
                 if not places:
-                    one.word, one.why = shown(one.before, one.places, one.trials), self._told(one)
-                    if one.word is Shown.VACUOUS and not self._is_undecided(one) and not one.is_measured:
-                        self._without_places(run, one)
-            open_ = [one for one in open_ if one.word is None]
-            self._try(run, _compatible([(one, places) for one, places in asked if places], self._left()))
-        for one in open_:
+                    proof.word, proof.why = shown(proof.before, proof.places, proof.trials), self._told(proof)
+                    if proof.word is Shown.VACUOUS and not self._is_undecided(proof) and not proof.is_measured:
+                        self._without_places(run, proof)
+            open_ = [proof for proof in open_ if proof.word is None]
+            self._try(run, _compatible([(proof, places) for proof, places in asked if places], self._left()))
+        for proof in open_:
             why = f"it was not decided within {MOST_RUNS} runs and {MOST_SECONDS:.0f} seconds"
-            one.word, one.why = Shown.UNDECIDED, why
-        self._unbroken(run, [one for one in mine if one.word not in _NO_PROOF and not _holds(one)])
+            proof.word, proof.why = Shown.UNDECIDED, why
+        self._unbroken(run, [proof for proof in mine if proof.word not in _NO_PROOF and not _holds(proof)])
 
     def _unbroken(self, run: SuiteRun, mine: Sequence[Standing]) -> None:
         """Tests that failed in each copy so far must pass in one where nothing is broken: else they fail for being in a
@@ -291,12 +291,12 @@ class Stage:
         for group, (later, beside) in begun:
             seen = later()
             is_void = any(hurts_bystander(seen.ends.get(test.id)) for test in beside)
-            for one, places in group:
+            for proof, places in group:
                 kinds = {self._sites[place.file][place.number].kind for place in places}
-                trial = _trial(places, seen, one.claim.tests, is_definition=Kind.BASE in kinds)
+                trial = _trial(places, seen, proof.claim.tests, is_definition=Kind.BASE in kinds)
                 trial = replace(trial, effect=Effect.VOID, test="") if is_void else trial
-                one.trials.append(trial)
-                one.tried.append(self._tried(trial))
+                proof.trials.append(trial)
+                proof.tried.append(self._tried(trial))
 
     def _tried(self, trial: Trial) -> Tried:
         first = trial.places[0]
@@ -314,7 +314,7 @@ class Stage:
             chosen = [self._sites[file][place.number] for place in broken if place.file == file]
             texts[file] = language.broken(self._texts[file], chosen) if language else None
         beside = self._bystander(run, broken)
-        tests = (*_together([one for one, _ in group]), *beside)
+        tests = (*_together([proof for proof, _ in group]), *beside)
         return self._runner.begin(self._lab, run, tests, texts), beside
 
     def _bystander(self, run: SuiteRun, broken: Iterable[Place]) -> tuple[Case, ...]:
@@ -350,18 +350,18 @@ class Stage:
         """Files of code that its tests name, which other processes may execute; of a runner that measures nothing here,
         what the change wrote, or else everything.
         """
-        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        text = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         commanded = set(one.claim.run.line.split())
         code = {path for path in self._contents.all() - commanded if language_of(path) and not is_test_side(path)}
-        named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", said)}
+        named = {path for path in code if re.search(rf"(?<![\w-]){re.escape(Path(path).stem)}(?![\w-])", text)}
         tool = one.claim.run.call.tool if one.claim.run.call else ""
         return named if tool in MEASURED else named or (code & self._changed) or code
 
     def _mentioned(self, one: Standing) -> set[str]:
         """Files without mutants that the tests name in full, such as scripts that they start."""
-        said = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
+        text = "\n".join(filter(None, (self._text(test.file) for test in one.claim.tests)))
         data = {path for path in self._contents.all() if _is_data(path) and not is_test_side(path)}
-        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", said)}
+        return {path for path in data if re.search(rf"(?<![\w.-]){re.escape(Path(path).name)}(?![\w.-])", text)}
 
     def _all_sites(self, file: str) -> tuple[Site, ...]:
         if file not in self._sites:
@@ -468,10 +468,10 @@ def _unclaimed(run: SuiteRun, tests: Sequence[Case]) -> tuple[Case, ...]:
 
 def _stamp(run: SuiteRun) -> str:
     """Which program runs the tests; another version of it may see other things."""
-    found = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
-    if found is None:
+    path = shutil.which(run.command.argv[0]) if run.command and run.command.argv else None
+    if path is None:
         return ""
-    program = Path(found).resolve()
+    program = Path(path).resolve()
     return f"{program} {program.stat().st_size} {program.stat().st_mtime_ns}"
 
 
@@ -497,9 +497,9 @@ def _trial(places: tuple[Place, ...], seen: Seen, tests: Sequence[Case], *, is_d
     """Of several tests of one requirement the first that noticed counts; see `of_several`."""
     if seen.why_not:
         return Trial(places, Effect.VOID)
-    found = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
-    effect = of_several(list(found.values()))
-    return Trial(places, effect, next((id for id, one in found.items() if one is effect), ""))
+    effects = {test.id: effect_of(seen.ends.get(test.id), is_definition=is_definition) for test in tests}
+    effect = of_several(list(effects.values()))
+    return Trial(places, effect, next((id for id, each in effects.items() if each is effect), ""))
 
 
 def _holds(one: Standing) -> bool:
@@ -550,11 +550,11 @@ def _changeable(
 
 def _by_start(sites: Iterable[Site]) -> dict[int | None, list[int]]:
     """The numbers of the sites by where their function starts; None: they stand in none."""
-    found: dict[int | None, list[int]] = {}
+    by_start: dict[int | None, list[int]] = {}
     for number, site in enumerate(sites):
         start = site.owner_range[0] if site.owner_range else site.owner_line
-        found.setdefault(start if site.owner else None, []).append(number)
-    return found
+        by_start.setdefault(start if site.owner else None, []).append(number)
+    return by_start
 
 
 def _is_data(path: str) -> bool:
@@ -588,10 +588,10 @@ def _compatible(asked: Iterable[tuple[Standing, tuple[Place, ...]]], most: int) 
     A module's body is executed with its file; a function that the recorder cannot tell apart counts as met.
     """
     alike: dict[tuple[Place, ...], Together] = {}
-    for one, places in asked:
-        met = {(file, "") for file, _ in one.executed} | {(place.file, place.function) for place in one.places}
+    for proof, places in asked:
+        met = {(file, "") for file, _ in proof.executed} | {(place.file, place.function) for place in proof.places}
         broken = {(place.file, place.function) for place in places}
-        alike.setdefault(places, Together()).add(Together([(one, places)], met, broken))
+        alike.setdefault(places, Together()).add(Together([(proof, places)], met, broken))
     groups: list[Together] = []
     for bundle in alike.values():
         group = next((group for group in groups if group.fits(bundle)), None)

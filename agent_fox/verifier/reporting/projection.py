@@ -178,9 +178,11 @@ def _failure_lines(shown: _Shown) -> list[str]:
         "why": shown.why.disposition.value if shown.why else None,
         "message": failure.message,
     }
-    said = [f"  {name}: {_safe(str(value), LONGEST_MESSAGE)}" for name, value in fields.items() if value is not None]
+    shown_fields = [
+        f"  {name}: {_safe(str(value), LONGEST_MESSAGE)}" for name, value in fields.items() if value is not None
+    ]
     fenced = [f"<evidence>{_safe(failure.evidence, LONGEST_EVIDENCE)}</evidence>"] if failure.evidence else []
-    return ["- failure", *said, *fenced]
+    return ["- failure", *shown_fields, *fenced]
 
 
 def _fitting(parts: Sequence[list[str]], room: int) -> list[list[str]]:

@@ -172,12 +172,12 @@ def _workspace(bench: Bench) -> Workspace:
 
 def _written(bench: Bench, globs: Sequence[str], since: int) -> Iterator[Path]:
     """The files that fit, are inside the workspace or the private folder, and were written since then."""
-    found: dict[Path, None] = {}
+    paths: dict[Path, None] = {}
     for glob in globs:
         base = bench.private if Path(glob).is_absolute() else bench.tree
         pattern = Path(glob).relative_to(base).as_posix() if Path(glob).is_absolute() else glob
-        found |= dict.fromkeys(sorted(base.glob(pattern)))
-    fresh = [path for path in found if _is_fresh(path, bench, since)]
+        paths |= dict.fromkeys(sorted(base.glob(pattern)))
+    fresh = [path for path in paths if _is_fresh(path, bench, since)]
     yield from fresh[:MOST_REPORTS]
 
 

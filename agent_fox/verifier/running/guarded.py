@@ -178,10 +178,10 @@ def resolved(order: CommandOrder) -> CommandOrder:
 
 
 def _inside(root: Path, folder: Path) -> Path:
-    found = (root / folder).resolve()
-    if not found.is_relative_to(root):
+    place = (root / folder).resolve()
+    if not place.is_relative_to(root):
         raise OutsideWorkspace(f"{folder}: not inside the workspace")
-    return found
+    return place
 
 
 def _writable(named: Path, root: Path, folder: Path) -> Path:
@@ -251,15 +251,15 @@ def _command(order: CommandOrder, environment: Mapping[str, str], bounds: Confin
 
 
 def _followed(command: Relayed, kept: BoundedLog, stop: threading.Event, progress: Progress | None) -> RelayEnd | None:
-    began = told = time.monotonic()
+    began = reported = time.monotonic()
     with relayed(command) as relay:
         for piece in relay.chunks():
             kept.add(piece)
             if stop.is_set():
                 relay.stop()
             now = time.monotonic()
-            if progress is not None and now - told >= PROGRESS_EVERY:
-                told = now
+            if progress is not None and now - reported >= PROGRESS_EVERY:
+                reported = now
                 progress(now - began, kept.bytes)
         return relay.end()
 

@@ -81,10 +81,10 @@ def folder_of(root: Path) -> Path | None:
 def _pointer(file: Path, mark: str) -> str | None:
     try:
         with file.open("rb") as opened:
-            said = opened.read(LONGEST_POINTER).decode("utf-8", "surrogateescape").strip()
+            text = opened.read(LONGEST_POINTER).decode("utf-8", "surrogateescape").strip()
     except OSError:
         return None
-    return said.removeprefix(mark).strip() if said.startswith(mark) and "\0" not in said else None
+    return text.removeprefix(mark).strip() if text.startswith(mark) and "\0" not in text else None
 
 
 def staged(root: Path, earlier: Staged | None) -> Staged | None:

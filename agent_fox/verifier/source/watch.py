@@ -59,12 +59,12 @@ class Tracked:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder above one of them, without a slash at the end."""
-        found: set[str] = set()
+        folders: set[str] = set()
         for folder in {path.rpartition("/")[0] for path in self.paths}:
-            while folder and folder not in found:
-                found.add(folder)
+            while folder and folder not in folders:
+                folders.add(folder)
                 folder = folder.rpartition("/")[0]
-        return frozenset(found)
+        return frozenset(folders)
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +238,7 @@ class _Reading:
 def _tracked(index: Staged | None, earlier: TreeState | None) -> Tracked:
     """All that any index named so far: one from which something vanished does not hide it."""
     known = earlier.tracked if earlier else Tracked()
-    said = index.said if index else None
-    if said is None or said.paths <= known.paths:
+    entries = index.said if index else None
+    if entries is None or entries.paths <= known.paths:
         return known
-    return Tracked(known.paths | said.paths)
+    return Tracked(known.paths | entries.paths)

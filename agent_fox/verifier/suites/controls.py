@@ -81,9 +81,9 @@ class Controls:
         files = {case.file for case in others if case.outcome is not Outcome.SKIPPED} - {*broken}
         places = self._places(files)
         stopped = self._places({case.file for case in others if case.outcome is Outcome.FAILED} - {*broken})
-        told = [self._told(name, is_failed, places) for name, is_failed in self._ends(cases)]
+        rows = [self._told(name, is_failed, places) for name, is_failed in self._ends(cases)]
         wanted = {(word, place, word.endswith("fails")) for word in _WORDS for place in places}
-        about = [each for each in told if each[1] in places]
+        about = [each for each in rows if each[1] in places]
         stopped -= {place for word, place, _ in about if word.startswith("after")}
         wanted = {each for each in wanted if not (each[1] in stopped and each[0].startswith("after"))}
         is_once = self.aside is not None or len(about) == len(wanted)
@@ -106,8 +106,8 @@ class Controls:
             return
         for line in self.aside.read_text("utf-8", "replace").splitlines() if self.aside.is_file() else ():
             try:
-                told = json.loads(line)
-                yield str(told["name"]), bool(told["failed"])
+                row = json.loads(line)
+                yield str(row["name"]), bool(row["failed"])
             except (ValueError, KeyError, TypeError):
                 yield f"{self.name}_{line[:80]}", False
 
@@ -189,12 +189,12 @@ def _vitest(call: Call, folder: Path, name: str, workspace: Path) -> tuple[Call,
     package = _installed(call, workspace)
     if package is None or _names_another(call, workspace):
         return call, None
-    told, own, carrier = folder / f"{name}.jsonl", folder / f"{name}.mjs", folder / f"{name}_carrier.mjs"
-    meant = {"AFX_VITEST": package, "AFX_NAME": name, "AFX_TOLD": told, "AFX_RUNNER": own}
+    records, own, carrier = folder / f"{name}.jsonl", folder / f"{name}.mjs", folder / f"{name}_carrier.mjs"
+    meant = {"AFX_VITEST": package, "AFX_NAME": name, "AFX_TOLD": records, "AFX_RUNNER": own}
     own.write_text(_filled("vitest_controls.mjs", meant), encoding="utf-8")
     shutil.copyfile(_REPORTERS / "kept_functions.cjs", folder / f"{name}_kept.cjs")
     carrier.write_text(_filled("vitest_carrier.mjs", meant), encoding="utf-8")
-    return call.with_more(f"--reporter={carrier}"), Controls(name, by_file=True, aside=told)
+    return call.with_more(f"--reporter={carrier}"), Controls(name, by_file=True, aside=records)
 
 
 def _filled(reporter: str, meant: Mapping[str, object]) -> str:

@@ -91,10 +91,10 @@ class CountedIds:
             return ids
         path = [PurePosixPath(test.path).name.partition(".")[0], *PurePosixPath(test.path).parts[:-1]]
         near = [self._specs.in_text(test.said), self._specs.in_names(test.classes), self._specs.in_names(path)]
-        whose = next((names for names in near if names), frozenset[str]())
-        if whose and self._spec not in whose:
+        nearest = next((names for names in near if names), frozenset[str]())
+        if nearest and self._spec not in nearest:
             return frozenset()
-        owners = whose or self._specs.in_text(test.text)
+        owners = nearest or self._specs.in_text(test.text)
         return ids if owners == {self._spec} else ids - self._shared
 
 

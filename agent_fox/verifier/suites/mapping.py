@@ -184,12 +184,12 @@ class Ownership:
         named: dict[str, list[Case]] = {}
         for case in cases:
             source = sources.get(case.file)
-            said = source.said_of(case.classes, case.function) if source else ""
-            words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(said)
-            test = Told(case.classes, case.function, said, case.file, source.text if source else "")
+            docs = source.said_of(case.classes, case.function) if source else ""
+            words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(docs)
+            test = Told(case.classes, case.function, docs, case.file, source.text if source else "")
             for id in self._about(words | self._counted.named_by(test)):
                 named.setdefault(id, []).append(case)
-        return {id: tuple(found) for id, found in named.items()}
+        return {id: tuple(owned) for id, owned in named.items()}
 
     def _about(self, words: Iterable[str]) -> frozenset[str]:
         return frozenset(id for word in words for id in self._ids_of[word])

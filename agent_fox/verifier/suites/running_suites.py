@@ -142,8 +142,8 @@ def _globs(call: Call | None, order: CheckOrder) -> tuple[str, ...]:
 
 def _stamps(workspace: Path, globs: Iterable[str]) -> dict[Path, tuple[int, int, int]]:
     """Report files as they stand: a file that was there before and did not change is not of this run."""
-    found = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
-    return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in found for s in [path.stat()]}
+    paths = {path for pattern in globs for path in workspace.glob(pattern) if path.is_file()}
+    return {path: (s.st_ino, s.st_size, s.st_ctime_ns) for path in paths for s in [path.stat()]}
 
 
 def _kept(order: CheckOrder, log: Path, name: str, ended: Ended) -> str:

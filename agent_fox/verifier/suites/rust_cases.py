@@ -72,10 +72,10 @@ def _targets(lines: Iterable[str]) -> Iterator[_Target]:
     for line in lines:
         if target is not None and not target.is_over:
             target.take(line)
-        elif found := _TARGET.match(line) or _DOC.match(line):
-            file = found.groupdict().get("file") or ""
-        elif found := _RUNNING.match(line):
-            target = _Target(file, int(found["count"]))
+        elif match := _TARGET.match(line) or _DOC.match(line):
+            file = match.groupdict().get("file") or ""
+        elif match := _RUNNING.match(line):
+            target = _Target(file, int(match["count"]))
             yield target
 
 

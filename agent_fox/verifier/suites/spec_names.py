@@ -24,9 +24,9 @@ class SpecNames:
     def __init__(self, names: Iterable[str]) -> None:
         self._of = _aliases(names)
         many = [alias for alias in self._of if "_" in alias]
-        one = [alias for alias in self._of if "_" not in alias]
+        single_words = [alias for alias in self._of if "_" not in alias]
         self._inside = re.compile(rf"(?<![0-9a-z])(?:{'|'.join(many) or _NOTHING})(?![0-9a-z])")
-        words = rf"(?<![\w-])(?:{_prose(many)})(?![\w-])|{_SAID}(?:{_prose(one)})(?![\w-]|[./]\w)"
+        words = rf"(?<![\w-])(?:{_prose(many)})(?![\w-])|{_SAID}(?:{_prose(single_words)})(?![\w-]|[./]\w)"
         self._in_prose = re.compile(words.replace("(?:)", _NOTHING))
 
     def aliases(self, name: str) -> list[str]:
@@ -35,9 +35,9 @@ class SpecNames:
 
     def in_text(self, text: str) -> frozenset[str]:
         """The specs that a docstring, a comment or a file names."""
-        found = (re.split(r"[\s:=/`'\"*]", words)[-1] for words in self._in_prose.findall(text.lower()))
+        words_before = (re.split(r"[\s:=/`'\"*]", words)[-1] for words in self._in_prose.findall(text.lower()))
         bare = {alias.replace("_", ""): spec for alias, spec in self._of.items()}
-        return frozenset(bare[word] for name in found if (word := re.sub("[-_]", "", name)) in bare)
+        return frozenset(bare[word] for name in words_before if (word := re.sub("[-_]", "", name)) in bare)
 
     def in_names(self, names: Sequence[str]) -> frozenset[str]:
         """The specs that classes, or the parts of a path, are called after."""

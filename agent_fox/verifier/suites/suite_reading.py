@@ -123,10 +123,10 @@ def _without_controls(
 def _read(attempt: Attempt) -> _Reading:
     try:
         cases = [case for path in attempt.reports for case in _read_report(path, attempt)]
-        told = _read_log(attempt)
+        by_log = _read_log(attempt)
     except ReportUnreadable as error:
         return _Reading(unreadable=_untrusted(str(error)))
-    return _Reading((*cases, *(told or ())), bool(attempt.reports) or told is not None)
+    return _Reading((*cases, *(by_log or ())), bool(attempt.reports) or by_log is not None)
 
 
 def _read_report(path: Path, attempt: Attempt) -> tuple[Case, ...]:
