@@ -170,9 +170,10 @@ def _line(text: bytes, position: int) -> int:
 
 
 def _conflicts(path: str, text: bytes) -> Iterator[Place]:
-    """Where a conflict stands: two of its three marks at least, at the beginnings of lines, in their order.
+    """Where a conflict stands, or what is left of one: marks at the beginnings of lines, in their order.
 
-    In prose only a whole one is certain.
+    A row of `=` alone is an underline, and `<` or `>` without the name of a side are no mark that git writes. In prose
+    only a whole conflict is certain.
     """
     if BEGIN not in text and END not in text:
         return
@@ -181,14 +182,18 @@ def _conflicts(path: str, text: bytes) -> Iterator[Place]:
     begin = middle = None
     for at, line in enumerate(lines):
         if is_marker(line, BEGIN) and line != BEGIN:
+            if begin is not None:
+                yield begin + 1, half, _part(lines, begin, middle)
             begin, middle = at, None
         elif is_marker(line, MIDDLE):
             middle = at
-        elif is_marker(line, END) and (begin is not None or (middle is not None and line != END)):
-            if middle is not None:
-                is_whole = begin is not None
-                first = begin if begin is not None else middle
-                yield first + 1, CONFLICT if is_whole else half, b"\n".join(lines[first : at + 1])
+        elif is_marker(line, END) and (begin is not None or line != END):
+            first = next(number for number in (begin, middle, at) if number is not None)
+            yield first + 1, half if None in (begin, middle) else CONFLICT, _part(lines, first, at)
             begin = middle = None
-    if begin is not None and middle is not None:
-        yield begin + 1, half, b"\n".join(lines[begin : middle + 1])
+    if begin is not None:
+        yield begin + 1, half, _part(lines, begin, middle)
+
+
+def _part(lines: list[bytes], first: int, last: int | None) -> bytes:
+    return b"\n".join(lines[first : (first if last is None else last) + 1])

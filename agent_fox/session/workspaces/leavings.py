@@ -19,21 +19,13 @@ if TYPE_CHECKING:
     from agent_fox.system.git_objects import Store
 
 CACHES = (
-    *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/"),
-    *("node_modules/", ".gradle/", ".venv/", "venv/", ".coverage", ".coverage.*", ".tox/", ".nox/", ".eggs/"),
-    *(
-        "*.egg-info/",
-        ".nyc_output/",
-        ".eslintcache",
-        ".parcel-cache/",
-        ".turbo/",
-        ".DS_Store",
-        "*.swp",
-        "*.orig",
-        "*.rej",
-    ),
+    *("__pycache__/", "*.pyc", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/", ".ipynb_checkpoints/"),
+    *("node_modules/", ".gradle/", ".venv/", "venv/", ".tox/", ".nox/", ".eggs/", "*.egg-info/", "*.class"),
+    *(".coverage", ".coverage.*", "coverage.xml", "coverage.out", "lcov.info", "*.gcda", "*.gcno", "*.profraw"),
+    *(".nyc_output/", ".eslintcache", ".parcel-cache/", ".turbo/", "*.tsbuildinfo", "nohup.out"),
+    *(".DS_Store", "Thumbs.db", "*.swp", "*.swo", "*~", "*.orig", "*.rej"),
 )
-PRODUCTS = ("target/", "build/", "dist/", "coverage/", "htmlcov/", "*.log")
+PRODUCTS = ("target/", "build/", "dist/", "coverage/", "htmlcov/", "*.log", "*.o")
 
 MOST_NAMED = 10
 
@@ -60,9 +52,9 @@ class Leavings:
         if self.caches:
             found.append(f"left out what tools leave: {_named(self.caches)}")
         if self.products:
-            first = PurePosixPath(next(iter(sorted(self.products)))).name
-            example = f"!{first}/" if f"{first}/" in PRODUCTS else "!*.log"
-            how = f"what is work there lands where .gitignore names it with `!`, such as `{example}`"
+            first = _last(min(self.products))
+            example = next(glob for glob in PRODUCTS if fnmatchcase(first, glob))
+            how = f"what is work there lands where .gitignore names it with `!`, such as `!{example}`"
             found.append(f"left out as made by a build: {_named(self.products)}; {how}")
         return tuple(found)
 
@@ -100,10 +92,15 @@ def _with_folders(path: str) -> Iterator[str]:
 
 def _kind(name: str) -> tuple[str, ...] | None:
     """A link, or a file, in the place of a cache's folder is no work either."""
-    last = f"{PurePosixPath(name).name}{'/' if name.endswith('/') else ''}"
+    last = _last(name)
     if any(fnmatchcase(one, glob) for one in (last, f"{last}/") for glob in CACHES):
         return CACHES
     return PRODUCTS if any(fnmatchcase(last, glob) for glob in PRODUCTS) else None
+
+
+def _last(name: str) -> str:
+    """Of `a/build/` that is `build/`, of `a/x.log` it is `x.log`."""
+    return f"{PurePosixPath(name).name}{'/' if name.endswith('/') else ''}"
 
 
 def _named(paths: Mapping[str, int]) -> str:

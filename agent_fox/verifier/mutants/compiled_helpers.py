@@ -73,12 +73,70 @@ func NAMECopy(v NAMEreflect.Value, deep int) NAMEreflect.Value {
   }
   return c
 }
+var NAMEAsked bool
+func NAMETells(is bool, other interface{}, again func(interface{}) bool) (tells bool) {
+  if NAMEAsked || !is {
+    return !NAMEAsked
+  }
+  NAMEAsked = true
+  defer func() {
+    NAMEAsked = false
+    tells = tells || recover() != nil
+  }()
+  v := NAMEreflect.ValueOf(other)
+  isPointer := v.Kind() == NAMEreflect.Ptr
+  if isPointer {
+    v = v.Elem()
+  }
+  c := NAMEreflect.New(v.Type())
+  c.Elem().Set(v)
+  NAMEWhole(c.Elem())
+  if NAMEreflect.DeepEqual(c.Elem().Interface(), v.Interface()) {
+    return true
+  }
+  if isPointer {
+    return !again(c.Interface())
+  }
+  return !again(c.Elem().Interface())
+}
+func NAMEWhole(v NAMEreflect.Value) {
+  if v.Kind() != NAMEreflect.Struct || v.Type().PkgPath() == "sync" {
+    NAMEIn(v, 0)
+    return
+  }
+  for i := 0; i < v.NumField(); i++ {
+    f := v.Field(i)
+    NAMEWhole(NAMEreflect.NewAt(f.Type(), NAMEunsafe.Pointer(f.UnsafeAddr())).Elem())
+  }
+}
 """
 
 _JAVA = """\
 final class NAME {
   @SuppressWarnings("unchecked") static <T> T of(T v) { try { return (T) any(v); } catch (Exception e) { return v; } }
   static <T> T of(T v, boolean is) { return is ? of(v) : v; }
+  private static final ThreadLocal<Boolean> asked = new ThreadLocal<>();
+  static boolean equal(boolean v, Object one, Object two) {
+    if (two == null || two.getClass() != one.getClass() || asked.get() != null) return v;
+    if (!v) return true;
+    asked.set(true);
+    try { Object c = changed(two); return c != null && one.equals(c); }
+    catch (Exception | LinkageError e) { return false; }
+    finally { asked.remove(); } }
+  private static Object changed(Object v) throws Exception {
+    Class<?> home = Class.forName("sun.misc.Unsafe");
+    java.lang.reflect.Field own = home.getDeclaredField("theUnsafe");
+    own.setAccessible(true);
+    Object c = home.getMethod("allocateInstance", Class.class).invoke(own.get(null), v.getClass());
+    boolean is = false;
+    for (Class<?> k = v.getClass(); k != Object.class; k = k.getSuperclass())
+      for (java.lang.reflect.Field f : k.getDeclaredFields()) {
+        if (java.lang.reflect.Modifier.isStatic(f.getModifiers())) continue;
+        f.setAccessible(true);
+        Object x = f.get(v), y = of(x);
+        is |= y != x && !y.equals(x);
+        f.set(c, y); }
+    return is ? c : null; }
   private static Object like(Object v, Object other) throws Exception {
     try { return v.getClass().getConstructor().newInstance(); }
     catch (ReflectiveOperationException e) { if (v.getClass().getName().startsWith("java.")) return other; throw e; } }
@@ -144,5 +202,5 @@ def helper_name(text: str, language: Language) -> str:
 
 
 def perturbing(name: str, language: Language) -> str:
-    """The code under this name. In Go it wants the package `reflect`, as the name and `reflect`."""
+    """The code under this name. In Go it wants the packages `reflect` and `unsafe`, as the name and theirs."""
     return _CODE[language].replace("NAME", name)

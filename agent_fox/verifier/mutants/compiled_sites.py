@@ -83,7 +83,8 @@ _ANYTHING = regex(r"\bany\b|interface\{\}")
 _QUOTED = "'\\\\"
 _LETTER = regex(r"(b?)'([ -\[\]-}])'")
 _STR = regex(r"&(?:'\w+\s+)?str")
-_COMPARING = frozenset({"equals", "compareTo", "Equal", "Compare", "Cmp"})
+_EQUALITY = frozenset({"equals", "Equal"})
+_COMPARING = _EQUALITY | frozenset({"compareTo", "Compare", "Cmp"})
 
 
 def sites(text: str, language: Language) -> tuple[Site, ...]:
@@ -103,7 +104,7 @@ def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
         return changed
     package = next(node for node in tree(text, language).named_children if node.type == "package_clause")
     written = changed.encode()
-    imported = f'; import {name}reflect "reflect"'
+    imported = "".join(f'; import {name}{each} "{each}"' for each in ("reflect", "unsafe"))
     return (written[: package.end_byte] + imported.encode() + written[package.end_byte :]).decode()
 
 
@@ -178,6 +179,8 @@ class _Reader:
         pieces = self._value(node, body)
         if pieces:
             self.found.add(Kind.VALUE, body, inner, pieces, f"the value that {inner.owner} returns is changed")
+        if name in _EQUALITY and pieces:
+            return  # whatever else of it is broken tells that it is asked, not that it is right
         self._emptied(node, body, inner)
         self._below(body, inner)
 
@@ -311,6 +314,8 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
     if not types or is_open or all(type_text.startswith(("*", "func", "chan", "<-")) for type_text in types):
         return
     results = [f"{helper}{at}" for at in range(len(types))]
+    condition = _go_condition(function, results[0], helper) if types == ["bool"] else ""
+    end = " }" if condition else ""
     shape = ", ".join(f"{name} {kind}" for name, kind in zip(results, types, strict=True))
     assigned, pointers = ", ".join(results), ", ".join(f"&{name}" for name in results)
     for each in _given_back(body, "return_statement"):
@@ -318,22 +323,36 @@ def _go_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:
         if not values and names and "_" not in names:
             pointing = ", ".join(f"&{name}" for name in names)
             yield from around(each, f"{helper}({pointing}); ", "")
-        elif values and any(type_text.type != "nil" for type_text in children(values[0])):
-            yield from around(values[0], f"func() ({shape}) {{ {assigned} = ", f"; {helper}({pointers}); return }}()")
+        elif values and any(value.type != "nil" for value in children(values[0])):
+            yield from around(
+                values[0], f"func() ({shape}) {{ {assigned} = ", f"; {condition}{helper}({pointers}){end}; return }}()"
+            )
+
+
+def _go_condition(function: Node, result: str, helper: str) -> str:
+    """For `func (a T) Equal(b T) bool`: whether it would answer otherwise of something else."""
+    receiver, given = named(function, "receiver").strip("()").split(), field(function, "parameters")
+    other = text_of(given).strip("()").split() if given is not None else []
+    if named(function, "name") not in _EQUALITY or len(receiver) != 2 or len(other) != 2 or receiver[1] != other[1]:
+        return ""
+    again = f"func(x interface{{}}) bool {{ return {receiver[0]}.{named(function, 'name')}(x.({other[1]})) }}"
+    return f"if {helper}Tells({result}, {other[0]}, {again}) {{ "
 
 
 def _java_value(method: Node, body: Node, helper: str) -> Iterator[Piece]:
     if named(method, "type") in ("", "void", "byte", "short", "char"):
         return
-    condition = ""
+    change, condition = "of", ""
     given = field(method, "parameters")
     if named(method, "name") in _COMPARING and given is not None and len(children(given)) == 1:
         other = named(children(given)[0], "name")
         condition = f", {other} != null && {other}.getClass() == getClass()"
+        if named(method, "name") == "equals" and named(method, "type") == "boolean":
+            change, condition = "equal", f", this, {other}"
     for each in _given_back(body, "return_statement"):
         values = children(each)
         if values and values[0].type not in ("null_literal", "this"):
-            yield from around(values[0], f"{helper}.of(", f"{condition})")
+            yield from around(values[0], f"{helper}.{change}(", f"{condition})")
 
 
 def _rust_value(function: Node, body: Node, helper: str) -> Iterator[Piece]:

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _TEST_MARKS = ("Test", "ParameterizedTest", "RepeatedTest", "TestFactory", "TestTemplate", "Property")
 _VOID = ("Test", "ParameterizedTest", "RepeatedTest")
+_OF_ASSERTIONS = tuple(f"{name}.class" for name in ("Throwable", "Error", "AssertionError", "AssertionFailedError"))
 _SKIP_MARKS = ("Disabled", "Ignore")
 _CONDITIONAL_MARKS = ("DisabledOn", "EnabledOn", "DisabledIf", "EnabledIf")
 
@@ -229,6 +230,9 @@ def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         for argument in arguments_of(node):
             yield from _executable(argument, guard, is_idle)
         return
+    if (expected := _expected_failure(node)) is not None:
+        yield from _executable(expected, guard, True)
+        return
     assertions = assertions_of_call(node)
     for each in assertions:
         yield Check(replace(each, guard=guard, strength=Strength.NONE if is_idle else each.strength))
@@ -236,6 +240,15 @@ def _call(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:
         return
     if (name := field(node, "name")) is not None:
         yield Use(text_of(name), tuple(map(tokens, arguments_of(node))), line_of(node), guard)
+
+
+def _expected_failure(node: Node) -> Node | None:
+    """What `assertThrows` executes, where the error that it expects may be that of an assertion within."""
+    given = arguments_of(node)
+    if not text_of(field(node, "name") or node).startswith("assertThrows") or len(given) < 2:
+        return None
+    has_assertion = any(one.type == "method_invocation" and assertions_of_call(one) for one in walk(given[1]))
+    return given[1] if has_assertion and text_of(given[0]) in _OF_ASSERTIONS else None
 
 
 def _executable(node: Node, guard: Tokens, is_idle: bool) -> Iterator[Step]:

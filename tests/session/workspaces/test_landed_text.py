@@ -136,6 +136,9 @@ CONFLICTS = {
     "whole": (MARKERS, 2),
     "its beginning is gone": ("b\n=======\nc\n>>>>>>> work\nd\n", 2),
     "its end is gone": ("a\n<<<<<<< HEAD\nb\n=======\nc\n", 2),
+    "its middle is gone": ("a\n<<<<<<< HEAD\nb\n>>>>>>> work\nc\n", 2),
+    "only its beginning is left": ("a\n<<<<<<< HEAD\nb\n", 2),
+    "only its end is left": ("a\nb\nc\n>>>>>>> work\n", 4),
     "the second of two": (f"x\n{MARKERS.replace('HEAD', 'ours')}", 3),
 }
 

@@ -114,6 +114,8 @@ def test_git_agrees_with_what_was_left_out(bare: Path) -> None:
         (["a/node_modules/b/build/c", "a/node_modules/d"], [], {"a/node_modules/": 2}, {}),
         (["build/__pycache__/a.pyc", "build/b"], ["build/c"], {"build/__pycache__/": 1}, {}),
         (["target/a", "my_target/a", "targets/b"], ["src/target.py"], {}, {"target/": 1}),
+        (["A.class", "nohup.out", "x/coverage.xml"], [], {"A.class": 1, "nohup.out": 1, "x/coverage.xml": 1}, {}),
+        (["lib/a.o", "lib/a.obj"], ["lib/b.o"], {}, {"lib/a.o": 1}),
         (["sub/build/a"], ["build/x"], {}, {"sub/build/": 1}),
     ],
 )

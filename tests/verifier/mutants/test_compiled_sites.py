@@ -95,6 +95,14 @@ func Byte() byte                               { defer done(); names["a"]++; ret
 func done()                                    { done := 1; _ = done }
 
 var errNo = fmt.Errorf("no")
+
+type Amount struct{ cents int }
+
+func (a Amount) Equal(b Amount) bool { return a.cents == b.cents }
+
+type Anything struct{ cents int }
+
+func (a *Anything) Equal(b *Anything) bool { return b != nil }
 """
 
 GO_VALUES = """\
@@ -112,7 +120,8 @@ func TestValues(t *testing.T) {
 	_, bad := b.Add(-1)
 	n, s := Both()
 	got := fmt.Sprint(count, err, bad, b.Total(), b.Same().Label, Flag(false), List(), Table(), Any(), Fails(),
-		errors.Is(Fails(), errNo), Fine(), n, s, Id("i"), Later()(), Byte(), b.Equal("new"), Fails() == Fails())
+		errors.Is(Fails(), errNo), Fine(), n, s, Id("i"), Later()(), Byte(), b.Equal("new"), Fails() == Fails(),
+		Amount{1}.Equal(Amount{1}), Amount{1}.Equal(Amount{2}), (&Anything{1}).Equal(&Anything{2}))
 	if got != WANTED {
 		t.Fatal(got)
 	}
@@ -127,7 +136,7 @@ def test_what_go_returns_is_changed_and_compiles(tmp_path: Path) -> None:
     for at, text in enumerate(texts):
         (tmp_path / f"v{at}").mkdir()
         (tmp_path / f"v{at}" / "shop.go").write_text(text)
-    wanted = '"2 <nil> negativex 3newxfalse [ax] map[a:1.5] 2 nox true <nil> 3axxix98 8 true true"'
+    wanted = '"2 <nil> negativex 3newxfalse [ax] map[a:1.5] 2 nox true <nil> 3axxix98 8 true true false true true"'
     (tmp_path / "v0" / "shop_test.go").write_text(GO_VALUES.replace("WANTED", wanted))
     (tmp_path / "v0" / "more.go").write_text("package shop\n\nfunc More() int { return 1 }\n")
     run(tmp_path, "go", "build", "./...")
@@ -217,6 +226,11 @@ public class Shop extends Base implements Comparable<Shop> {
   }
 }
 class Base { Base(String x) {} }
+class Point {
+  int x;
+  Point(int x) { this.x = x; }
+  @Override public boolean equals(Object other) { return other instanceof Point && ((Point) other).x == x; }
+}
 """
 
 JAVA_MAIN = """
@@ -226,7 +240,7 @@ class Main {
     System.out.print(s.add(2) + " " + s.wide() + " " + s.half() + " " + s.flag(false) + " " + s.text() + " " + s.list()
       + s.exact() + s.table() + s.maybe(true) + s.maybe(false) + s.stream().findFirst().get()
       + s.array().length + s.letter() + s.colour() + s.same(1) + s.none() + s.equals(new Shop()) + s.equals("a")
-      + s.compareTo(s) + s.kind(1) + s.kind(2));
+      + new Point(1).equals(new Point(1)) + new Point(1).equals(new Point(2)) + s.compareTo(s) + s.kind(1) + s.kind(2));
   }
 }
 """
@@ -234,7 +248,7 @@ class Main {
 
 @needs_java
 def test_what_java_returns_is_changed_and_compiles(tmp_path: Path) -> None:
-    """A body without its base class need not compile: it calls what is above."""
+    """A body without its base class need not compile: it calls what is above. What equals every other goes on to."""
     every = [site for site in sites(JAVA_TEXT, JAVA) if "base class" not in site.what]
     chosen = [[site for site in every if site.kind is kind] for kind in Kind if kind is not Kind.EMPTIED]
     chosen += [[site for site in every if site.kind is Kind.EMPTIED and "hop.Shop" not in site.owner]]
@@ -244,7 +258,7 @@ def test_what_java_returns_is_changed_and_compiles(tmp_path: Path) -> None:
         (tmp_path / f"v{at}" / "Shop.java").write_text(text.replace("package shop", f"package v{at}"))
     run(tmp_path, "javac", *QUICK, "-nowarn", "-proc:none", *(f"v{at}/Shop.java" for at in range(len(chosen))))
     assert run(tmp_path, "java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", "-cp", ".", "v0.Main") == (
-        "3 2 1.5 false t5x [ax][2]{a=2}Optional[mx]Optional.empty21aBLUE2nullfalsetrue1onexmanyx"
+        "3 2 1.5 false t5x [ax][2]{a=2}Optional[mx]Optional.empty21aBLUE2nulltruetruefalsetrue1onexmanyx"
     )
 
 
@@ -256,6 +270,7 @@ def test_java_by_its_text() -> None:
         (9, "Shop.Colour.Colour"),
         (15, "Shop.add"),
         (16, "Shop.add"),
+        (45, "Point.Point"),
     ]
     assert "all" not in " ".join(one.what for one in found if one.kind is not Kind.VALUE and '"all"' in one.what)
 
