@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from agent_fox.core.values import dataclass
@@ -145,6 +146,9 @@ class Disposed:
     is_proven: bool = False
 
 
+Explained = tuple[Failure, Disposed | None]
+
+
 @dataclass(frozen=True, slots=True)
 class VerificationResult:
     """What one tool of the verifier came to.
@@ -176,6 +180,11 @@ class VerificationResult:
     changed_sources: tuple[str, ...] = ()
     isolation: str = ""
     notes: tuple[str, ...] = ()
+
+    @property
+    def explained(self) -> tuple[Explained, ...]:
+        """Each failure with why it failed, where that was looked into."""
+        return tuple((failure, why) for failure, why in zip_longest(self.failures, self.dispositions) if failure)
 
     @property
     def source_mutation_detected(self) -> bool:

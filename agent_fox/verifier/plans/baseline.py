@@ -9,7 +9,6 @@ import hashlib
 import os
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,9 +56,8 @@ def _disposed_again(outcome: StepOutcome, comparison: Comparison, context: RunCo
     """The outcome with what failed on the base commit too disposed of as such; it is shown, and still a failure."""
     known = set(comparison.unchanged)
     result = outcome.result
-    pairs = zip_longest(result.failures, result.dispositions)
     dispositions = tuple(
-        _pre_existing(failure, result, context) if failure in known else why for failure, why in pairs if why
+        _pre_existing(failure, result, context) if failure in known else why for failure, why in result.explained if why
     )
     return replace(outcome, result=replace(result, dispositions=dispositions))
 

@@ -56,14 +56,8 @@ def compare(base: str, before: Iterable[VerificationResult], after: Iterable[Ver
 
 def joined(base: str, parts: Sequence[Comparison]) -> Comparison:
     """The comparisons of single steps as one."""
-    return Comparison(
-        base,
-        tuple(failure for part in parts for failure in part.new),
-        tuple(failure for part in parts for failure in part.resolved),
-        tuple(failure for part in parts for failure in part.unchanged),
-        tuple(each for part in parts for each in part.worsened),
-        tuple(each for part in parts for each in part.incomparable),
-    )
+    names = ("new", "resolved", "unchanged", "worsened", "incomparable")
+    return Comparison(base, **{name: tuple(each for part in parts for each in getattr(part, name)) for name in names})
 
 
 def key_of(result: VerificationResult) -> Key:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable
 from dataclasses import asdict, fields
-from itertools import zip_longest
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -189,7 +188,7 @@ def result_document(result: VerificationResult) -> ResultDocument:
             "profile_id": result.profile,
             "command_display": shlex.join(result.command),
             "duration_ms": round(result.seconds * 1000),
-            "failures": _failures(result.failures, result.dispositions),
+            "failures": tuple(FailureDocument.of(failure, why) for failure, why in result.explained),
             "omitted_failures": 0,
             "warnings": _failures(result.warnings),
             "omitted_warnings": 0,
@@ -267,8 +266,8 @@ def _shared(source: object, kind: type[Any]) -> dict[str, Any]:
     return {name: getattr(source, name) for name in names if hasattr(source, name)}
 
 
-def _failures(failures: Iterable[Failure], why: Iterable[Disposed] = ()) -> tuple[FailureDocument, ...]:
-    return tuple(FailureDocument.of(failure, each) for failure, each in zip_longest(failures, why) if failure)
+def _failures(failures: Iterable[Failure]) -> tuple[FailureDocument, ...]:
+    return tuple(map(FailureDocument.of, failures))
 
 
 COMPARED = ("new", "resolved", "unchanged")
