@@ -13,11 +13,11 @@ from agent_fox.verifier.logs.gathering import Counts, Gathering
 from agent_fox.verifier.logs.javascript import loader_place
 from agent_fox.verifier.logs.javascript_files import is_file, kind_of_broken_file, test_path
 from agent_fox.verifier.logs.junit_cases import PYTEST, CaseOutcome, CaseReader, Ending, JunitCase
-from agent_fox.verifier.logs.junit_lint import lint_failure
 from agent_fox.verifier.logs.opening import stands_first
 from agent_fox.verifier.logs.xml_stream import XmlCut
 
 if TYPE_CHECKING:
+    from agent_fox.verifier.logs.junit_cases import JunitCase
     from agent_fox.verifier.logs.protocol import Workspace
 
 _STARTS = regex(r"^[ \t\ufeff]*(?:<\?xml|<testsuites?\b)", re.MULTILINE)
@@ -220,3 +220,23 @@ def _exception(ending: Ending, text: str) -> str | None:
         if names := pattern.findall(text):
             return str(names[-1]).partition(":")[0].strip()
     return None
+
+
+_RULE = regex(r"org\.(?:eslint|ruff)\.(?P<rule>\S+)$")
+_PLACE = regex(r"line (?P<line>\d+), col (?P<column>\d+), (?P<message>.*)", re.DOTALL)
+
+
+def lint_failure(case: JunitCase, workspace: Workspace) -> Failure | None:
+    """The problem that a case tells of; None where it is a test's."""
+    rule, place = _RULE.match(case.name), _PLACE.match(case.text.strip())
+    if rule is None or place is None:
+        return None
+    return Failure(
+        kind=FailureKind.LINT_FAILURE,
+        message=case.message.removesuffix(".") or place["message"],
+        file=workspace.relative(case.suites[-1]) if case.suites else None,
+        line=int(place["line"]) or None,
+        column=int(place["column"]) or None,
+        evidence=case.text,
+        code=rule["rule"],
+    )
