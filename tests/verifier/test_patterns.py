@@ -12,7 +12,19 @@ import pytest
 from agent_fox.core.regex import Regex
 
 VERIFIER = Path(__file__).parents[2] / "agent_fox" / "verifier"
-ROOMS = ("dispositions", "projects", "suites")
+ROOMS = (
+    "artifacts",
+    "dispositions",
+    "ground",
+    "lanes",
+    "mutants",
+    "profiles",
+    "projects",
+    "proof",
+    "running",
+    "source",
+    "suites",
+)
 LONGEST_WITHOUT = 40
 EXAMPLES: dict[str, dict[str, list[str]]] = tomllib.loads((Path(__file__).parent / "patterns.toml").read_text("utf-8"))
 
@@ -40,6 +52,9 @@ def test_every_long_pattern_has_examples() -> None:
 def test_a_pattern_matches_what_it_is_for_and_nothing_like_it(name: str) -> None:
     module, _, pattern = name.partition(":")
     row = EXAMPLES[name]
-    match = getattr(getattr(import_module(f"agent_fox.verifier.{module}"), pattern), str(row.get("how", "search")))
-    assert [text for text in row["yes"] if not match(text)] == []
-    assert [text for text in row["no"] if match(text)] == []
+    made = getattr(import_module(f"agent_fox.verifier.{module}"), pattern)
+    match = getattr(made, str(row.get("how", "search")))
+    is_of_bytes = isinstance(made.pattern, bytes)
+    yes, no = ([text.encode() if is_of_bytes else text for text in row[word]] for word in ("yes", "no"))
+    assert [text for text in yes if not match(text)] == []
+    assert [text for text in no if match(text)] == []
