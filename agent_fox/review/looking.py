@@ -118,7 +118,6 @@ def look(repo: Path) -> Iterator[Look]:
     common = git.common_folder(repo)
     with git_objects.store(repo, repo) as store:
         own = store.folder / "objects"
-        (own / "info").mkdir()
         (own / "info/alternates").write_bytes(_quoted(common / "objects"))
         (store.folder / "info/attributes").write_text(_ATTRIBUTES, encoding="ascii")
         with (store.folder / "config").open("a", encoding="ascii") as config:

@@ -7,21 +7,29 @@ written to: see `git_objects` for how such a tree is looked at.
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.system import outside
 
 if TYPE_CHECKING:
+    from agent_fox.system import resident
     from agent_fox.system.outside import Trouble
+else:
+    resident = late_module("agent_fox.system.resident")
 
 OLDEST_VERSION = (2, 38)
 """The first git with `merge-tree --write-tree`."""
@@ -115,13 +123,15 @@ def call(
 
     Raises GitError for an exit status that is not in `allowed`, GitStuck where the world is in the way.
     """
-    settings = [word for name, value in _NEUTRAL.items() for word in ("-c", f"{name}={value}")]
-    argv = ["git", *settings, *arguments]
-    answer = outside.tried(lambda: _call_once(where, argv, extra, data, allowed))
+    answer = outside.tried(lambda: _call_once(where, _argv(arguments), extra, data, allowed))
     if answer.trouble is not None:
         said = answer.err or answer.text[-500:] or f"exit status {answer.status}"
         raise error_of(f"git {' '.join(arguments[:3])} in {where}: {said}", answer.trouble)
     return answer
+
+
+def _argv(arguments: Sequence[str]) -> list[str]:
+    return ["git", *(word for name, value in _NEUTRAL.items() for word in ("-c", f"{name}={value}")), *arguments]
 
 
 def _call_once(
@@ -158,6 +168,132 @@ def _absence(where: Path) -> str:
     if shutil.which("git") is None:
         return f"git is not on PATH; install git {OLDEST_VERSION[0]}.{OLDEST_VERSION[1]} or newer"
     return f"{where} does not exist"
+
+
+CAT_FILE = ("cat-file", "--batch-command", "-z")
+UPDATE_REF = ("update-ref", "--no-deref", "--stdin", "-z")
+_KINDS = ("blob", "tree", "commit", "tag")
+_DONE = b"start: ok\ncommit: ok\n"
+Places = tuple[tuple[str, str], ...]
+"""Variables that say where objects lie, if not in the repository alone."""
+
+
+class _Residents:
+    """Two processes for one repository, each started when it is first wanted."""
+
+    def __init__(self, repo: Path, places: Places) -> None:
+        self.users = 0
+        self.objects = resident.Resident(partial(_start, repo, CAT_FILE, dict(places)))
+        self.references = resident.Resident(partial(_start, repo, UPDATE_REF, {}))
+
+    def close(self) -> None:
+        self.objects.close()
+        self.references.close()
+
+
+_SERVED: dict[tuple[Path, Places], _Residents] = {}
+_SERVING = threading.Lock()
+
+
+@contextmanager
+def serving(repo: Path, places: Places = ()) -> Iterator[None]:
+    """While the block runs, a process that stays reads the objects of `repo`, and another moves its references. Without
+    it each question starts a process. Blocks may lie within each other, in several threads.
+    """
+    with _SERVING:
+        served = _SERVED.setdefault((repo, places), _SERVED.get((repo, places)) or _Residents(repo, places))
+        served.users += 1
+    try:
+        yield
+    finally:
+        with _SERVING:
+            served.users -= 1
+            is_last = not served.users
+            if is_last:
+                del _SERVED[repo, places]
+        if is_last:
+            served.close()
+
+
+def _start(repo: Path, arguments: Sequence[str], extra: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        _argv(arguments), cwd=repo, env=environment(extra), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, start_new_session=True,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """What a name stands for: id, kind (`blob`, `tree`, `commit`, `tag`), bytes; what it holds where that was asked."""
+
+    id: str
+    kind: str
+    size: int
+    content: bytes = b""
+
+
+def look(repo: Path, name: str, places: Places = (), allowed: Sequence[int] = (0,)) -> Object | None:
+    """What `name` stands for, without its content; None where there is nothing. Raises GitError."""
+    return _asked(repo, "info", [name], places, allowed)[0]
+
+
+def read(repo: Path, name: str, places: Places = (), allowed: Sequence[int] = (0,)) -> Object | None:
+    """The same with its content."""
+    return _asked(repo, "contents", [name], places, allowed)[0]
+
+
+def sizes_of(repo: Path, ids: Sequence[str]) -> dict[str, int]:
+    """Id → bytes of these objects, those left out that are not there."""
+    found: dict[str, int] = {}
+    for start in range(0, len(ids), _AT_ONCE):
+        answers = _asked(repo, "info", ids[start : start + _AT_ONCE], (), (0,))
+        found |= {answer.id: answer.size for answer in answers if answer is not None}
+    return found
+
+
+_AT_ONCE = 400
+"""Questions that are asked before the first answer is read: both fit into a pipe."""
+
+
+def _asked(
+    repo: Path, command: str, names: Sequence[str], places: Places, allowed: Sequence[int]
+) -> list[Object | None]:
+    request = "".join(f"{command} {name}\0" for name in names).encode("utf-8", "surrogateescape")
+    has_content = command == "contents"
+
+    def answers(stream: IO[bytes]) -> list[Object | None]:
+        return [_object(stream, name, has_content=has_content) for name in names]
+
+    served = _SERVED.get((repo, places))
+    if served is not None:
+        try:
+            return served.objects.ask(request, answers)
+        except resident.NoAnswer:
+            pass  # one call for itself has an error to tell, and is tried again where that may help
+    answer = call(repo, *CAT_FILE, extra=dict(places), data=request, allowed=allowed)
+    return answers(io.BytesIO(answer.out)) if answer.status == 0 else [None] * len(names)
+
+
+def _object(stream: IO[bytes], name: str, *, has_content: bool) -> Object | None:
+    """The next answer; EOFError where it is not whole. What is not there is answered with its name."""
+    line = _line(stream)
+    facts = line.decode("utf-8", "surrogateescape").split()
+    if len(facts) != len(("id", "kind", "size")) or facts[1] not in _KINDS:
+        for _ in range(name.count("\n")):
+            _line(stream)
+        return None
+    id, kind, size = facts[0], facts[1], int(facts[2])
+    content = stream.read(size + 1) if has_content else b"\n"
+    if has_content and len(content) != size + 1:
+        raise EOFError(f"{name} was cut short")
+    return Object(id, kind, size, content[:-1])
+
+
+def _line(stream: IO[bytes]) -> bytes:
+    line = stream.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError("no whole line")
+    return line
 
 
 def version() -> tuple[int, ...]:
@@ -218,22 +354,20 @@ def _layout_of(repo: Path, _: tuple[int, int]) -> tuple[Path, str]:
 
 
 def _ask_layout(repo: Path) -> tuple[Path, str]:
+    folder = repo / ".git"
+    try:
+        if not (folder / "commondir").exists() and b"objectformat" not in (folder / "config").read_bytes().lower():
+            return folder.resolve(), "sha1"  # the format stands nowhere else
+    except OSError:
+        pass  # a work tree of its own, a submodule, no repository, or one that cannot be read: git knows
     common, _newline, kind = call(repo, "rev-parse", "--git-common-dir", "--show-object-format").text.rpartition("\n")
     return (repo / common).resolve(), kind
 
 
 def commit_of(repo: Path, name: str) -> str | None:
     """The full id of the commit that `name` stands for, or None."""
-    answer = call(
-        repo,
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        f"{name}^{{commit}}",
-        allowed=(0, 1, 128),
-    )
-    return answer.text if answer.status == 0 else None
+    found = look(repo, f"{name}^{{commit}}", allowed=(0, 128))
+    return found.id if found else None
 
 
 def head(repo: Path) -> str | None:
@@ -258,24 +392,34 @@ def is_complete(repo: Path) -> bool:
     return not (common_folder(repo) / "shallow").exists()
 
 
-def tree_of(repo: Path, commit: str) -> str:
-    """The id of a commit's tree."""
-    return _tree_of_id(repo, commit) if _FULL_ID.fullmatch(commit) else _tree_of(repo, commit)
+def tree_of(repo: Path, name: str) -> str:
+    """The id of the tree of a commit, or of a tree. Raises GitError where there is none."""
+    return _tree_of_id(repo, name) if _FULL_ID.fullmatch(name) else _tree_of(repo, name)
 
 
 @lru_cache(maxsize=4096)
-def _tree_of_id(repo: Path, commit: str) -> str:
+def _tree_of_id(repo: Path, id: str) -> str:
     """An id names the same commit for ever."""
-    return _tree_of(repo, commit)
+    return _tree_of(repo, id)
 
 
-def _tree_of(repo: Path, commit: str) -> str:
-    return call(repo, "rev-parse", "--verify", "--end-of-options", f"{commit}^{{tree}}").text
+def _tree_of(repo: Path, name: str) -> str:
+    found = look(repo, f"{name}^{{tree}}")
+    if found is None:
+        raise GitError(f"{name} in {repo} is no commit and no tree: Not a valid object name")
+    return found.id
 
 
+@lru_cache(maxsize=4096)
 def parents(repo: Path, commit: str) -> tuple[str, ...]:
-    """The ids of a commit's parents."""
-    return tuple(call(repo, "rev-list", "--no-walk", "--parents", "--end-of-options", commit).text.split()[1:])
+    """The ids of a commit's parents, as it names them; a shallow clone may lack them. `commit` is a full id: what is
+    kept here is true for ever.
+    """
+    found = read(repo, commit)
+    if found is None or found.kind != "commit":
+        raise GitError(f"{commit} in {repo} is no commit")
+    lines = found.content.partition(b"\n\n")[0].decode("utf-8", "replace").split("\n")
+    return tuple(line.removeprefix("parent ") for line in lines if line.startswith("parent "))
 
 
 def dirty(repo: Path) -> tuple[str, ...]:
@@ -305,20 +449,10 @@ def unresolved_submodules(repo: Path) -> tuple[str, ...]:
     return tuple(line[1:].split(" ")[1] for line in lines if line[:1] in ("-", "+", "U"))
 
 
-def files_under(repo: Path, commit: str, folder: str = "") -> dict[str, str]:
-    """Path → blob id of every file of `commit` under `folder` (all where it is empty); submodules left
-    out.
-    """
-    where = ("--", folder) if folder else ()
-    records = call(repo, "ls-tree", "-r", "-z", "--full-tree", commit, *where).records
-    entries = (record.split("\t", 1) for record in records)
-    return {path: meta.split(" ")[2] for meta, path in entries if meta.split(" ")[1] == "blob"}
-
-
 def show(repo: Path, commit: str, path: str) -> bytes | None:
     """What `path` holds in `commit`, or None where it is not a file there."""
-    answer = call(repo, "cat-file", "blob", f"{commit}:{path}", allowed=(0, 128))
-    return answer.out if answer.status == 0 else None
+    found = read(repo, f"{commit}:{path}", allowed=(0, 128))
+    return found.content if found and found.kind == "blob" else None
 
 
 def diffstat(repo: Path, base: str, tip: str) -> str:
@@ -328,13 +462,39 @@ def diffstat(repo: Path, base: str, tip: str) -> str:
 
 def is_ancestor(repo: Path, older: str, newer: str) -> bool:
     """Whether `newer` contains `older` (or is it). An id that is not there is contained in nothing."""
+    if _is_near(repo, older, newer):
+        return True
     return call(repo, "merge-base", "--is-ancestor", older, newer, allowed=(0, 1, 128)).status == 0
 
 
 def merge_base(repo: Path, one: str, other: str) -> str | None:
     """The newest commit that both contain, or None where they share none."""
+    for older, newer in ((one, other), (other, one)):
+        if _is_near(repo, older, newer):
+            return older
     answer = call(repo, "merge-base", "--end-of-options", one, other, allowed=(0, 1, 128))
     return answer.text.partition("\n")[0] if answer.status == 0 else None
+
+
+_NEAR = 100
+"""Commits among which an older one is looked for before git is asked: reading one costs a hundredth of a process."""
+
+
+def _is_near(repo: Path, older: str, newer: str) -> bool:
+    """Whether a commit is found among the newest that another contains; False also where nobody knows. Ids only."""
+    if (repo, ()) not in _SERVED or not (_FULL_ID.fullmatch(older) and _FULL_ID.fullmatch(newer)):
+        return False
+    if not is_complete(repo):
+        return False
+    seen, left = {newer}, deque([newer])
+    while left and older not in seen and len(seen) < _NEAR:
+        try:
+            further = [parent for parent in parents(repo, left.popleft()) if parent not in seen]
+        except GitError:
+            return False
+        seen.update(further)
+        left.extend(further)
+    return older in seen
 
 
 def messages(repo: Path, base: str, tip: str) -> str:
@@ -344,12 +504,14 @@ def messages(repo: Path, base: str, tip: str) -> str:
 
 def set_ref(repo: Path, ref: str, commit: str) -> None:
     """Make or move a reference of our own."""
-    call(repo, "update-ref", "--no-deref", ref, commit)
+    if not _has_moved(repo, f"update {ref}\0{commit}\0\0"):
+        call(repo, "update-ref", "--no-deref", ref, commit)
 
 
 def delete_ref(repo: Path, ref: str) -> None:
     """Remove a reference of our own; one that is not there is no error."""
-    call(repo, "update-ref", "--no-deref", "-d", ref)
+    if not _has_moved(repo, f"delete {ref}\0\0"):
+        call(repo, "update-ref", "--no-deref", "-d", ref)
 
 
 def move_ref(repo: Path, ref: str, new: str, old: str | None) -> bool:
@@ -359,12 +521,35 @@ def move_ref(repo: Path, ref: str, new: str, old: str | None) -> bool:
     Raises GitError where git could not do it although the reference stands at `old` (a lock that stays, a
     full disk).
     """
-    answer = call(repo, "update-ref", "--no-deref", ref, new, old or "0" * len(new), allowed=(0, 1, 128))
+    expected = old or "0" * len(new)
+    if _has_moved(repo, f"update {ref}\0{new}\0{expected}\0"):
+        return True
+    answer = call(repo, "update-ref", "--no-deref", ref, new, expected, allowed=(0, 1, 128))
     if answer.status == 0:
         return True
     if commit_of(repo, ref) == old:
         raise GitError(f"git update-ref {ref} in {repo}: {answer.err}")
     return False
+
+
+def _has_moved(repo: Path, what: str) -> bool:
+    """Whether the process that stays did it, in a transaction of its own. It ends where git refuses, and says nothing:
+    then one call for itself tells why.
+    """
+    served = _SERVED.get((repo, ()))
+    if served is None:
+        return False
+    try:
+        served.references.ask(f"start\0{what}commit\0".encode(), _read_done)
+    except resident.NoAnswer:
+        return False
+    return True
+
+
+def _read_done(stream: IO[bytes]) -> None:
+    answer = stream.read(len(_DONE))
+    if answer != _DONE:
+        raise EOFError(answer.decode("utf-8", "replace"))
 
 
 def identity(repo: Path) -> Identity:

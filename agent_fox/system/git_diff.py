@@ -27,14 +27,11 @@ class Lines:
 def lines_between(repo: Path, base: str, commit: str) -> tuple[Lines, ...]:
     """The files that differ between two commits. Raises GitError."""
     answer = git.call(repo, "-c", LARGEST_FILE, *_PLAIN, "--numstat", "-z", "--end-of-options", base, commit, "--")
-    return tuple(_lines(record) for record in answer.records)
-
-
-def _lines(record: str) -> Lines:
-    added, removed, path = record.split("\t", 2)
-    if added == "-":
-        return Lines(path, 0, 0, is_binary=True)
-    return Lines(path, int(added), int(removed))
+    rows = (record.split("\t", 2) for record in answer.records)
+    return tuple(
+        Lines(path, 0, 0, is_binary=True) if added == "-" else Lines(path, int(added), int(removed))
+        for added, removed, path in rows
+    )
 
 
 def diff_of(repo: Path, base: str, commit: str, paths: Sequence[str]) -> str:

@@ -8,9 +8,13 @@ agent's `.git`.
 
 from __future__ import annotations
 
+import hashlib
+import stat
+import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import field
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +31,7 @@ else:
 GITLINK = git.GITLINK
 ALL = ("--no-renames", "--ignore-submodules=none")
 """Options of a difference in which nothing is left out, whatever `.gitmodules` says."""
-ABSENT = "000000"
+ABSENT, FOLDER = "000000", "040000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,13 @@ class Store:
 
     folder: Path
     variables: Mapping[str, str]
+    repo: Path
+
+    @property
+    def places(self) -> git.Places:
+        """Where its objects lie, if not in the repository alone."""
+        names = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
+        return tuple((name, self.variables[name]) for name in names if names[1] in self.variables)
 
     def call(self, *arguments: str, data: bytes | None = None, allowed: Sequence[int] = (0,)) -> git.Answer:
         where = Path(self.variables.get("GIT_WORK_TREE", self.folder))
@@ -69,8 +80,12 @@ class Store:
         (self.folder / "refs/heads" / branch).write_text(f"{commit}\n", encoding="ascii")
 
     def read_tree(self, tree: str) -> None:
-        """Fill the index with `tree`."""
-        self.call("read-tree", tree)
+        """Fill the index with `tree`: its entries, of which git does not know yet how the files look."""
+        write_index(self.folder / "index", self.files(tree), git.object_format(self.repo))
+
+    def files(self, tree: str) -> tuple[Entry, ...]:
+        """Every file, link and submodule of a commit or tree of the repository, in git's order."""
+        return tuple(_entries(self.repo, git.tree_of(self.repo, tree), ""))
 
     def write_tree(self) -> str:
         """The index as a tree."""
@@ -81,9 +96,6 @@ class Store:
         tree.
         """
         return self.call("ls-files", "--others", "--exclude-standard", "-z").records
-
-    def tracked(self) -> list[str]:
-        return self.call("ls-files", "-z").records
 
     def links(self) -> list[str]:
         """Paths of the index that are links to other repositories."""
@@ -141,13 +153,16 @@ class Store:
 
     def changed_files(self) -> list[str]:
         """Paths of the index whose file is gone or holds something else."""
-        self.call("update-index", "-q", "--refresh", allowed=(0, 1))
-        return self.call("diff-files", "--name-only", "-z").records
+        return self.call("diff", "--name-only", "--no-ext-diff", "--no-renames", "-z").records
 
     def changes(self, old: str, new: str, *paths: str) -> list[Change]:
-        """What differs from tree `old` to tree `new`, under `paths` if given (taken literally)."""
-        literal = [f":(literal,top){path}" for path in paths]
-        records = self.call("diff-tree", "-r", "-z", *ALL, old, new, "--", *literal).records
+        """What differs from commit or tree `old` to `new`, under `paths` if given (taken literally)."""
+        changes = changes_between(self.repo, old, new)
+        return [change for change in changes if not paths or any(_is_below(change.path, path) for path in paths)]
+
+    def staged(self, old: str) -> list[Change]:
+        """What differs from commit or tree `old` to the index."""
+        records = self.call("diff-index", "--cached", "-z", *ALL, old, "--").records
         return [_change(meta, path) for meta, path in zip(records[::2], records[1::2], strict=True)]
 
     def put(self, entries: Sequence[Entry]) -> None:
@@ -164,11 +179,105 @@ class Store:
 
     def sizes(self, tree: str) -> dict[str, int]:
         """Path → bytes of every file of a tree; submodules left out."""
-        records = (record.split("\t", 1) for record in self.call("ls-tree", "-r", "-l", "-z", tree).records)
-        return {path: int(meta.split()[3]) for meta, path in records if meta.split()[1] == "blob"}
+        files = [entry for entry in self.files(tree) if entry.mode != GITLINK]
+        known = git.sizes_of(self.repo, list(dict.fromkeys(entry.id for entry in files)))
+        return {entry.path: known[entry.id] for entry in files if entry.id in known}
+
+    def size(self, object_id: str) -> int:
+        """Bytes of an object. Raises GitError where it is not there."""
+        return self._there(git.look(self.repo, object_id, self.places), object_id).size
 
     def blob(self, object_id: str) -> bytes:
-        return self.call("cat-file", "blob", object_id).out
+        """What an object holds. Raises GitError where it is not there."""
+        return self._there(git.read(self.repo, object_id, self.places), object_id).content
+
+    def _there(self, found: git.Object | None, object_id: str) -> git.Object:
+        if found is None:
+            raise git.GitError(f"the object {object_id} is missing in {self.repo}; run `git fsck` there")
+        return found
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return folder in ("", ".") or path == folder.rstrip("/") or path.startswith(f"{folder.rstrip('/')}/")
+
+
+def changes_between(repo: Path, old: str, new: str) -> list[Change]:
+    """What differs from commit or tree `old` to `new`, in git's order. Raises GitError where one is not there."""
+    with git.serving(repo):
+        found = list(_differences(repo, git.tree_of(repo, old), git.tree_of(repo, new), ""))
+    return sorted(found, key=lambda change: change.path.encode("utf-8", "surrogateescape"))
+
+
+def files_under(repo: Path, commit: str, folder: str = "") -> dict[str, str]:
+    """Path → blob id of every file of `commit` under `folder` (all where it is empty); submodules left
+    out.
+    """
+    with git.serving(repo):
+        entries = _entries(repo, git.tree_of(repo, commit), "")
+        return {one.path: one.id for one in entries if one.mode != GITLINK and _is_below(one.path, folder)}
+
+
+@lru_cache(maxsize=2048)
+def _tree(repo: Path, id: str) -> tuple[Entry, ...]:
+    """What a tree names, without what lies in its folders; an id names the same for ever.
+
+    Git writes `mode SP name NUL id`, again and again, the id as bytes.
+    """
+    found = git.read(repo, id)
+    if found is None or found.kind != "tree":
+        raise git.GitError(f"the tree {id} is missing in {repo}; run `git fsck` there")
+    content, entries, at = found.content, list[Entry](), 0
+    while at < len(content):
+        end = content.index(b"\0", at)
+        mode, _, name = content[at:end].partition(b" ")
+        at = end + 1 + len(id) // 2
+        entries.append(
+            Entry(name.decode("utf-8", "surrogateescape"), mode.decode().zfill(6), content[end + 1 : at].hex())
+        )
+    return tuple(entries)
+
+
+def _entries(repo: Path, tree: str, folder: str) -> Iterator[Entry]:
+    for entry in _tree(repo, tree):
+        path = f"{folder}{entry.path}"
+        if entry.mode == FOLDER:
+            yield from _entries(repo, entry.id, f"{path}/")
+        else:
+            yield Entry(path, entry.mode, entry.id)
+
+
+def _differences(repo: Path, old: str, new: str, folder: str) -> Iterator[Change]:
+    """What differs between two trees, an empty id being none; folders that are the same are not looked into."""
+    before, after = ({one.path: one for one in _tree(repo, id)} if id else {} for id in (old, new))
+    for name in before.keys() | after.keys():
+        one, other, path = before.get(name), after.get(name), f"{folder}{name}"
+        if one == other:
+            continue
+        folder_was, folder_is = (side.id if side and side.mode == FOLDER else "" for side in (one, other))
+        if folder_was or folder_is:
+            yield from _differences(repo, folder_was, folder_is, f"{path}/")
+        was, now = (side if side and side.mode != FOLDER else None for side in (one, other))
+        if was or now:
+            absent = Entry(path, ABSENT, "0" * len(old or new))
+            was, now = (Entry(path, side.mode, side.id) if side else absent for side in (was, now))
+            yield Change(was, now)
+
+
+def write_index(file: Path, entries: Iterable[Entry], object_format: str) -> None:
+    """An index of git's version 2 with these entries, in their order; see gitformat-index(5)."""
+    rows = [_row(entry) for entry in entries]
+    body = struct.pack(">4sII", b"DIRC", 2, len(rows)) + b"".join(rows)
+    file.write_bytes(body + hashlib.new(object_format, body).digest())
+
+
+def _row(entry: Entry) -> bytes:
+    """Ten numbers of the file's stat, of which only the mode is known; id, length of the path, path, padding."""
+    path, mode = entry.path.encode("utf-8", "surrogateescape"), int(entry.mode, 8)
+    if stat.S_ISREG(mode):
+        mode = 0o100755 if mode & stat.S_IXUSR else 0o100644  # trees of old programs say more
+    facts = struct.pack(">6II3I", *[0] * 6, mode, 0, 0, 0)
+    row = facts + bytes.fromhex(entry.id) + struct.pack(">H", min(len(path), 0xFFF)) + path
+    return row + b"\0" * (8 - len(row) % 8)
 
 
 def _change(meta: str, path: str) -> Change:
@@ -181,7 +290,7 @@ def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
     """A store over the objects of `repo`; with `files`, that folder is its work tree."""
     common = git.common_folder(repo)
     with own_folder("git") as folder:
-        _lay_out(folder, common, git.object_format(repo))
+        lay_out(folder, common, git.object_format(repo), "none")
         (folder / "info/exclude").write_bytes(_excludes(repo, common))
         variables = {
             "GIT_DIR": str(folder),
@@ -191,13 +300,15 @@ def store(repo: Path, files: Path | None = None) -> Iterator[Store]:
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_ATTR_NOSYSTEM": "1",
         }
-        yield Store(folder, variables | ({"GIT_WORK_TREE": str(files)} if files else {}))
+        with git.serving(repo):
+            yield Store(folder, variables | ({"GIT_WORK_TREE": str(files)} if files else {}), repo)
 
 
-def _lay_out(folder: Path, common: Path, object_format: str) -> None:
-    for name in ("objects", "refs/heads", "info"):
+def lay_out(folder: Path, common: Path, object_format: str, branch: str) -> None:
+    """A git folder without objects, its HEAD on a branch without commits, and as shallow as `common` is."""
+    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
         (folder / name).mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+    (folder / "HEAD").write_text(f"ref: refs/heads/{branch}\n", encoding="ascii")
     (folder / "config").write_text(
         "[core]\nrepositoryformatversion = 1\nbare = false\nfilemode = true\n"
         "protectHFS = true\nprotectNTFS = true\n"

@@ -39,29 +39,24 @@ class Picture:
 
 def picture(repo: Path) -> Picture:
     """The repository as it stands. The person's index and files are not looked at. Raises GitError, OSError."""
-    return Picture(references(repo), _digests(git.common_folder(repo)))
+    folder = git.common_folder(repo)
+    files = {path.relative_to(folder).as_posix(): _digest(path) for path in _settings(folder)}
+    return Picture(references(repo), files)
 
 
 def references(repo: Path) -> dict[str, str]:
     """Every reference but fetched ones, with HEAD. One that is broken is not among them."""
-    lines = git.call(repo, "for-each-ref", "--format=%(refname) %(objectname) %(symref)").text.splitlines()
-    rows = (line.split(" ") for line in lines)
-    found = {name: _place(commit, "".join(target)) for name, commit, *target in rows if not name.startswith(FETCHED)}
-    return {"HEAD": _head(repo), **found}
+    lines = git.call(repo, "for-each-ref", "--format=%(HEAD)%(refname) %(objectname) %(symref)").text.splitlines()
+    head = next((line[1:].partition(" ")[0] for line in lines if line.startswith("*")), None)
+    rows = (line.lstrip("* ").split(" ") for line in lines)
+    places = {name: _place(commit, "".join(target)) for name, commit, *target in rows if not name.startswith(FETCHED)}
+    if head is None:  # no branch, or one without a commit
+        head = git.call(repo, "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1, 128)).text
+    return {"HEAD": f"-> {head}" if head else git.head(repo) or "", **places}
 
 
 def _place(commit: str, target: str) -> str:
     return f"-> {target}" if target else commit
-
-
-def _head(repo: Path) -> str:
-    """The branch that is checked out; the commit where there is none."""
-    target = git.call(repo, "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1, 128)).text
-    return f"-> {target}" if target else git.head(repo) or ""
-
-
-def _digests(folder: Path) -> dict[str, str]:
-    return {path.relative_to(folder).as_posix(): _digest(path) for path in _settings(folder)}
 
 
 def _settings(folder: Path) -> Iterator[Path]:
@@ -98,6 +93,9 @@ def differences(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tupl
 
 def place_of(repo: Path, ref: str) -> str | None:
     """The commit of a reference, `-> reference` of a symbolic one, or None where it is gone or broken."""
+    known = git.look(repo, ref, allowed=(0, 128))
+    if known and known.kind == "commit" and _is_plain(repo, ref):
+        return known.id
     shown = git.call(repo, "for-each-ref", f"--format={_PLACE}", ref, allowed=(0, 128)).text.splitlines()
     for line in shown:
         name, kind, commit, *target = line.split(" ")
@@ -106,6 +104,20 @@ def place_of(repo: Path, ref: str) -> str | None:
     # It is gone, broken, names a tag, or points to nothing: each of them rare.
     named = git.call(repo, "symbolic-ref", "--quiet", ref, allowed=(0, 1, 128)).text
     return f"-> {named}" if named else git.commit_of(repo, ref)
+
+
+def _is_plain(repo: Path, ref: str) -> bool:
+    """Whether a reference that leads to a commit surely names it itself; False also where only git can tell."""
+    common = git.common_folder(repo)
+    file = common / ref
+    if (common / "reftable").exists() or file.is_symlink():
+        return False
+    try:
+        return not file.read_bytes().startswith(b"ref:")
+    except FileNotFoundError:
+        return True  # packed references are never symbolic
+    except OSError:
+        return False
 
 
 def put_back(repo: Path, ref: str, commit: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -16,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.worlds import NEVER, Req, World, git, issue_files, landed, log, rows, wait_until
+from tests.git_in_front import git_in_front
 from tests.stories.scene import (
     CANNOT_GO_ON,
     NOT_PROVEN,
@@ -132,27 +132,15 @@ def torment(root: Path, chance: random.Random, longest: float, most: int, calm: 
 
 def deadly_git(folder: Path, pattern: str, turn: int, *, is_done_first: bool) -> str:
     """A PATH on which git, called for the `turn`-th time with such arguments, kills who calls it, before or after."""
-    folder.mkdir()
-    real = shutil.which("git")
-    before, after = ("", f'"{real}" "$@"; ') if is_done_first else ("", "")
-    script = (
-        "#!/bin/sh\n"
-        f'case "$*" in {pattern})\n'
-        f"  echo x >> {folder}/calls\n"
-        f"  if [ $(wc -l < {folder}/calls) -eq {turn} ]; then {before}{after}kill -9 $PPID; exit 1; fi;;\n"
-        f'esac\nexec "{real}" "$@"\n'
-    )
-    (folder / "git").write_text(script)
-    (folder / "git").chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
+    return git_in_front(folder, pattern, turn, "kill -9 $CALLER; exit 1", is_done_first=is_done_first)
 
 
 MOMENTS = {
-    "before the first workspace is made": ("*init*--quiet*", 1, False),
+    "before the first workspace is made": ("*reset*--hard*", 1, False),
     "in the middle of a workspace": ("*reset*--hard*", 1, True),
     "before a coder's work is taken": ("*write-tree*", 1, False),
     "while a coder's work is taken": ("*commit-tree*", 1, True),
-    "while the landing is built": ("*merge-base*", 1, True),
+    "before the landing is built": ("*for-each-ref*HEAD*", 3, True),
     "between commit and landing": ("*update-ref*refs/heads/agent-fox/integration*", 2, False),
     "between landing and its note": ("*update-ref*refs/heads/agent-fox/integration*", 2, True),
     "before the clean-up": ("*update-ref*-d*refs/agent-fox/launches*", 1, False),

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from agent_fox.testing.worlds import Req, World, git, landed, rows
+from tests.git_in_front import git_in_front
 from tests.stories.scene import PROVEN, decisions, run
 
 BRANCH = "refs/heads/agent-fox/integration"
@@ -18,23 +17,12 @@ t=$(printf '100644 blob %s\\t{path}\\n' $e | cat - <("$GIT" ls-tree {branch}) | 
 """
 
 
-def meddling_git(folder: Path, deed: str, turn: int = 2) -> str:
+def meddling_git(folder: Path, deed: str, turn: int = 2, *, is_once: bool = True) -> str:
     """A PATH on which one move of the branch comes a moment after `deed` (shell; GIT is the real one).
 
     The branch is made by the first such call, so that the second one lands the first work.
     """
-    folder.mkdir()
-    real = shutil.which("git")
-    script = (
-        f"#!/bin/bash\nGIT={real}\n"
-        f'case "$*" in *update-ref*{BRANCH}*)\n'
-        f"  echo x >> {folder}/calls\n"
-        f"  if [ $(wc -l < {folder}/calls) -eq {turn} ]; then\n{deed}\n  fi;;\n"
-        'esac\nexec "$GIT" "$@"\n'
-    )
-    (folder / "git").write_text(script)
-    (folder / "git").chmod(0o755)
-    return f"{folder}:{os.environ['PATH']}"
+    return git_in_front(folder, f"*update-ref*{BRANCH}*", turn, deed, is_once=is_once)
 
 
 def world(folder: Path, settings: str = "", **does: str) -> Path:
@@ -87,9 +75,7 @@ def test_a_branch_that_is_deleted_in_that_moment_is_put_back_and_the_work_lands(
 def test_a_branch_that_is_moved_back_each_time_is_given_up_and_the_next_run_lands_the_work(tmp_path: Path) -> None:
     """Each call that would move the branch comes after another move of it, until the person stops what does it."""
     root = world(tmp_path)
-    path = meddling_git(tmp_path / "bin", foreign())
-    script = tmp_path / "bin" / "git"
-    script.write_text(script.read_text().replace("-eq 2", "-gt 1"))
+    path = meddling_git(tmp_path / "bin", foreign(), is_once=False)
     done = run(root, ends=4, PATH=path)
     assert "is moved again and again; stop what moves it, then run again" in done.stderr
     git(root, "update-ref", BRANCH, str(rows(root, "SELECT tip_commit FROM runs")[0][0]))

@@ -45,7 +45,8 @@ def _as_you(settings: Settings) -> Iterator[Check]:
 
 def _steering(root: Path) -> Iterator[Check]:
     """Whether sessions are told what the project tells agents in a chat."""
-    unread = unread_words(root, git.files_under(root, "HEAD") if git.head(root) else ())
+    committed = ("ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD")
+    unread = unread_words(root, git.call(root, *committed).records if git.head(root) else ())
     if unread:
         what = f"{listed(unread)}: no session reads it"
         yield Check("steering", State.WARNING, what, f"agent-fox init --steering {unread[0]}, or write {STEERING_FILE}")

@@ -13,6 +13,7 @@ from agent_fox.session.briefs.text import Change
 from agent_fox.store import sessions
 from agent_fox.system import git
 from agent_fox.system.git_diff import diff_of
+from agent_fox.system.git_objects import changes_between
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -51,9 +52,10 @@ def touched_by(db: Database, repo: Path, spec_name: str) -> frozenset[str]:
 
 def changed(repo: Path, base: str, commit: str) -> tuple[str, ...]:
     """The paths that differ between two commits; none where one of them is gone."""
-    names = ("diff", "--name-only", "--no-renames", "-z", "--end-of-options", base, commit, "--")
-    answer = git.call(repo, *names, allowed=(0, 128))
-    return tuple(answer.records) if answer.status == 0 else ()
+    try:
+        return tuple(change.path for change in changes_between(repo, base, commit))
+    except git.GitError:
+        return ()
 
 
 def diff(repo: Path, base: str, commit: str, files: Sequence[str]) -> str:

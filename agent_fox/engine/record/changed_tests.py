@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.store import sessions
-from agent_fox.system import git
 from agent_fox.system.git import GitError
+from agent_fox.system.git_objects import changes_between
 
 if TYPE_CHECKING:
     from agent_fox.core.verdicts.judgement import Judged
@@ -18,12 +18,10 @@ if TYPE_CHECKING:
 
 def touched_by(repo: Path, base: str, landed: str) -> frozenset[str]:
     """The files that a landing changed; none where its commits are gone."""
-    names = ("diff", "--name-only", "--no-renames", "-z", "--end-of-options", base, landed, "--")
     try:
-        answer = git.call(repo, *names, allowed=(0, 128))
+        return frozenset(change.path for change in changes_between(repo, base, landed))
     except GitError:
         return frozenset()
-    return frozenset(answer.records) if answer.status == 0 else frozenset()
 
 
 def changers(docket: Docket, spec_name: str, judged: Judged, groups: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

@@ -73,7 +73,7 @@ class Engine(Workplace):
         head, scope = self.check(options)
         with single_writer(self.root / LOCK):
             had_state = is_begun(self.root / STATE)
-            with told_of(self.root / STATE), self.state() as db:
+            with told_of(self.root / STATE), self.state() as db, git.serving(self.root):
                 try:
                     self.heads(db).begin(had_state=had_state)
                     return self.run_locked(db, head, scope, options, orders)

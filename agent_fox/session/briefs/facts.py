@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent_fox.core.markdown import printable
-from agent_fox.core.spec import Criterion
 from agent_fox.core.values import Json, dataclass, to_document, to_object
 from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Mode
     from agent_fox.core.retry.cut_off import CutOff as Work
+    from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
 FORBIDDEN = (
@@ -26,6 +26,7 @@ FORBIDDEN = (
 )
 
 DIGEST_DIGITS = 16
+T = TypeVar("T")
 
 
 class Since(StrEnum):
@@ -165,69 +166,33 @@ class BriefFacts:
     is_short: bool = False
 
 
+KEPT = frozenset(
+    {
+        *("node", "spec", "id", "requirement", "fixed", "must_stay_green", "expected", "unclear", "forbidden"),
+        *("address", "kind", "base", "commit", "ref", "file"),
+    }
+)
+"""Fields that hold names of the plan, of git and of ours, in which nothing is masked."""
+
+
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
-    """The same facts with every text masked: what looks like a secret, and each of `secrets`.
-
-    Ids stay as they are; they are names of the plan.
-    """
+    """The same facts with every text masked: what looks like a secret, and each of `secrets`."""
     known = tuple(secrets)
-
-    def masked(text: str) -> str:
-        return redact(text, known) if text else text
-
-    return replace(
-        facts,
-        title=masked(facts.title),
-        tasks=masked(facts.tasks),
-        requirements=tuple(Criterion(part.id, masked(part.text)) for part in facts.requirements),
-        failing=tuple(_masked_failure(failure, masked) for failure in facts.failing),
-        tried=tuple(Tried(t.attempt, masked(t.summary), masked(t.outcome)) for t in facts.tried),
-        changed=tuple(map(masked, facts.changed)),
-        reason=masked(facts.reason),
-        conflict=_masked_conflict(facts.conflict, masked),
-        change=_masked_change(facts.change, masked),
-        cut_off=_masked_cut_off(facts.cut_off, masked),
-        bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
-        documents=tuple(map(masked, facts.documents)),
-        commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
-    )
+    return _masked(facts, lambda text: redact(text, known) if text else text)
 
 
-def _masked_failure(failure: Failure, masked: Callable[[str], str]) -> Failure:
-    return replace(
-        failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
-    )
-
-
-def _masked_conflict(conflict: Conflict | None, masked: Callable[[str], str]) -> Conflict | None:
-    if conflict is None:
-        return None
-    sides = (conflict.files, conflict.branch, conflict.work)
-    return Conflict(*(tuple(map(masked, side)) for side in sides))
-
-
-def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Change | None:
-    if change is None:
-        return None
-    files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
-    asked = tuple(
-        AskedExpectation(one.requirement, *map(masked, (one.text, one.test, one.reason, one.before, one.after)))
-        for one in change.expectations
-    )
-    return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
-
-
-def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOff | None:
-    if found is None:
-        return None
-    work = replace(found.work, why=masked(found.work.why), left_out=tuple(map(masked, found.work.left_out)))
-    files = tuple(replace(one, path=masked(one.path)) for one in found.files)
-    return replace(found, work=work, files=files, why_not=masked(found.why_not))
-
-
-def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
-    checked = tuple((name, masked(value)) for name, value in bound.checked)
-    return replace(bound, text=masked(bound.text), checked=checked, doubt=masked(bound.doubt))
+def _masked(value: T, masked: Callable[[str], str]) -> T:
+    """The same value, with each text within it masked, but those of the fields in KEPT."""
+    changed: object = value
+    match value:
+        case str() if not isinstance(value, StrEnum):
+            changed = masked(value)
+        case tuple():
+            changed = tuple(_masked(each, masked) for each in value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            names = (field.name for field in fields(value) if field.name not in KEPT)
+            changed = replace(value, **{name: _masked(getattr(value, name), masked) for name in names})
+    return cast("T", changed)
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:

@@ -31,7 +31,7 @@ def _touched(store: Store, changes: Iterable[Change]) -> Iterator[Touched]:
 
 def _target(store: Store, blob: str) -> str:
     """Where a link leads. What is too long for a path of any system leads nowhere in the repository."""
-    size = int(store.call("cat-file", "-s", blob).text)
+    size = store.size(blob)
     if size > LONGEST_TARGET:
         return f"/({size} bytes)"
     return store.blob(blob).decode("utf-8", "backslashreplace")

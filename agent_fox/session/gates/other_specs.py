@@ -38,8 +38,7 @@ def foreign_changes(order: LaunchOrder, work: Work) -> tuple[str, ...]:
 
 def _changed(order: LaunchOrder, work: Work) -> list[str]:
     """Paths that were there before and are different now, or gone."""
-    with git_objects.store(order.repo) as store:
-        changes = store.changes(order.pinned, work.tree)
+    changes = git_objects.changes_between(order.repo, order.pinned, work.tree)
     return [change.path for change in changes if change.old.mode != ABSENT]
 
 

@@ -57,7 +57,7 @@ def kept_of(order: LaunchOrder, preparation: Preparation, why: str, at: int) -> 
 def _tree_of(order: LaunchOrder, preparation: Preparation, workspace: Path) -> tuple[str, tuple[str, ...]]:
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
-        tracked = [path for path in store.tracked() if not preparation.has_brought(path)]
+        tracked = [file.path for file in store.files(order.pinned) if not preparation.has_brought(file.path)]
         untracked = [path for path in store.untracked() if not preparation.has_brought(path)]
         left = left_in(store, untracked, tracked)
         new = [path for path in untracked if not left.hides(path)]
@@ -65,9 +65,8 @@ def _tree_of(order: LaunchOrder, preparation: Preparation, workspace: Path) -> t
         read = [path for path in (*tracked, *new) if not _is_below(path, inside)]
         large = excess(workspace, read, store.sizes(preparation.baseline), order.sizes)  # before git reads any of them
         store.add_all(leaving_out=(*preparation.brought, *left.paths, *inside, *large))
-        restore(store, order, preparation)
-        links = _without_submodules(store, order)
-        return store.write_tree(), (*left.notes, *_named(inside, large, links))
+        tree, links = _without_submodules(store, order, restore(store, order, preparation))
+        return tree, (*left.notes, *_named(inside, large, links))
 
 
 def _folders(repositories: Iterable[str]) -> tuple[str, ...]:
@@ -79,12 +78,13 @@ def _is_below(path: str, folders: Iterable[str]) -> bool:
     return any(path.rstrip("/") == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
-def _without_submodules(store: Store, order: LaunchOrder) -> tuple[str, ...]:
-    """Submodules that were added or moved are put back in the index."""
-    links = [change for change in store.changes(order.pinned, store.write_tree()) if change.new.mode == GITLINK]
-    if links:
-        store.put([change.old for change in links])
-    return tuple(change.path for change in links)
+def _without_submodules(store: Store, order: LaunchOrder, tree: str) -> tuple[str, tuple[str, ...]]:
+    """The tree with submodules put back that were added or moved, and their paths."""
+    links = [change for change in store.changes(order.pinned, tree) if change.new.mode == GITLINK]
+    if not links:
+        return tree, ()
+    store.put([change.old for change in links])
+    return store.write_tree(), tuple(change.path for change in links)
 
 
 def _named(inside: Iterable[str], large: Mapping[str, int], links: Iterable[str]) -> Iterable[str]:

@@ -57,9 +57,10 @@ def build_landing(
 
     The work is one commit on an ancestor of `tip`, so replaying it there and merging it are the same three-way merge.
     """
-    if git.is_ancestor(repo, work_commit, tip):
+    base = git.merge_base(repo, tip, work_commit)
+    if base == work_commit:
         return Landing(tip, tip)
-    if git.is_ancestor(repo, tip, work_commit) and is_in(style, repo, work_commit, tip):
+    if base == tip and is_in(style, repo, work_commit, tip):
         return Landing(tip, work_commit)
     merged = git_objects.merge(repo, tip, work_commit)
     if isinstance(merged, Conflict):

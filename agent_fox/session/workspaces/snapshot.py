@@ -66,8 +66,7 @@ def changed_source(order: LaunchOrder, preparation: Preparation) -> tuple[str, .
     if workspace.is_symlink() or not workspace.is_dir():
         return (".",)
     with git_objects.store(order.repo, workspace) as store:
-        store.read_tree(order.pinned)
-        tracked = set(store.tracked())
+        tracked = {file.path for file in store.files(order.pinned)}
         store.read_tree(preparation.baseline)
         return tuple(path for path in store.changed_files() if path in tracked and not preparation.has_brought(path))
 
@@ -78,7 +77,7 @@ def _tree_of_work(
     """The tree, and what there is to say about it."""
     with git_objects.store(order.repo, workspace) as store:
         store.read_tree(order.pinned)
-        tracked, untracked = store.tracked(), store.untracked()
+        tracked, untracked = [file.path for file in store.files(order.pinned)], store.untracked()
         left = left_in(store, [path for path in untracked if not preparation.has_brought(path)], tracked)
         new = [path for path in untracked if not preparation.has_brought(path) and not left.hides(path)]
         foreign = repositories_inside(workspace, tracked, new)
@@ -89,8 +88,7 @@ def _tree_of_work(
         if excess:  # before anything of the files is read
             return Refused(excess)
         store.add_all(leaving_out=(*preparation.brought, *left.paths))
-        restore(store, order, preparation)
-        tree = store.write_tree()
+        tree = restore(store, order, preparation)
         changes = store.changes(order.pinned, tree)
         found = look_at(order, store, workspace, changes)
     links = [change.path for change in changes if change.new.mode == GITLINK]
@@ -110,15 +108,17 @@ def repositories_inside(workspace: Path, tracked: Sequence[str], new: Sequence[s
     return sorted({*named, *hidden})
 
 
-def restore(store: Store, order: LaunchOrder, preparation: Preparation) -> None:
-    """Put back, in the index, what is not the coder's to change."""
+def restore(store: Store, order: LaunchOrder, preparation: Preparation) -> str:
+    """The index as a tree, in which what is not the coder's to change was put back."""
     tree = store.write_tree()
     dropped = [change.old for change in _kept_folders(store, order, tree) if not _ticks_only(store, change)]
     since = {change.path for change in store.changes(preparation.baseline, tree)}
     by_setup = store.changes(order.pinned, preparation.baseline)
     dropped += [change.old for change in by_setup if change.path not in since]
-    if dropped:
-        store.put(dropped)
+    if not dropped:
+        return tree
+    store.put(dropped)
+    return store.write_tree()
 
 
 def _kept_folders(store: Store, order: LaunchOrder, tree: str) -> Iterable[Change]:

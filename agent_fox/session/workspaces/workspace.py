@@ -8,6 +8,7 @@ remote, none of their configuration. What an agent left in it is read by `snapsh
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import stat
@@ -98,7 +99,7 @@ def prepare(order: LaunchOrder, environment: Mapping[str, str], stop: StopSignal
     if order.resume:
         lay_tree(order, order.resume, paths.workspace)
     if not order.writes:
-        _make_read_only(paths.workspace, git.files_under(order.repo, order.pinned))
+        _make_read_only(paths.workspace, git_objects.files_under(order.repo, order.pinned))
     return done
 
 
@@ -128,7 +129,7 @@ def _open_up(retry: Callable[..., object], path: str, _: object) -> None:
             place.chmod(stat.S_IRWXU)
     if Path(path).is_dir() and not Path(path).is_symlink():
         shutil.rmtree(path)
-    else:
+    elif os.path.lexists(path):  # its folder may be gone by now: what could not be listed was removed above
         retry(path)
 
 
@@ -174,20 +175,9 @@ def _clone(order: LaunchOrder, workspace: Path) -> None:
     kind = git.object_format(order.repo)
     workspace.mkdir(mode=0o755)
     ours = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
-    git.call(
-        workspace,
-        "init",
-        "--quiet",
-        "--template=",
-        f"--object-format={kind}",
-        f"--initial-branch={BRANCH}",
-        extra=ours,
-    )
     inside = workspace / ".git"
-    (inside / "objects/info").mkdir(exist_ok=True)
+    git_objects.lay_out(inside, common, kind, BRANCH)
     (inside / "objects/info/alternates").write_text(f"{common / 'objects'}\n", encoding="utf-8")
-    if (common / "shallow").is_file():
-        shutil.copyfile(common / "shallow", inside / "shallow")
     who = git.identity(order.repo)
     with (inside / "config").open("a", encoding="utf-8") as file:
         file.write(f"[user]\n\tname = {_quoted(who.name)}\n\temail = {_quoted(who.email)}\n")

@@ -20,6 +20,7 @@ from typing import Any
 from agent_fox.core.values import dataclass, to_document, to_object
 from agent_fox.core.verdicts.hidden import COMMAND
 from agent_fox.core.verdicts.verdict import Disposition, Verdict, Word
+from agent_fox.system import git
 from agent_fox.system.git import GitError
 from agent_fox.system.own_folders import own_folder
 from agent_fox.verifier.ground.cases import Outcome
@@ -150,7 +151,9 @@ def main(arguments: list[str]) -> int:
         order = read_order(Path(arguments[0]).read_bytes())
     except (OSError, OrderError) as error:
         return _complain(f"{arguments[0]}: {error}")
-    json.dump(answer(run_checks(order)), sys.stdout, indent=2, ensure_ascii=False)
+    with git.serving(Path(order.repository)):
+        found = answer(run_checks(order))
+    json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
     return 0
 

@@ -48,12 +48,12 @@ def change_since(root: Path, base: str) -> Change:
 
 def _changes(store: Store, base: str, root: Path, *, sees_hidden: bool) -> list[git_objects.Change]:
     store.read_tree(base)
-    installed = _installed(store, root)
+    installed = _installed(store, base, root)
     store.add_all(leaving_out=installed)
     if sees_hidden:
         beside = (path for path in _hidden(store, base) if path.partition("/")[0] not in installed)
         store.add((*beside, *_repositories(store, root)))
-    return store.changes(base, store.write_tree())
+    return store.staged(base)
 
 
 def _repositories(store: Store, root: Path) -> dict[str, str]:
@@ -69,10 +69,10 @@ def _hidden(store: Store, base: str) -> list[str]:
     return sorted(path.rstrip("/") for path in hidden if not git_ignores.is_of_tools(path))
 
 
-def _installed(store: Store, root: Path) -> list[str]:
+def _installed(store: Store, base: str, root: Path) -> list[str]:
     """Folders of installed packages that nobody committed: what lies there is no part of a change."""
     there = [name for name in INSTALLED if (root / name).is_dir()]
-    tracked = {path.partition("/")[0] for path in store.tracked()} if there else set()
+    tracked = {file.path.partition("/")[0] for file in store.files(base)} if there else set()
     return [name for name in there if name not in tracked]
 
 
@@ -82,4 +82,6 @@ def _looking_at(root: Path, repo: Path) -> Iterator[Store]:
     with git_objects.store(repo, root) as store, own_folder("objects") as objects:
         known = store.variables["GIT_OBJECT_DIRECTORY"]
         places = {"GIT_OBJECT_DIRECTORY": str(objects), "GIT_ALTERNATE_OBJECT_DIRECTORIES": known}
-        yield replace(store, variables={**store.variables, **places})
+        apart = replace(store, variables={**store.variables, **places})
+        with git.serving(repo, apart.places):
+            yield apart

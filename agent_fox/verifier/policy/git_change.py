@@ -52,5 +52,4 @@ def _content(objects: Store, entry: Entry) -> bytes | None:
     """What a file held; a very large one is taken as empty: it is no source that a rule could read."""
     if entry.mode == ABSENT:
         return None
-    size = int(objects.call("cat-file", "-s", entry.id).text)
-    return objects.blob(entry.id) if size <= LARGEST_FILE else b""
+    return objects.blob(entry.id) if objects.size(entry.id) <= LARGEST_FILE else b""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field, ValidationError
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.verdict import Disposition
@@ -263,8 +263,8 @@ class _Report(BaseModel, defer_build=True):
 def read_jest(path: Path, workspace: Path) -> tuple[Case, ...]:
     """The cases of one report; a file that could not be run is a case without classes. Raises ReportUnreadable."""
     try:
-        report = _Report.model_validate(json.loads(path.read_bytes()))
-    except (OSError, ValueError, ValidationError) as error:
+        report = _Report.model_validate(read_json(path.read_bytes()))
+    except (OSError, NotJson, ValidationError) as error:
         raise ReportUnreadable(f"{path.name} is no readable report of Jest: {type(error).__name__}") from error
     return tuple(case for file in report.files for case in _cases(file, workspace))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.session.workspaces.landing import Conflict, Landing, Style, build_landing, build_reversal, move
-from agent_fox.system import git
+from agent_fox.system import git, git_objects
 from tests.session.world import sh, write
 
 
@@ -42,7 +42,7 @@ def test_work_beside_the_tip_lands_as_a_merge_of_both(repo: Path, base: str) -> 
     assert landing.base == first
     parents = sh(repo, "git", "show", "-s", "--format=%P|%s", landing.commit)
     assert parents == f"{first} {second}|land b"
-    assert {"a.txt", "b.txt"} <= git.files_under(repo, landing.commit).keys()
+    assert {"a.txt", "b.txt"} <= git_objects.files_under(repo, landing.commit).keys()
     assert git.commit_of(repo, "integration") == base
 
 
@@ -70,7 +70,7 @@ def test_squashed_work_is_one_commit_whose_only_parent_is_the_tip(repo: Path, ba
     assert squashed(repo, base, first) == first
     made = squashed(repo, first, second)
     assert sh(repo, "git", "show", "-s", "--format=%P|%s", made) == f"{first}|land"
-    assert {"a.txt", "b.txt"} <= git.files_under(repo, made).keys()
+    assert {"a.txt", "b.txt"} <= git_objects.files_under(repo, made).keys()
     assert git.commit_of(repo, "integration") == base
 
 
