@@ -68,10 +68,10 @@ def read_source(workspace: Path, path: str) -> Source | None:
     if place.stat().st_size > LARGEST_SOURCE:
         return None
     text = place.read_text("utf-8", "replace")
-    return Source(path, text, _said(text) if place.suffix == ".py" else said_above(text, place.suffix))
+    return Source(path, text, _documented(text) if place.suffix == ".py" else comments_above(text, place.suffix))
 
 
-def _said(text: str) -> dict[tuple[str, ...], str]:
+def _documented(text: str) -> dict[tuple[str, ...], str]:
     try:
         module = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -164,7 +164,7 @@ _TESTS = {
 _ABOVE = regex(r"\s*(?://|/\*|\*|#\[|@)")
 
 
-def said_above(text: str, suffix: str) -> dict[tuple[str, ...], str]:
+def comments_above(text: str, suffix: str) -> dict[tuple[str, ...], str]:
     """Name of a test -> the comments and annotations right above it. A name that stands twice says nothing."""
     pattern = _TESTS.get(suffix)
     if pattern is None:

@@ -108,7 +108,7 @@ class Bench:
         broken = self._broken_about(id)
         if broken is None and _is_tested(mapped):
             return self._tested(id, mapped)
-        return self._untold(id, mapped, broken)
+        return self._undecided(id, mapped, broken)
 
     def _is_older(self, case: Case, mapped: Mapped) -> bool:
         """Whether the base tree has the failure too. A requirement's own tests have no such excuse."""
@@ -141,7 +141,7 @@ class Bench:
         why = f"fails on the base tree too: {', '.join([*(case.id for case in tests), *older])}"
         return _proven(finding, Disposition.PRE_EXISTING, why)
 
-    def _untold(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
+    def _undecided(self, id: str, mapped: Mapped, broken: tuple[SuiteRun, Broken] | None) -> Finding:
         """Not tested, or not wholly: what kept it back decides."""
         obstacle = broken or next(self._all_broken(), None)
         if obstacle is not None:

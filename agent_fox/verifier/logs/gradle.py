@@ -63,7 +63,7 @@ class _Reader:
         self._is_over = False
 
     def skip(self, block: str, at: int) -> int:
-        if self._test is not None or self._compiler.is_open or self._problems.is_told:
+        if self._test is not None or self._compiler.is_open or self._problems.is_open:
             return at
         dull = _DULL_LINES.match(block, at)
         return dull.end() if dull else at

@@ -57,7 +57,7 @@ class Problems:
         self.test_tasks: list[str] = []
 
     @property
-    def is_told(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the next line may belong to a block."""
         return self._lines is not None or self._heading == "Where"
 

@@ -157,11 +157,11 @@ class _Reader:
     def _failures(self) -> Iterator[Failure]:
         entries = self.summary.entries or self._unsummarised()
         if not entries:
-            yield from map(self._untold, self._believable())
+            yield from map(self._failure_of_block, self._believable())
             yield from () if self.blocks else self.by_line
-        yield from map(self._told, entries, _blocks_of(entries, self.blocks), _lines_of(entries, self.by_line))
+        yield from map(self._failure, entries, _blocks_of(entries, self.blocks), _lines_of(entries, self.by_line))
 
-    def _told(self, entry: Entry, block: Block | None, line: Failure | None) -> Failure:
+    def _failure(self, entry: Entry, block: Block | None, line: Failure | None) -> Failure:
         if block is None:
             return self._of_entry(entry, line)
         file = self.workspace.relative(entry.file)
@@ -178,7 +178,7 @@ class _Reader:
         doubtful = [block for block in self.blocks if surplus > 0 and block.place(self.workspace) is None][:surplus]
         return [block for block in self.blocks if block not in doubtful]
 
-    def _untold(self, block: Block) -> Failure:
+    def _failure_of_block(self, block: Block) -> Failure:
         if block.is_of_collection:
             return block.failure(self.workspace, None, self.workspace.relative(block.subject))
         return block.failure(self.workspace, block.subject, None)
@@ -249,7 +249,7 @@ def _blocks_of(entries: list[Entry], blocks: list[Block]) -> Iterator[Block | No
     """For each entry the first block left that tells of it."""
     left = list(blocks)
     for entry in entries:
-        at = next((at for at, block in enumerate(left) if entry.is_told_by(block)), None)
+        at = next((at for at, block in enumerate(left) if entry.is_shown_by(block)), None)
         yield None if at is None else left.pop(at)
 
 

@@ -78,7 +78,7 @@ def from_trace(trace: Trace, entry: Entry | bool, folder: str) -> Draft:
     place = java_place(text, trace.class_name, folder)
     simple = trace.class_name.rpartition(".")[2].split("$")[0]
     line = entry.line if isinstance(entry, Entry) else None
-    exception, message = _said(trace.lines)
+    exception, message = _exception_and_message(trace.lines)
     return Draft(
         kind=FailureKind.TEST_FAILURE,
         message=message or exception or (entry.message if isinstance(entry, Entry) else "") or "the test failed",
@@ -91,7 +91,7 @@ def from_trace(trace: Trace, entry: Entry | bool, folder: str) -> Draft:
     )
 
 
-def _said(lines: list[str]) -> tuple[str | None, str]:
+def _exception_and_message(lines: list[str]) -> tuple[str | None, str]:
     """The exception's class and its message, which may have several lines."""
     match = _EXCEPTION.match(lines[0]) if lines else None
     if not match:

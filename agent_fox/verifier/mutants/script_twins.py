@@ -79,11 +79,11 @@ def _wanted(root: Node, called: str) -> list[_Test]:
     """The tests that are called so; the ones whose titles say most if there are several."""
     called = _SPACE.sub(" ", called).strip()
     matching = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
-    most = max((_said(test) for test in matching), default=0)
-    return [test for test in matching if _said(test) == most]
+    most = max((_length_of_titles(test) for test in matching), default=0)
+    return [test for test in matching if _length_of_titles(test) == most]
 
 
-def _said(test: _Test) -> int:
+def _length_of_titles(test: _Test) -> int:
     return sum(len(title.replace(_ANY, "")) for title in test.titles)
 
 

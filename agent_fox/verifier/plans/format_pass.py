@@ -53,10 +53,10 @@ def format_work(work: Work) -> tuple[str, ...]:
         return (f"not formatted, the change cannot be read: {error}",)
     if not {failure.file for failure in checked.failures} <= touched:
         return ("not formatted: files that the change does not touch lack format too",)
-    return _told(verifier.run(Request(Tool.FORMAT_APPLY)).changed_sources)
+    return _changed_files(verifier.run(Request(Tool.FORMAT_APPLY)).changed_sources)
 
 
-def _told(paths: tuple[str, ...]) -> tuple[str, ...]:
+def _changed_files(paths: tuple[str, ...]) -> tuple[str, ...]:
     more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
     return (f"run_format_apply formatted {', '.join(paths[:NAMED])}{more}",) if paths else ()
 

@@ -26,7 +26,7 @@ from agent_fox.verifier.logs.reading import Run, read_run
 from agent_fox.verifier.logs.status import Ending
 from agent_fox.verifier.plans.formatting import Contents, difference, read_contents
 from agent_fox.verifier.plans.policy_step import check_policy
-from agent_fox.verifier.profiles.context import Report, RunContext, unheard
+from agent_fox.verifier.profiles.context import Report, RunContext, no_report
 from agent_fox.verifier.profiles.network import as_prepared, resolve_step
 from agent_fox.verifier.profiles.prepare import prepare
 from agent_fox.verifier.projects.detect import detect
@@ -92,7 +92,7 @@ class Verifier:
         """
         self._check(request)
         name = f"{next(self._numbers):03}-{request.tool}"
-        result = self._result(request, name, stop or threading.Event(), progress or unheard)
+        result = self._result(request, name, stop or threading.Event(), progress or no_report)
         keep_result(self.store, name, result)
         return result
 
@@ -106,7 +106,7 @@ class Verifier:
             return not_run(RESOLVE, step, self.context.profile.id)
         name = f"{next(self._numbers):03}-{RESOLVE.tool}"
         prepared = as_prepared(step, self.context.token)
-        result = self._guarded(name, stop or threading.Event(), progress or unheard, RESOLVE, prepared)
+        result = self._guarded(name, stop or threading.Event(), progress or no_report, RESOLVE, prepared)
         keep_result(self.store, name, result)
         return result
 

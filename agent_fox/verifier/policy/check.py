@@ -97,12 +97,12 @@ def _unknown(path: str, why: str) -> PolicyFinding:
 
 def _changed_tests(matched: Matched, reasons: Reasons) -> Iterator[ChangedTest]:
     for match in matched.matches:
-        how = _told(match)
+        how = _what_became(match)
         if how:
             yield ChangedTest(match.before.name, how, reasons.about(match.before.path, match.before.name))
 
 
-def _told(match: Match) -> str:
+def _what_became(match: Match) -> str:
     """What became of a test, in words; empty where nothing did."""
     match match.how:
         case How.GONE:

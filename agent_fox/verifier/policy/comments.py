@@ -75,21 +75,21 @@ def findings_about_comments(changes: Iterable[TextChange]) -> Iterator[PolicyFin
     known = tuple(changes)
     for mark in _MARKS:
         files = [change for change in known if PurePosixPath(change.path).suffix in mark.suffixes]
-        budget = Counter(text for change in files for _, text, _ in _found(mark, change.before))
+        budget = Counter(text for change in files for _, text, _ in _marks_in(mark, change.before))
         for change in files:
             yield from _new_ones(mark, change, budget)
     yield from _build_tags(known)
 
 
 def _new_ones(mark: _Mark, change: TextChange, budget: Counter[str]) -> Iterator[PolicyFinding]:
-    for number, text, line in _found(mark, change.after):
+    for number, text, line in _marks_in(mark, change.after):
         if budget[text] > 0:
             budget[text] -= 1
             continue
         yield _finding(mark.rule, change.path, number, line, _severity(change.path, text, line))
 
 
-def _found(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
+def _marks_in(mark: _Mark, text: str) -> Iterator[tuple[int, str, str]]:
     """Line number, the mark, and the line it stands in, with a comment that stands above it alone."""
     if not mark.pattern.search(text):
         return

@@ -215,14 +215,14 @@ def _rows(table: Node, loop: Node) -> Iterator[Tokens]:
     literal: Node | None = table
     if table.type == "identifier" and loop.parent is not None:
         literal = next(
-            (rows for child in children(loop.parent) if (rows := _bound(child, text_of(table))) is not None), None
+            (rows for child in children(loop.parent) if (rows := _range_of(child, text_of(table))) is not None), None
         )
     body = field(literal, "body") if literal is not None and literal.type == "composite_literal" else None
     for element in children(body) if body is not None else []:
         yield tokens(element)
 
 
-def _bound(node: Node, name: str) -> Node | None:
+def _range_of(node: Node, name: str) -> Node | None:
     left, right = field(node, "left"), field(node, "right")
     if node.type == "short_var_declaration" and left is not None and right is not None and text_of(left) == name:
         return children(right)[0] if children(right) else None

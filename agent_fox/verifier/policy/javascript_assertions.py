@@ -95,7 +95,7 @@ def assertion_of_call(node: Node) -> Assertion | None:
         assertion = _of_expect(chain, node)
         return (
             replace(assertion, strength=Strength.NONE)
-            if assertion is not None and _is_unheard(chain, node)
+            if assertion is not None and _is_dropped(chain, node)
             else assertion
         )
     if root in ("assert", "assertion") or (root == "t" and len(chain) == 2 and chain[1][0] in _ASSERT):
@@ -125,7 +125,7 @@ def _chain(node: Node) -> _Chain:
     return links[::-1]
 
 
-def _is_unheard(chain: _Chain, node: Node) -> bool:
+def _is_dropped(chain: _Chain, node: Node) -> bool:
     """Whether a promise's failure reaches nobody: neither awaited nor returned, or caught and dropped."""
     words = {word for word, _ in chain}
     is_promise = not words.isdisjoint({"resolves", "rejects", "eventually"})

@@ -71,7 +71,7 @@ def fingerprint(profile: Profile) -> str:
 def difference(old: Profile, new: Profile) -> tuple[str, ...]:
     """What differs between two profiles, one line each, in the words of their files. Empty where they are the same."""
     before, after = (dict(_leaves("", each.model_dump(mode="json"))) for each in (old, new))
-    lines = [_told(key, before.get(key), after.get(key)) for key in sorted({*before, *after})]
+    lines = [_difference(key, before.get(key), after.get(key)) for key in sorted({*before, *after})]
     differing = [line for line in lines if line]
     left = len(differing) - _MOST_DIFFERENCES
     return (*differing[:_MOST_DIFFERENCES], f"and {left} more") if left > 0 else tuple(differing)
@@ -175,7 +175,7 @@ def _leaves(place: str, value: object) -> Iterator[tuple[str, str]]:
             yield place, json.dumps(value, ensure_ascii=False)
 
 
-def _told(key: str, before: str | None, after: str | None) -> str:
+def _difference(key: str, before: str | None, after: str | None) -> str:
     if before == after:
         return ""
     if before is None:

@@ -173,7 +173,7 @@ def _words(text: str) -> str:
     return f" {' '.join(words)} "
 
 
-def told(seal: Seal, expectation: Expectation, failed: str) -> str:
+def explained(seal: Seal, expectation: Expectation, failed: str) -> str:
     """One test's story in words, for evidence. `failed`: how the committed test fails."""
     how = f"the committed test {expectation.test} fails: {failed}"
     reason = f"the reason that was stated: {expectation.reason}" if expectation.reason else "no reason was stated"

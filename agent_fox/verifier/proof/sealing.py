@@ -18,7 +18,7 @@ from agent_fox.verifier.ground.cases import Case, Outcome
 from agent_fox.verifier.ground.sources import read_source
 from agent_fox.verifier.mutants.languages import language_of
 from agent_fox.verifier.proof.effects import is_own_assertion
-from agent_fox.verifier.proof.expectations import expectation_of, sealed, told, who_agreed
+from agent_fox.verifier.proof.expectations import expectation_of, explained, sealed, who_agreed
 from agent_fox.verifier.proof.sides import files_of, is_test_side
 from agent_fox.verifier.suites.mapping import Ownership
 
@@ -166,7 +166,7 @@ class Seals:
         one.expectation = expectation
         one.agreed_by = who_agreed(self._order, one.claim.id, expectation, self._base, self._tree)
         one.seal = sealed(self._order, one.claim.id, expectation, one.agreed_by)
-        one.sealed_why = told(one.seal, expectation, case.message or case.text[:200])
+        one.sealed_why = explained(one.seal, expectation, case.message or case.text[:200])
 
 
 def _code_of_tests(root: Path) -> Iterable[tuple[str, str]]:

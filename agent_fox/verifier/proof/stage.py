@@ -260,7 +260,7 @@ class Stage:
             asked = [(proof, next_trial(proof.places, proof.trials)) for proof in open_]
             for proof, places in asked:
                 if not places:
-                    proof.word, proof.why = shown(proof.before, proof.places, proof.trials), self._told(proof)
+                    proof.word, proof.why = shown(proof.before, proof.places, proof.trials), self._explanation(proof)
                     if proof.word is Shown.VACUOUS and not self._is_undecided(proof) and not proof.is_measured:
                         self._without_places(run, proof)
             open_ = [proof for proof in open_ if proof.word is None]
@@ -443,7 +443,7 @@ class Stage:
     def _text(self, file: str) -> str | None:
         return _text_of(self._root / file)
 
-    def _told(self, one: Standing) -> str:
+    def _explanation(self, one: Standing) -> str:
         killed = killed_by(one.trials)
         tried = f"{len(one.trials)} of {len(one.places)} places were broken, alone or together"
         if killed is None:

@@ -115,7 +115,9 @@ def _run(bench: Bench, prepared: Prepared) -> tuple[CommandEnd, Artifact]:
     with bench.store.log(f"{bench.name}.log") as log:
         left = bench.seconds
         for argv in (*prepared.before, prepared.argv):
-            end = run_command(_order(bench, prepared, argv, left), log, bench.context.sandbox, bench.stop, _told(bench))
+            end = run_command(
+                _order(bench, prepared, argv, left), log, bench.context.sandbox, bench.stop, _progress(bench)
+            )
             left = max(0.1, left - end.seconds)
             if end.exit_code != 0:
                 break
@@ -141,7 +143,7 @@ def _order(bench: Bench, prepared: Prepared, argv: tuple[str, ...], seconds: flo
     )
 
 
-def _told(bench: Bench) -> Callable[[float, int], None]:
+def _progress(bench: Bench) -> Callable[[float, int], None]:
     def tell(seconds: float, printed: int) -> None:
         bench.report(Progress(seconds, bench.seconds, printed))
 

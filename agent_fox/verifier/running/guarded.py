@@ -157,7 +157,7 @@ def run_command(
         end = _followed(_command(order, environment, bounds, wrapped), kept, stop, progress)
         _kill_what_is_left(environment[MARK], bounds, is_lost=end is None)
         kept.close()
-        return _told(end, wrapped, bounds, kept, started_at, isolation)
+        return _end(end, wrapped, bounds, kept, started_at, isolation)
 
 
 def resolved(order: CommandOrder) -> CommandOrder:
@@ -272,7 +272,7 @@ def _kill_what_is_left(mark: str, bounds: Confinement, is_lost: bool) -> None:
         is_lost = kill_marked(MARK, mark) > 0
 
 
-def _told(
+def _end(
     end: RelayEnd | None, wrapped: Enclosed, bounds: Confinement, kept: BoundedLog, started_at: str, isolation: str
 ) -> CommandEnd:
     end = RelayEnd(0.0, start_error=LOST) if end is None else end

@@ -29,7 +29,7 @@ _REPORTERS = Path(__file__).parents[1] / "reporters"
 _WORDS = ("before_passes", "before_fails", "after_passes", "after_fails")
 _DEAF = ("-I", "-E", "-i", "--ignore-environment", "-")
 _PATH = "PYTHONPATH="
-_Told = tuple[str, str, bool]
+_Row = tuple[str, str, bool]
 FOR_UNITTEST = "AGENT_FOX_CONTROLS"
 """The variable in which our unittest program is told the name of its controls; it takes it out before any test."""
 
@@ -82,7 +82,7 @@ class Controls:
         files = {case.file for case in others if case.outcome is not Outcome.SKIPPED} - {*broken}
         places = self._places(files)
         stopped = self._places({case.file for case in others if case.outcome is Outcome.FAILED} - {*broken})
-        rows = [self._told(name, is_failed, places) for name, is_failed in self._ends(cases)]
+        rows = [self._row(name, is_failed, places) for name, is_failed in self._ends(cases)]
         wanted = {(word, place, word.endswith("fails")) for word in _WORDS for place in places}
         about = [each for each in rows if each[1] in places]
         stopped -= {place for word, place, _ in about if word.startswith("after")}
@@ -112,7 +112,7 @@ class Controls:
                 case _:
                     yield f"{self.name}_{line[:80]}", False
 
-    def _told(self, name: str, is_failed: bool, places: Iterable[str]) -> _Told:
+    def _row(self, name: str, is_failed: bool, places: Iterable[str]) -> _Row:
         """Which control it is, of which file or folder, and whether it failed."""
         word, _, path = name.removeprefix(f"{self.name}_").partition(" ")
         if self.folders:
@@ -121,7 +121,7 @@ class Controls:
         return word, place, is_failed
 
 
-def _difference(wanted: set[_Told], told: Sequence[_Told]) -> str:
+def _difference(wanted: set[_Row], told: Sequence[_Row]) -> str:
     odd = [(word, file) for word, file, failed in told if (word, file, failed) not in wanted]
     if odd:
         names = ", ".join(dict.fromkeys(word.replace("_", " ") for word, _ in odd))

@@ -88,7 +88,7 @@ def _case(name: str, file: str, workspace: Path) -> Case:
 
 def _file_of(modules: list[str], file: str, workspace: Path) -> str:
     """The file of a module below the target's own, where there is one; in a workspace, the one member's that has it."""
-    root = _found(file, workspace)
+    root = _source_path(file, workspace)
     folder = root.rpartition("/")[0]
     for length in range(len(modules), 0, -1):
         inside = "/".join(filter(None, (folder, *modules[:length])))
@@ -98,7 +98,7 @@ def _file_of(modules: list[str], file: str, workspace: Path) -> str:
     return root
 
 
-def _found(file: str, workspace: Path) -> str:
+def _source_path(file: str, workspace: Path) -> str:
     if not file or (workspace / file).is_file():
         return file
     elsewhere = [path for pattern in (f"*/{file}", f"*/*/{file}") for path in workspace.glob(pattern)]
