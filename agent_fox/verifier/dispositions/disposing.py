@@ -1,4 +1,4 @@
-"""A result becomes one that says whose each failure is: the facts are gathered here, and decided in `dispositions`."""
+"""Adds to a result who can do something about each failure: facts are gathered here and decided in `dispositions`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def disposed(result: VerificationResult, end: ToolEnd, around: Surroundings) -> 
 
 
 def facts_of(failure: Failure, result: VerificationResult, end: ToolEnd, around: Surroundings) -> FailureFacts:
-    """Everything recorded that bears on whose this failure is."""
+    """Everything recorded about who can do something about this failure."""
     return FailureFacts(
         failure,
         result.tool,

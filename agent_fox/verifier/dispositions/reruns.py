@@ -83,7 +83,7 @@ def _open_proof_runs(facts: FailureFacts) -> int:
 
 
 def _of_tool(facts: FailureFacts, found: Disposed) -> tuple[RerunWanted, ...]:
-    """What is nobody's yet, or fails without a test's name: whether it comes again, and whether it is the change's."""
+    """A failure that is not attributed yet, or names no test: whether it repeats, and whether the change caused it."""
     target = facts.failure.test_name
     wanted = []
     is_open = found.retryable_infrastructure or found.disposition is Disposition.VERIFIER_FAULT

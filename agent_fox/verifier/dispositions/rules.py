@@ -1,4 +1,4 @@
-"""Whose a failure is, decided by recorded evidence alone. No I/O, no model's word, nothing a test printed of itself.
+"""Who can do something about a failure, decided by recorded evidence alone. No I/O, no model, no output of tests.
 
 The rules stand in `_RULES`, strongest first. Where facts disagree, nobody is charged: infrastructure, environment and
 verifier faults leave a requirement unknown. Only reruns excuse a failure (`docs/semantics.md`, "Judging").
@@ -205,7 +205,7 @@ def _does_not_build(facts: FailureFacts) -> Disposed | None:
 
 
 def _ended_badly(facts: FailureFacts) -> Disposed | None:
-    """What the exit status says by itself."""
+    """What the exit status alone shows."""
     code = facts.end.exit_code
     if code is None:
         return infrastructure(_NEVER_ENDED) if facts.failure.message == _NEVER_ENDED else None
@@ -222,7 +222,7 @@ def _ended_badly(facts: FailureFacts) -> Disposed | None:
 
 
 def _older_trouble(facts: FailureFacts) -> Disposed | None:
-    """The same on the base tree; but what keeps a tool from its work there too excuses nothing, and is nobody's."""
+    """The same failure on the base tree. A tool that cannot work there either excuses nothing."""
     return None if facts.failure.kind in _NOTHING_DONE else _older_than_change(facts)
 
 

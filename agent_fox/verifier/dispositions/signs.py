@@ -15,7 +15,7 @@ from agent_fox.core.verdicts.verdict import Disposition
 
 
 class Weight(StrEnum):
-    """What can still show that the change brought the trouble about, against what the sign says by itself."""
+    """What can still show that the change caused the trouble, against what the sign alone suggests."""
 
     NOTHING = "nothing"
     BUILD_FILE = "a build file that the change edited"

@@ -1,4 +1,4 @@
-"""From a cause to whose it is: what reruns and edited build files add to a sign. Finding the cause is elsewhere."""
+"""From a cause to who can do something about it: what reruns and edited build files add. Not how it is found."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def weighed(sign: Sign, facts: FailureFacts) -> Disposed:
 
 
 def _is_by_edit(sign: Sign, facts: FailureFacts) -> bool:
-    """Without a network nobody can tell a package that does not exist from one that is only not here."""
+    """Without a network, a package that does not exist looks like one that is only not installed."""
     if sign.weight is Weight.NOTHING or not changes_build(facts.files_changed) or facts.fails_on_base:
         return False
     if sign.needs_network and not facts.has_network:

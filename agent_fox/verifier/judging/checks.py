@@ -177,7 +177,7 @@ def _only(order: CheckOrder, run: SuiteRun) -> SuiteRun:
 
 
 def _planned(workspace: Path) -> tuple[str, ...]:
-    """The commands that run all tests of the project, by its manifests, where nobody names any."""
+    """The commands that run all tests of the project, found by its manifests where none is configured."""
     lines: tuple[str, ...] = import_module(_PLAN).planned_lines(workspace)
     return lines
 

@@ -23,7 +23,7 @@ from agent_fox.verifier.lanes.running import run_lanes
 
 
 def answer(order: LibraryOrder) -> dict[str, object]:
-    """The answer that verifiers give, and beside it what each lane said."""
+    """The answer of a verifier, and the result of each lane."""
     results = run_lanes(order.objects, LaneContext(order.order, order.traces))
     rows = verdicts(order.order.expected, order.spec_name, order.objects, results)
     words = [each.word for each in rows]

@@ -196,7 +196,7 @@ class Bench:
         return self._by_all_runs(Verdict(id, word, said=word.value, evidence=capped(self._why_untested(id, mapped))))
 
     def _why_untested(self, id: str, mapped: Mapped) -> str:
-        """Why nothing proves it, and for an id that no test can name by itself how one does."""
+        """Why nothing proves it, and how a test names an id that cannot stand in a test's name."""
         why = _why_untested(id, mapped)
         if mapped.cases or "REQ-" in id or not self._order.spec:
             return why

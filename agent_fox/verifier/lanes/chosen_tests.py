@@ -86,7 +86,7 @@ def known_path(line: str) -> tuple[str, ...]:
 
 
 def chosen(select: Sequence[str], bench: Bench, more: Sequence[str] = ()) -> Choice:
-    """The project's own test command with these tests alone; pytest where its command cannot be told which.
+    """The project's own test command with these tests alone; pytest where its command cannot select tests.
 
     Raises CommandRefused for one that needs a shell.
     """

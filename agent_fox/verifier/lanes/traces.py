@@ -85,7 +85,7 @@ def trace_of(lines: list[str]) -> Trace:
 
 
 def event_of(line: Line) -> TraceEvent:
-    """A name that holds a masked secret is one that nobody can tell."""
+    """A name that contains a masked secret cannot be known."""
     edits = None if line.edits is not None and any(MASK in path for path in line.edits) else line.edits
     command = None if line.command is not None and MASK in line.command else line.command
     return TraceEvent(line.kind, line.tool, edits, command)

@@ -105,7 +105,7 @@ class _Reader:
         self._target = None
 
     def _unbuilt(self, message: str, line: str) -> None:
-        """Cargo's last words count where the compiler or the tests have said nothing."""
+        """Cargo's last lines count only where neither the compiler nor a test reported a failure."""
         kind = FailureKind.COMPILE_ERROR if message.startswith("could not compile") else FailureKind.TEST_FAILURE
         self._findings.fall_back(Failure(kind, message, evidence=line))
 

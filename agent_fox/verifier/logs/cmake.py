@@ -81,7 +81,7 @@ class CmakeReader(DraftReader):
             draft.message = f"{draft.message} {line.strip()}".strip()
 
     def _called(self, draft: Draft, line: str) -> None:
-        """An error in a module of CMake's own is told where the project called it."""
+        """An error in a module of CMake itself is placed where the project called it."""
         match = _CALLED.match(line)
         if match and draft.file and not self._workspace.holds(draft.file) and self._workspace.holds(match["file"]):
             draft.file, draft.line = self._workspace.relative(match["file"]), int(match["line"])

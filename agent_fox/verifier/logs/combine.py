@@ -62,7 +62,7 @@ def _new_failures(better: Parsed, other: Parsed) -> Iterable[Failure]:
 
 
 def _by_name(reading: Parsed) -> dict[str, Failure]:
-    """The failures whose test's name is the name of no other."""
+    """The failures whose test names are unique."""
     names = Counter(_short(failure) for failure in reading.failures)
     return {name: failure for failure in reading.failures if names[name := _short(failure)] == 1 and name}
 

@@ -79,7 +79,7 @@ class _Test:
 
 @dataclass(slots=True)
 class _Package:
-    """A package whose tests run. The test with the empty name is the package itself."""
+    """A package under test. The test with the empty name is the package itself."""
 
     tests: dict[str, _Test] = field(default_factory=dict)
     has_failure: bool = False

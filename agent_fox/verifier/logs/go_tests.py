@@ -238,7 +238,7 @@ class GoTestReader:
             self._current.add(line)
 
     def _leaves(self) -> list[_Test]:
-        """Tests without sub-tests, and failed ones of whose sub-tests none failed."""
+        """Tests without sub-tests, and failed tests without a failed sub-test."""
         parents = {parent for name in self._tests for parent in _parents(name)}
         guilty = {parent for test in self._tests.values() if test.outcome == "FAIL" for parent in _parents(test.name)}
         return [
@@ -264,7 +264,7 @@ class GoTestReader:
             self._ended.append(test)
 
     def _broken(self, package: str, line: str) -> None:
-        """The package failed, but no test said so: the process ended on its own."""
+        """The package failed without a failed test: the process ended on its own."""
         name = (self._panic.test if self._panic else None) or ""
         message = self._exit or line.replace("\t", " ").strip()
         self._ended.append(_Test(name, "FAIL", package, panic=self._panic or Panic(message)))

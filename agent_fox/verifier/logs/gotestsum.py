@@ -44,7 +44,7 @@ class _Test:
 
 
 class GotestsumLog(LineLog):
-    """Reads the lists at the end. What the compiler said is read as go's."""
+    """Reads the lists at the end. The compiler's output is read as go's."""
 
     tools = ("gotestsum",)
 

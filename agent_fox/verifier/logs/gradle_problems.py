@@ -46,7 +46,7 @@ _LONGEST = 60  # lines of one problem
 
 
 class Problems:
-    """Collects the blocks at the end of a log; each becomes a failure, unless the log said more before."""
+    """Collects the blocks at the end of a log; each becomes a failure, unless the log named a better one before."""
 
     def __init__(self, findings: Findings, workspace: Workspace) -> None:
         self._findings = findings

@@ -22,7 +22,7 @@ _END = object()
 
 
 class JsonCut(ValueError):
-    """The document ends too early, or is no JSON."""
+    """The document ends too early, or is not JSON."""
 
 
 def start_of(text: str) -> int | None:

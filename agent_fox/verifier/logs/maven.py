@@ -85,7 +85,7 @@ class _Reader:
         self._is_over = False
 
     def skip(self, block: str, at: int) -> int:
-        """Passes over what tests print, and over whole classes whose tests passed."""
+        """Skips the output of tests, and whole classes without a failure."""
         if self._tests.is_printing:
             match = _SAID_LINES.match(block, at)
             return match.end() if match else at

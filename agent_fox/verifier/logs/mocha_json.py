@@ -66,6 +66,6 @@ def _failure(test: Record, workspace: Workspace) -> Failure:
 
 
 def _name(full: str, title: str) -> str | None:
-    """mocha joins the titles of groups by spaces: only the last can be told apart."""
+    """mocha joins the titles of groups by spaces: only the last one can be recognised."""
     groups = full.removesuffix(title).strip()
     return " > ".join(part for part in (groups, title) if part) or None

@@ -36,7 +36,7 @@ class NodeSpec(LineLog):
 
 @dataclass(slots=True)
 class _Broken:
-    """A test that failed: where it stands in the tree, and what is said about it."""
+    """A test that failed: its place in the tree, and the text about it."""
 
     path: tuple[str, ...]
     depth: int

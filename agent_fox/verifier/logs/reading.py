@@ -46,7 +46,7 @@ def read_run(run: Run, workspace: Workspace, parsers: Parsers) -> Outcome:
 
 
 def read_report(path: Path, workspace: Workspace, parsers: Parsers) -> Parsed:
-    """What a report says, in whatever format; one that nobody recognises is not complete. Raises OSError."""
+    """The content of a report in any known format; a report of an unknown format is incomplete. Raises OSError."""
     placed = replace(workspace, module=_module_of(path, workspace))
     with path.open("rb") as file:
         head = decode.head(file)

@@ -1,4 +1,4 @@
-"""JSON values whose shape nobody promised: each field as the type it should have, or nothing."""
+"""JSON values of unknown shape: each field as the type that it should have, or nothing."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ P = TypeVar("P", DocumentParser, StreamParser, LogParser)
 
 
 class UnknownTool(ValueError):
-    """A word for a tool that nobody reads logs of; its text names the nearest one."""
+    """The name of a tool without a log parser; the message suggests the nearest name."""
 
 
 @dataclass(frozen=True, slots=True)

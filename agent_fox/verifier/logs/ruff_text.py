@@ -92,7 +92,7 @@ class _Reader(DiagnosticReader):
         return True
 
     def _explain(self, line: str) -> None:
-        """A line that is none of its own: a heading, or what is said about the finding above it."""
+        """A line that is not a finding itself: a heading, or a detail of the finding above."""
         self._head = _HEAD.match(line) if line[:1] not in _NEVER_PLACED else None
         if self._head is not None:
             self.found.close()

@@ -101,7 +101,7 @@ class RustTarget:
             self._sections.append(_Section(name))
 
     def _merged(self) -> dict[str, _Section]:
-        """Sections by test; one whose name did not fail was printed by the test before it."""
+        """Sections by test; a section named after a test that passed was printed by the test before it."""
         merged: dict[str, _Section] = {}
         for section in self._sections:
             name = section.name.removesuffix(" - should panic")
@@ -172,7 +172,7 @@ def _of_test(name: str, panics: list[_Panic], *, only_own: bool = False) -> _Pan
 
 
 def _leave_library(draft: Draft, lines: list[str], workspace: Workspace) -> None:
-    """A panic within the standard library is told where the project called it, if the backtrace says."""
+    """A panic within the standard library is placed where the project called it, if there is a backtrace."""
     if draft.file and (workspace.holds(draft.file) and not draft.file.startswith("library/")):
         return
     frame = next((m for line in lines if (m := _BACKTRACE.match(line)) and workspace.holds(m["file"])), None)

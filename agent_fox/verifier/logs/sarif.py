@@ -130,7 +130,7 @@ def _kind(tool: Record) -> FailureKind:
 
 
 def _default_levels(tool: Record) -> dict[str, str]:
-    """The level of each rule whose results do not say theirs."""
+    """The level of each rule, for results without a level of their own."""
     components = [record(tool.get("driver")), *records(tool.get("extensions"))]
     rules = (rule for component in components for rule in records(component.get("rules")))
     levels = ((text(rule.get("id")), text(record(rule.get("defaultConfiguration")).get("level"))) for rule in rules)
@@ -138,7 +138,7 @@ def _default_levels(tool: Record) -> dict[str, str]:
 
 
 def _counts(result: Record) -> bool:
-    """Whether a result is a finding of now that nobody has accepted."""
+    """Whether a result is a current finding that was not accepted."""
     is_accepted = any(text(record.get("status")) in ("", "accepted") for record in records(result.get("suppressions")))
     is_gone = result.get("baselineState") == "absent"
     return not (is_accepted or is_gone or result.get("kind", "fail") != "fail")

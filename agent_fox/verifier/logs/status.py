@@ -37,7 +37,7 @@ _MISSING = regex(r"not found|No such file or directory|is not recognized|Permiss
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a command ended. `exit_code` is None where nobody saw it; a negative one is a signal's number."""
+    """How a command ended. `exit_code` is None where it is unknown; a negative one is a signal's number."""
 
     tool: str
     exit_code: int | None

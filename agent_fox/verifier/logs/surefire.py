@@ -66,7 +66,7 @@ class SurefireReader:
 
     @property
     def is_between(self) -> bool:
-        """Whether no test runs, and none is being told of."""
+        """Whether no test is running, and none is being reported."""
         return self._open is None and not self._running
 
     def next_module(self) -> None:
@@ -80,7 +80,7 @@ class SurefireReader:
         self._is_in_results, self._list = False, ""
 
     def feed(self, level: str, text: str) -> bool:
-        """Whether the line told of tests; between the start and the end of a class, a test may have printed it."""
+        """Whether the line reports tests; between the start and the end of a class, a test may have printed it."""
         if self._open is not None and self._trace_line(self._open, level, text):
             return True
         if "Tests run:" in text and (match := _CLASS.match(text)):
@@ -135,7 +135,7 @@ class SurefireReader:
         return True
 
     def pass_class(self, name: str, tests: int, skipped: int) -> None:
-        """A class began and ended, none of whose tests failed."""
+        """Skips a class that began and ended without a failure."""
         self._know(name)
         self._is_in_results, self._list = False, ""
         self._class_counts = _added(self._class_counts, (tests, 0, 0, skipped))

@@ -197,7 +197,7 @@ class _Reader:
         self._found.fail(Failure(FailureKind.TEST_FAILURE, message, evidence=message, is_error=True))
 
     def _settle(self) -> None:
-        """Count the last test, and keep it if it failed by itself."""
+        """Counts the last test, and keeps it if it failed on its own account."""
         if self._test is None:
             return
         test, self._test, self._yaml_indent, self._is_quoting = self._test, None, None, False

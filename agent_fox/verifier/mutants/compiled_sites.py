@@ -397,7 +397,7 @@ def _is_known(kind: Node) -> bool:
 
 
 def _nothing(function: Node, language: Language) -> str | None:
-    """What an emptied function returns, a blank in front; None where that can't be said."""
+    """What an emptied function returns, with a blank in front; None where no such value is known."""
     if language is Language.GO:
         made = ", ".join(f"*new({kind})" for kind in _go_results(function)[0])
         return f" {made}" if made else ""

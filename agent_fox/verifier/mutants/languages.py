@@ -69,6 +69,6 @@ class Mutants:
 
 
 def language_of(path: str) -> Mutants | None:
-    """The mutants of a file's language; None for a file that is no code, or whose language has none here."""
+    """The mutants of a file's language; None for a file that is not code, or of a language without mutants here."""
     language = spoken_in(path, {})
     return Mutants(language) if language in _MODULES else None

@@ -201,7 +201,7 @@ class _Reader(Expressions):
         yield Site(Kind.EMPTIED, first, last, scope.owner, scope.owner_line, (piece,), f"{scope.owner} does nothing")
 
     def _blocks(self, node: ast.AST, scope: Scope, bound: set[str]) -> Iterator[Site]:
-        """Of a node that is nothing by itself: its blocks, each with what is bound before it, and all else."""
+        """Of a compound node: its blocks, each with the names bound before it, and all other parts."""
         header = stored(_header(node))
         for _, value in ast.iter_fields(node):
             parts = value if isinstance(value, list) else [value]

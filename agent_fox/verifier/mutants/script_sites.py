@@ -101,7 +101,7 @@ def sites(text: str, language: Language) -> tuple[Site, ...]:
 
 
 def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
-    """The text with all chosen sites broken. TypeScript is told not to check types: a first line is added for that."""
+    """The text with all chosen sites broken. TypeScript's type check is turned off by a first line."""
     name, changed = free_name(text, _HELPER), shared.broken(text, chosen)
     if name in changed:
         changed = changed.removesuffix("\n") + "\n" + perturbing(name, language is not Language.JAVASCRIPT)

@@ -76,7 +76,7 @@ def _tree(text: str, language: Language | None) -> tuple[Node, Language] | None:
 
 
 def _wanted(root: Node, called: str) -> list[_Test]:
-    """The tests that are called so; the ones whose titles say most if there are several."""
+    """The tests of this name; of several, those with the longest titles."""
     called = _SPACE.sub(" ", called).strip()
     matching = [test for test in _tests(root, ()) if re.fullmatch(_pattern(test.titles), called, re.DOTALL)]
     most = max((_length_of_titles(test) for test in matching), default=0)

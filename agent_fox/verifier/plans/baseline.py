@@ -1,4 +1,4 @@
-"""The same plan on the base commit, so that what was broken before can be told apart. Cached by tree and profile.
+"""The same plan on the base commit, so that failures from before can be told from new ones. Cached by tree and profile.
 
 What was broken before is shown, and never excuses a requirement's own tests (`docs/semantics.md`, "Judging").
 """

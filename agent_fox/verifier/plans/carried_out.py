@@ -27,7 +27,7 @@ _MAY_BE_ABSENT = (Tool.COMPILE, Tool.LINT, Tool.FORMAT_CHECK, Tool.DEPENDENCY_TR
 
 @dataclass(frozen=True, slots=True)
 class Listener:
-    """Who is told how a plan gets on: before a step, while it runs, after it, and of tests that were proven flaky."""
+    """Receives the progress of a plan: before a step, during it, after it, and tests that were proven flaky."""
 
     begins: Callable[[Step], None] = lambda step: None
     runs: Callable[[Step, Progress], None] = lambda step, progress: None

@@ -1,4 +1,4 @@
-"""A change that only lacks format is formatted, so that this costs nobody an attempt; the diff shows it."""
+"""A change that only lacks format is formatted, so that it costs no attempt; the diff shows it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _UNITTEST = regex(r"^(?P<method>\w+) \((?P<path>[\w.]+)\)$")
 class SecondLooks:
     """Looks again at what failed in one result. `flaky` are names on the list of flaky tests.
 
-    proven: told of each test that was proven flaky, with the address of the log in which it failed.
+    proven: called for each test that was proven flaky, with the address of the log in which it failed.
     """
 
     verifier: Verifier

@@ -126,7 +126,7 @@ class Verifier:
         return keep_report(self.store, report)
 
     def report(self, run: str | None = None, attempt: int | None = None) -> VerificationReport | None:
-        """The last report of an attempt (this one, where nothing is said); None where nothing ran.
+        """The last report of an attempt (this one by default); None where nothing ran.
 
         Raises ArtifactError for one that cannot be understood.
         """

@@ -70,7 +70,7 @@ def _hidden(store: Store, base: str) -> list[str]:
 
 
 def _installed(store: Store, base: str, root: Path) -> list[str]:
-    """Folders of installed packages that nobody committed: what lies there is no part of a change."""
+    """Folders of installed packages that were not committed: their files are not part of a change."""
     there = [name for name in INSTALLED if (root / name).is_dir()]
     tracked = {file.path.partition("/")[0] for file in store.files(base)} if there else set()
     return [name for name in there if name not in tracked]

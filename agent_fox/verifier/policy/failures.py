@@ -21,7 +21,7 @@ def as_failures(report: PolicyReport) -> tuple[Failure, ...]:
 
 
 def as_warnings(report: PolicyReport) -> tuple[Failure, ...]:
-    """The notes, which stop nobody."""
+    """The notes, which block nothing."""
     return tuple(_failure(finding) for finding in report.findings if finding.severity is Severity.NOTE)
 
 

@@ -51,7 +51,7 @@ def arguments_of(node: Node) -> list[Node]:
 
 
 def assertions_of_call(node: Node) -> tuple[Assertion, ...]:
-    """The demands of a call, one for each link of a chain; none where it is no assertion."""
+    """The demands of a call, one for each link of a chain; none where it is not an assertion."""
     assertion = _of_call(node)
     return (assertion,) if assertion is not None else tuple(_of_chain(node))
 

@@ -88,7 +88,7 @@ _Chain = list[tuple[str, tuple[Node, ...] | None]]
 
 
 def assertion_of_call(node: Node) -> Assertion | None:
-    """The demand of a call that is a statement; None where it is no assertion."""
+    """The demand of a call that is a statement; None where it is not an assertion."""
     chain = _chain(node)
     root = chain[0][0]
     if root == "expect" and len(chain) > 1:

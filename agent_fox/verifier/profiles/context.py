@@ -73,4 +73,4 @@ Report = Callable[[Progress], None]
 
 
 def no_report(progress: Progress) -> None:
-    """For callers whom progress does not interest."""
+    """Ignores progress."""

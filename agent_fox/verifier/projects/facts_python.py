@@ -94,7 +94,7 @@ def _discover(manifests: Manifests, folder: str) -> tuple[str, ...]:
 
 
 def _typed(manifests: Manifests, folder: str, tools: Record) -> tuple[str, ...]:
-    """What mypy is told to read: nothing where its own settings say it."""
+    """The arguments of mypy: none where its own settings name the files."""
     named = {"files", "packages", "modules"}
     in_ini = any(section == "mypy" and key in named for _, _, section, key, _ in _ini_settings(manifests, folder))
     return () if named & set(record(tools.get("mypy"))) or in_ini else (".",)

@@ -70,7 +70,7 @@ class Detection:
 
     @property
     def recommended(self) -> BuildSystem | None:
-        """The build system that is meant where nobody says which."""
+        """The build system to use by default."""
         return next(iter(self.systems), None)
 
 

@@ -129,7 +129,7 @@ def _content(path: Path) -> bytes | None:
 def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: Iterable[str]) -> bool:
     """Whether the person's history changed the requirement's text after it last changed these files.
 
-    Where the history does not show both, it is not: nobody knows.
+    False where the history does not show both.
     """
     spec_file = order.spec_files.get(requirement, "")
     if not (spec_file and order.repository and order.base_commit):
@@ -144,7 +144,7 @@ def is_older_than_text(order: CheckOrder, requirement: str, text: str, files: It
 
 
 def commit_of_text(repository: Path, tip: str, path: str, text: str) -> str:
-    """The commit that wrote a text as it stands at `tip`, empty where that cannot be told. Raises GitError."""
+    """The commit that wrote a text as it stands at `tip`, empty where that is unknown. Raises GitError."""
     wanted, last_commit = _words(text), ""
     for commit, place in _history(repository, tip, path):
         content = git.show(repository, commit, place)

@@ -1,6 +1,6 @@
 """Checks that no coder sees, laid over a copy of the tree that is read, and run there on their own.
 
-What they say, and how much of it is told, is in `core.hidden`. Nothing of them is kept: no log, no artifact.
+What they show, and how much of it is reported, is in `core.hidden`. Nothing of them is kept: no log, no artifact.
 """
 
 from __future__ import annotations

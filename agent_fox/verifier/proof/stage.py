@@ -417,7 +417,7 @@ class Stage:
         return is_test_side(file) and not is_old and file not in {test.file for test in one.claim.tests}
 
     def _is_undecided(self, one: Standing) -> bool:
-        """Whether code that its tests may execute could not be broken, since nobody could read it."""
+        """Whether code that its tests may execute could not be broken because it could not be read."""
         files = {file for file, _ in one.executed if not is_test_side(file)} or self._named(one)
         unread = sorted(files & self._unread.keys())
         if unread:
@@ -480,7 +480,7 @@ def _place_of(test: Case) -> tuple[str, tuple[str, ...], str]:
 
 
 def _twins(language: Mutants, text: str, tests: Sequence[Named], mark: str) -> tuple[str, frozenset[Named]]:
-    """None where the grammar is missing, too: what that means is said where something is to be broken."""
+    """Also None where the grammar is missing; the breaking of places reports that."""
     try:
         return language.twins(text, tests, mark)
     except ImportError:

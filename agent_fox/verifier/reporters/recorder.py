@@ -86,7 +86,7 @@ class Recorder:
         return bool(self.place(str(getattr(code, "co_filename", code))))
 
     def opener(self) -> str:
-        """The file of the project whose code asked for it; empty where none did."""
+        """The file of the project that opened it; empty for other code."""
         frame: FrameType | None = sys._getframe()
         while frame is not None:
             file = frame.f_code.co_filename

@@ -65,7 +65,7 @@ def key_of(result: VerificationResult) -> Key:
 
 
 def identity_of(failure: Failure) -> Identity:
-    """A failing test is itself by its name; anything else by its place and what is said of it."""
+    """A failing test is identified by its name; anything else by its place and message."""
     if failure.test_name:
         return failure.kind, failure.file or "", failure.test_name, ""
     message = normalise_line(failure.message.partition("\n")[0])

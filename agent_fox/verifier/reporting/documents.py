@@ -87,7 +87,7 @@ class TestSummaryDocument(Document):
 
 
 class ArtifactDocument(Document):
-    """A file kept beside a result. `uri` is its name; where it lies is not told."""
+    """A file kept beside a result. `uri` is its public name; its path is not part of the document."""
 
     kind: ArtifactKind
     name: str

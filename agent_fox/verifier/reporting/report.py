@@ -16,7 +16,7 @@ _COULD_NOT_TELL = (Status.ERRORED, Status.TIMED_OUT)
 
 
 class ReportStatus(StrEnum):
-    """The status of a whole report. `errored`: something that was required could not be told, never a pass."""
+    """The status of a whole report. `errored`: something that was required could not be decided; never a pass."""
 
     PASSED = "passed"
     FAILED = "failed"

@@ -161,7 +161,7 @@ def _read(bench: Bench, prepared: Prepared, end: CommandEnd, log: Artifact, repo
 
 
 def _is_reported(bench: Bench, prepared: Prepared, reports: Sequence[Path]) -> bool:
-    """Whether a report that it was told where to write is there, and whole. Elsewhere a project has its own way."""
+    """Whether a report at the place that was asked for is there and complete. Projects may report elsewhere."""
     if not any(Path(glob).is_absolute() for glob in prepared.reports):
         return True
     own = [path for path in reports if path.is_relative_to(bench.private)]

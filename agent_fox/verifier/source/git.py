@@ -34,7 +34,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """An index as it was read. `said` is None where it is none that can be understood."""
+    """An index as it was read. `said` is None for an index that cannot be understood."""
 
     raw: Seen
     said: GitIndex | None

@@ -71,6 +71,6 @@ def with_report(call: Call, report: Path) -> Call:
 
 
 def with_tests(call: Call, tests: Sequence[Case]) -> Call | None:
-    """The call that runs `tests` alone; None for a tool whose tests can't be named."""
+    """The call that runs `tests` alone; None for a tool that cannot select tests."""
     selected = _TESTS.get(call.tool)
     return selected(call, tests) if selected and tests else None

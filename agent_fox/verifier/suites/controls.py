@@ -101,7 +101,7 @@ class Controls:
         return {""} if files else set()
 
     def _ends(self, cases: Sequence[Case]) -> Iterator[tuple[str, bool]]:
-        """The name of each control that is told of, and whether it failed."""
+        """The name of each control that was reported, and whether it failed."""
         if self.aside is None:
             yield from ((case.name, case.outcome is Outcome.FAILED) for case in cases if self.name in case.name)
             return

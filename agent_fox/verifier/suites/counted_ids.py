@@ -86,7 +86,7 @@ class CountedIds:
             yield from (self._numbers[number] for number in listed if number in self._numbers)
 
     def _allowed(self, ids: frozenset[str], test: Told) -> frozenset[str]:
-        """Those of the ids that are this spec's and no other's, as far as the test says whose they are."""
+        """Those of the ids that belong to this spec alone, as far as the test names a spec."""
         if not ids:
             return ids
         path = [PurePosixPath(test.path).name.partition(".")[0], *PurePosixPath(test.path).parts[:-1]]
@@ -149,7 +149,7 @@ class SpecNames:
 
 
 def _aliases(names: Iterable[str]) -> dict[str, str]:
-    """Flat name to spec, the longest first: as it is, and without its number where nobody else is called that."""
+    """Flat name to spec, the longest first: as it is, and without its number where no other spec has that name."""
     wanted = {(flat(alias), name) for name in names for alias in (name, _NAMED_NUMBER.sub("", name))}
     times = Counter(alias for alias, _ in wanted)
     alone = [(alias, name) for alias, name in wanted if alias.isascii() and alias and times[alias] == 1]

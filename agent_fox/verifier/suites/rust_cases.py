@@ -23,7 +23,7 @@ _OUTCOMES = {"ok": Outcome.PASSED, "FAILED": Outcome.FAILED, "ignored": Outcome.
 
 @dataclass(slots=True)
 class _Target:
-    """One test program: what it said it would run, what it named, and what failed tests printed."""
+    """One test program: the tests that it announced, those that it named, and the output of failed ones."""
 
     file: str
     wanted: int

@@ -63,7 +63,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """The tests that were read. `is_reported`: whether the tool told of its tests at all, be they none."""
+    """The tests that were read. `is_reported`: whether the tool reported its tests at all, even if there are none."""
 
     cases: tuple[Case, ...] = ()
     is_reported: bool = False
@@ -137,7 +137,7 @@ def _read_report(path: Path, attempt: Attempt) -> tuple[Case, ...]:
 
 
 def _read_log(attempt: Attempt) -> tuple[Case, ...] | None:
-    """The tests of a tool that tells of them in its output; None if it told of none."""
+    """The tests of a tool that lists them in its output; None if it lists none."""
     if attempt.ended.not_started or attempt.ended.is_timed_out:
         return None
     if attempt.tool == "go":
