@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants import sites as shared
-from agent_fox.verifier.mutants.compiled_helpers import helper_name, perturbing
 from agent_fox.verifier.mutants.compiled_twins import twin as twin
+from agent_fox.verifier.mutants.helpers import helper_name, perturbing
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site
 from agent_fox.verifier.mutants.syntax import (
     FLIPPED,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.mutants import sites as shared
-from agent_fox.verifier.mutants.script_helper import perturbing
+from agent_fox.verifier.mutants.helpers import perturbing
 from agent_fox.verifier.mutants.script_twins import twin as twin
 from agent_fox.verifier.mutants.sites import Kind, Piece, Site
 from agent_fox.verifier.mutants.syntax import (
@@ -104,7 +104,7 @@ def broken(text: str, chosen: Iterable[Site], language: Language) -> str:
     """The text with all chosen sites broken. TypeScript's type check is turned off by a first line."""
     name, changed = free_name(text, _HELPER), shared.broken(text, chosen)
     if name in changed:
-        changed = changed.removesuffix("\n") + "\n" + perturbing(name, language is not Language.JAVASCRIPT)
+        changed = changed.removesuffix("\n") + "\n" + perturbing(name, language)
     if language is Language.JAVASCRIPT:
         return changed
     shebang, line, rest = changed.partition("\n") if changed.startswith("#!") else ("", "", changed)
