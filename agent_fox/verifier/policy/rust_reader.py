@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from agent_fox.verifier.policy.values import Language
 
 _TEST = regex(r"#\[(?:\w+::)*(?:test|rstest|test_case|quickcheck|proptest)\b")
-_LOOSE = ("is_ok", "is_err", "is_some", "is_none")
 _ORDERS = ("<", ">", "<=", ">=")
 
 

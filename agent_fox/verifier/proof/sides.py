@@ -67,17 +67,6 @@ def _of_tests(file: Path, keys: tuple[str, ...]) -> dict[str, tuple[str, ...]] |
     return {name: value for name, value in settings.items() if name.startswith(keys)}
 
 
-def lay_over(tree: Path, paths: Iterable[str], other: Path) -> None:
-    """Make these paths of `tree` as they are in `other`; those that are not there are taken away."""
-    for path in paths:
-        place, source = tree / path, other / path
-        if place.is_symlink() or place.is_file():
-            place.unlink()
-        if source.is_symlink() or source.is_file():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, place, follow_symlinks=False)
-
-
 def copied(source: Path, target: Path, leaving_out: Iterable[str] = ()) -> tuple[Path, ...]:
     """A copy of a tree that may be changed. Installed dependencies are lent; where they lie is returned."""
     shutil.copytree(source, target, symlinks=True, ignore=_left_out(source))
