@@ -44,7 +44,9 @@ def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def sweep() -> None:
-    """Remove our folders whose process is no more: another that has its number now began at another time."""
+    """Remove our folders whose process is no more: another that has its number now began at another time. What nobody
+    can tell of stays.
+    """
     for path in Path(tempfile.gettempdir()).glob("agent-fox-*"):
         named = _NAME.fullmatch(path.name)
         with suppress(OSError):

@@ -16,7 +16,7 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.values import dataclass, to_object
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.engine.account.activity import Activity, activity_in
-from agent_fox.engine.account.issue_view import Overview, read_overview
+from agent_fox.engine.account.issue_view import IssueView, Overview, read_issues, read_overview
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -113,17 +113,6 @@ class RunningSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
-    """An issue as the state knows it; `where` is its address once it was delivered."""
-
-    title: str
-    cause: str
-    state: str
-    number: str | None
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
 class Undelivered:
     """An effect on the outside world that has not been carried out yet; `note` says why."""
 
@@ -186,7 +175,8 @@ class RunAccount:
     cost: Cost
     running: tuple[RunningSession, ...]
     blocked: tuple[BlockedNode, ...]
-    issues: tuple[Issue, ...]
+    issues: tuple[IssueView, ...]
+    """Every issue by its number, those without one first."""
     undelivered: tuple[Undelivered, ...]
     nodes: dict[str, int] = field(default_factory=dict)
     waivers: tuple[WaiverNote, ...] = ()
@@ -271,7 +261,7 @@ def read_account(
         cost=read_cost(db, number),
         running=tuple(_running(db)),
         blocked=tuple(_blocked(db)),
-        issues=tuple(read_issues(db)),
+        issues=tuple(sorted(read_issues(db), key=lambda issue: issue.number != "")),
         undelivered=tuple(_undelivered(db)),
         nodes=dict(db.execute("SELECT status, count(*) FROM plan_nodes WHERE status <> 'withdrawn' GROUP BY status")),
         waivers=waivers,
@@ -507,14 +497,6 @@ def _blocked(db: Database) -> Iterator[BlockedNode]:
             waiting.setdefault(root, []).append(node)
     roots = [(node, cause, reason) for node, cause, reason, root in rows if root == node]
     return (BlockedNode(*root, tuple(waiting.get(root[0], ()))) for root in roots)
-
-
-def read_issues(db: Database) -> Iterator[Issue]:
-    """Every issue, oldest first."""
-    sql = (
-        "SELECT title, cause, state, number, url FROM issues ORDER BY CAST(number AS INTEGER), updated_at, fingerprint"
-    )
-    return (Issue(*row) for row in db.execute(sql))
 
 
 def _undelivered(db: Database) -> Iterator[Undelivered]:

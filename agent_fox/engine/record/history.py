@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import late_module
-from agent_fox.core.retry.decision import Cause
+from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
@@ -26,26 +26,14 @@ if TYPE_CHECKING:
 else:
     cut_off_rows = late_module("agent_fox.store.cut_offs")
 
-_CAUSE_ROWS = {
-    Cause.NEEDS_PERSON: 2,
-    Cause.SPEC_FAULT: 2,
-    Cause.RETRY_DISABLED: 4,
-    Cause.CEILING: 5,
-    Cause.ATTEMPTS_SPENT: 6,
-    Cause.NO_PROGRESS: 7,
-    Cause.NOTHING_TO_PROVE: 9,
-    Cause.NO_CLEAR_VERDICT: 11,
-}
-_KIND_ROWS = {"Ignore": 1, "Accept": 3, "Recode": 8, "Reread": 10}
-
 
 def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | None:
     """The number of a decision's row in `docs/decision-table.md`; None for what is not about a verifier's report."""
     if archetype is not Archetype.VERIFIER:
         return None
     if kind == "Block":
-        return _CAUSE_ROWS.get(Cause(cause)) if cause else None
-    return _KIND_ROWS.get(kind)
+        return Cause(cause).row if cause else None
+    return ROWS.get(kind)
 
 
 class BestFacts(BaseModel, defer_build=True):

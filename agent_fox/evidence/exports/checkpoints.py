@@ -74,12 +74,12 @@ class _Statement(BaseModel, defer_build=True):
 def checkpoint_in(payload: bytes) -> Checkpoint:
     """The checkpoint in a statement. Raises ValueError for one that is not spelled as ours are."""
     try:
-        found = _Statement.model_validate_json(payload).predicate
+        predicate = _Statement.model_validate_json(payload).predicate
     except ValidationError as error:
         raise ValueError(f"no checkpoint ({error.errors()[0]['msg']})") from error
-    if found.payload() != payload:
+    if predicate.payload() != payload:
         raise ValueError("the checkpoint says something beside what a checkpoint says")
-    return found
+    return predicate
 
 
 def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLine, ...]:
@@ -90,4 +90,4 @@ def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLi
 
 
 def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:
-    return tuple(RunLine(run=one.run, begin=one.begin, end=one.end) for one in heads)
+    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in heads)

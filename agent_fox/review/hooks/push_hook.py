@@ -41,15 +41,22 @@ def install_hook(root: Path) -> Installed:
             "call `agent-fox gate --task-id TASK --base COMMIT --commit COMMIT` in it"
         )
     if before != text:
-        _write(path, text)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part = path.with_name(f".{path.name}.part")
+            part.write_text(text, encoding="utf-8")
+            part.chmod(EXECUTABLE)
+            part.replace(path)
+        except OSError as error:
+            raise HookTrouble(f"{path}: cannot be written ({error.strerror}); check its permissions") from error
     return Installed(path, before != text)
 
 
 def hooks_folder(root: Path) -> Path:
     """Where git looks for hooks here: `core.hooksPath`, else the repository's own folder."""
-    *said, _ours = git.call(root, "config", "--type=path", "--get-all", "core.hooksPath").text.splitlines()
-    if said:
-        return (git.root_of(root) or root) / said[-1]
+    *others, _ours = git.call(root, "config", "--type=path", "--get-all", "core.hooksPath").text.splitlines()
+    if others:
+        return (git.root_of(root) or root) / others[-1]
     return git.common_folder(root) / "hooks"
 
 
@@ -62,14 +69,3 @@ def _present(path: Path) -> str | None:
         return None
     except OSError as error:
         raise HookTrouble(f"{path}: cannot be read ({error.strerror}); check what is there") from error
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.chmod(EXECUTABLE)
-        part.replace(path)
-    except OSError as error:
-        raise HookTrouble(f"{path}: cannot be written ({error.strerror}); check its permissions") from error

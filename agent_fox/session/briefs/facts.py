@@ -203,7 +203,7 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
     """
     sometimes = {
         "change": _change_json(facts.change) if facts.change else None,
-        "bound": [_bound_json(bound) for bound in facts.bound],
+        "bound": [_bound_json(each) for each in facts.bound],
         "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
         "is_short": facts.is_short,
     }
