@@ -18,7 +18,7 @@ T = typing.TypeVar("T")
 
 
 def filled(kind: type[T], **given: object) -> T:
-    """Texts are the names of their fields, with a letter beyond ASCII; numbers are made of names; a list holds one item.
+    """Texts are the names of their fields, with a letter beyond ASCII; numbers are made of names; a list has one item.
 
     `given`: fields that are to hold something else. A field that is optional holds something.
     """

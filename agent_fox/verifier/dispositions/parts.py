@@ -100,9 +100,9 @@ def missing_beneath_test(facts: FailureFacts) -> str | None:
     return f"{match['package']} for this version of Node" if match and is_of_file and _OTHER_NODE in text else None
 
 
-def _missing_plugin(fixture: str, said: str, facts: FailureFacts) -> str | None:
+def _missing_plugin(fixture: str, message: str, facts: FailureFacts) -> str | None:
     """The declared plugin that would bring the fixture, if nothing of it is there."""
-    available = _AVAILABLE.search(said)
+    available = _AVAILABLE.search(message)
     if available is None:
         return None
     here = available["names"].split(", ")

@@ -86,14 +86,14 @@ def _collect(
     place: tuple[str, ...],
     inherited: str,
     lines: Sequence[str],
-    said: dict[tuple[str, ...], str],
+    texts: dict[tuple[str, ...], str],
 ) -> None:
     for node in body:
         if isinstance(node, ast.ClassDef):
             own = f"{inherited}\n{_words_of(node, lines)}\n{_marks_of(node.body)}"
-            _collect(node.body, (*place, node.name), own, lines, said)
+            _collect(node.body, (*place, node.name), own, lines, texts)
         elif isinstance(node, _Function):
-            said[(*place, node.name)] = f"{inherited}\n{_words_of(node, lines)}"
+            texts[(*place, node.name)] = f"{inherited}\n{_words_of(node, lines)}"
 
 
 def _words_of(node: _Function | ast.ClassDef, lines: Sequence[str]) -> str:

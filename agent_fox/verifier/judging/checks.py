@@ -152,8 +152,8 @@ def main(arguments: list[str]) -> int:
     except (OSError, OrderError) as error:
         return _complain(f"{arguments[0]}: {error}")
     with git.serving(Path(order.repository)):
-        found = answer(run_checks(order))
-    json.dump(found, sys.stdout, indent=2, ensure_ascii=False)
+        document = answer(run_checks(order))
+    json.dump(document, sys.stdout, indent=2, ensure_ascii=False)
     sys.stdout.write("\n")
     return 0
 

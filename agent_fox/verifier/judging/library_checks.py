@@ -15,7 +15,7 @@ from types import FrameType
 from pydantic import ValidationError
 
 from agent_fox.core.verdicts.verdict import Word
-from agent_fox.verifier.lanes.binding import Bound, verdicts
+from agent_fox.verifier.lanes.binding import Binding, verdicts
 from agent_fox.verifier.lanes.order import ORDER, RESULTS, LibraryOrder
 from agent_fox.verifier.lanes.order import lanes_in as lanes_in
 from agent_fox.verifier.lanes.results import LaneContext
@@ -37,13 +37,13 @@ def answer(order: LibraryOrder) -> dict[str, object]:
     }
 
 
-def row(bound: Bound) -> dict[str, object]:
+def row(judged: Binding) -> dict[str, object]:
     return {
-        "requirement_id": bound.part,
-        "verdict": bound.word.value,
-        "evidence": bound.evidence,
-        "command": bound.command,
-        "first_error": bound.evidence.partition("\n")[0] if bound.word is Word.FAIL else "",
+        "requirement_id": judged.part,
+        "verdict": judged.word.value,
+        "evidence": judged.evidence,
+        "command": judged.command,
+        "first_error": judged.evidence.partition("\n")[0] if judged.word is Word.FAIL else "",
     }
 
 

@@ -118,16 +118,16 @@ def case_of(name: str) -> Case:
 def tried(specification: Specification, choice: Choice, bench: Bench, name: str) -> tuple[LaneResult, SuiteRun]:
     """Run; a failure is believed when it fails again."""
     run = run_suite(choice.line, bench.ground, f"{name}-first")
-    result = said(specification, choice, run)
+    result = result_from(specification, choice, run)
     if result.status is not Word.FAIL:
         return result, run
-    again = said(specification, choice, run_suite(choice.line, bench.ground, f"{name}-again"))
+    again = result_from(specification, choice, run_suite(choice.line, bench.ground, f"{name}-again"))
     if again.status is Word.FAIL:
         return result, run
     return replace(unknown(specification, FLAKY), command=result.command, log_ref=run.log), run
 
 
-def said(specification: Specification, choice: Choice, run: SuiteRun) -> LaneResult:
+def result_from(specification: Specification, choice: Choice, run: SuiteRun) -> LaneResult:
     """What one run shows."""
     failing = tuple(case for case in run.cases if case.outcome is Outcome.FAILED)
     result = judged(specification, choice, run, failing)

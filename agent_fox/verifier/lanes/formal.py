@@ -70,10 +70,12 @@ def prove_theorem(specification: Specification, check: TheoremStatement, bench: 
     tool = Tool((program, "-smt2", str(folder / FILE)), {}, 2 * check.seconds, (folder,))
     ended, log = run_tool(bench, tool, name)
     environment = {"tool": version_of("z3-solver"), "seconds": f"{check.seconds:g}", "isolation": ended.isolation}
-    return replace(said(specification, ended), command=again(specification), log_ref=log, environment=environment)
+    return replace(
+        result_from(specification, ended), command=again(specification), log_ref=log, environment=environment
+    )
 
 
-def said(specification: Specification, ended: Ended) -> LaneResult:
+def result_from(specification: Specification, ended: Ended) -> LaneResult:
     why = why_not_ended(ended)
     if why:
         return unknown(specification, f"z3: {why}")

@@ -131,9 +131,9 @@ def shown(formula: Formula, trace: Trace) -> str:
     if place is None:
         return f"none of its {len(trace.events)} events makes it true"
     first = max(0, place - AROUND)
-    return "; ".join(f"event {n + 1}: {told(trace.events[n])}" for n in range(first, place + 1))
+    return "; ".join(f"event {n + 1}: {describe(trace.events[n])}" for n in range(first, place + 1))
 
 
-def told(event: TraceEvent) -> str:
+def describe(event: TraceEvent) -> str:
     about = [*(event.edits or ()), *([event.command] if event.command else [])]
     return f"{event.kind} {event.tool}" + (f" {json.dumps(about, ensure_ascii=False)}" if about else "")

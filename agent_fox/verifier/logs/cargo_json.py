@@ -78,16 +78,16 @@ class _Reader:
         self.has_tests = True
 
 
-def _finding(message: Record, said: str, workspace: Workspace) -> Failure:
+def _finding(message: Record, message_text: str, workspace: Workspace) -> Failure:
     code = text(record(message.get("code")).get("code")) or None
     span = _own_span(message, workspace)
     return Failure(
         kind=FailureKind.LINT_FAILURE if (code or "").startswith("clippy::") else FailureKind.COMPILE_ERROR,
-        message=said,
+        message=message_text,
         file=workspace.relative(text(span.get("file_name"))) or None,
         line=number(span.get("line_start")),
         column=number(span.get("column_start")),
-        evidence=text(message.get("rendered")) or said,
+        evidence=text(message.get("rendered")) or message_text,
         code=code,
     )
 

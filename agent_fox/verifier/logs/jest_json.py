@@ -72,17 +72,17 @@ class _Reader:
             for each in texts(test.get("failureMessages")) or ["the test failed"]:
                 self.found.fail(self._failure(test, name, without_colours(each), path))
 
-    def _failure(self, test: Record, name: str, said: str, path: str) -> Failure:
-        place, declared = thrown_at(said, self._workspace), record(test.get("location"))
+    def _failure(self, test: Record, name: str, text: str, path: str) -> Failure:
+        place, declared = thrown_at(text, self._workspace), record(test.get("location"))
         return Failure(
             FailureKind.TEST_FAILURE,
-            first_line(said).removeprefix("Error: "),
+            first_line(text).removeprefix("Error: "),
             file=place.file if place else path or None,
             line=place.line if place else number(declared.get("line")),
             column=place.column if place else number(declared.get("column")),
             test_name=name or None,
-            evidence=said,
-            exception=exception_of(first_line(said)),
+            evidence=text,
+            exception=exception_of(first_line(text)),
         )
 
     def _broken(self, file: Record, path: str) -> None:

@@ -66,9 +66,9 @@ class Entry:
 Told = TypeVar("Told", Trace, Entry)
 
 
-def by_owner(told: Sequence[Told]) -> dict[Owner, list[Told]]:
+def by_owner(reports: Sequence[Told]) -> dict[Owner, list[Told]]:
     groups: dict[Owner, list[Told]] = {}
-    for each in told:
+    for each in reports:
         groups.setdefault(each.owner, []).append(each)
     return groups
 

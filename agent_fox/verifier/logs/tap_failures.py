@@ -64,10 +64,10 @@ def failure_of(test: TapTest, name: str, workspace: Workspace, file: str | None)
     )
 
 
-def _place_in(said: str, workspace: Workspace) -> Place | None:
+def _place_in(text: str, workspace: Workspace) -> Place | None:
     """The place in the comments that bats and Perl write below a test line, or in a stack trace there."""
-    match = _BATS.search(said) or _PERL.search(said)
-    return Place(workspace.relative(match[1]), int(match[2])) if match else any_place(said, workspace)
+    match = _BATS.search(text) or _PERL.search(text)
+    return Place(workspace.relative(match[1]), int(match[2])) if match else any_place(text, workspace)
 
 
 def crash_of(lines: list[str], workspace: Workspace) -> Failure | None:

@@ -138,7 +138,7 @@ class Expressions:
         quotes = 3 if self.text.part(start, end).endswith(('"""', "'''")) else 1
         at = end - quotes
         kind = Kind.BODY if scope.is_body else Kind.CONSTANT
-        return self.site(kind, node, scope, [(at, at, "x")], f"`{self.said(node)}` has a letter more")
+        return self.site(kind, node, scope, [(at, at, "x")], f"`{self.source_of(node)}` has a letter more")
 
     def _format(self, node: ast.expr, scope: Scope) -> Iterator[Site]:
         """What stands in braces, without what says how it is shown, and the text around."""
@@ -162,12 +162,12 @@ class Expressions:
     def _not(self, node: ast.expr, scope: Scope) -> Site:
         start, end = self.text.span(node)
         pieces = [(start, start + len("not"), "("), (end, end, ")")]
-        return self.site(Kind.COMPARISON, node, scope, pieces, f"`{self.said(node)}` without its `not`")
+        return self.site(Kind.COMPARISON, node, scope, pieces, f"`{self.source_of(node)}` without its `not`")
 
     def site(self, kind: Kind, node: ast.expr | ast.stmt, scope: Scope, pieces: Sequence[Piece], what: str) -> Site:
         return Site(kind, first_line(node), last_line(node), scope.owner, scope.owner_line, tuple(pieces), what)
 
-    def said(self, node: ast.expr | ast.stmt) -> str:
+    def source_of(self, node: ast.expr | ast.stmt) -> str:
         text = " ".join(self.text.part(*self.text.span(node)).split())
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 

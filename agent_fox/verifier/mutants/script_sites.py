@@ -155,7 +155,7 @@ class _Reader:
                 return self._given(node, place, "key", "value")
             case "object" | "internal_module" | "enum_declaration":
                 place = Place((*place.path, hint), place.owner, place.owner_line, place.owner_range) if hint else place
-            case found if found in _FIELDS:
+            case kind if kind in _FIELDS:
                 return self._given(node, place, "property" if field(node, "property") is not None else "name", "value")
         return self._below(node, place)
 

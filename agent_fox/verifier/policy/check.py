@@ -57,9 +57,9 @@ def check_change(change: Change, context: PolicyContext) -> PolicyReport:
         *_findings_without_grammar(change, context),
     )
     weighed = sorted(
-        (reasons.weigh(one) for one in dict.fromkeys(findings)), key=lambda one: _ORDER.index(one.severity)
+        (reasons.weigh(each) for each in dict.fromkeys(findings)), key=lambda each: _ORDER.index(each.severity)
     )
-    paths = tuple(dict.fromkeys(one.file for one in weighed if one.rule is Rule.UNREADABLE))
+    paths = tuple(dict.fromkeys(each.file for each in weighed if each.rule is Rule.UNREADABLE))
     return PolicyReport(tuple(weighed), tuple(_changed_tests(matched, reasons)), paths)
 
 

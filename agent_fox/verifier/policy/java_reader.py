@@ -247,7 +247,7 @@ def _expected_failure(node: Node) -> Node | None:
     given = arguments_of(node)
     if not text_of(field(node, "name") or node).startswith("assertThrows") or len(given) < 2:
         return None
-    has_assertion = any(one.type == "method_invocation" and assertions_of_call(one) for one in walk(given[1]))
+    has_assertion = any(each.type == "method_invocation" and assertions_of_call(each) for each in walk(given[1]))
     return given[1] if has_assertion and text_of(given[0]) in _OF_ASSERTIONS else None
 
 

@@ -107,10 +107,10 @@ class Matching:
             return
         offered: dict[str, list[tuple[Test, Counter[Hashable]]]] = defaultdict(list)
         for test in self._free[:MOST_COMPARED]:
-            offered[test.path].append((test, Counter(_demand(one) for one in test.assertions)))
+            offered[test.path].append((test, Counter(map(_demand, test.assertions))))
         still_left = []
         for test in self._left[:MOST_COMPARED]:
-            old = Counter(_demand(one) for one in test.assertions)
+            old = Counter(map(_demand, test.assertions))
             near = offered[self._moves.get(test.path, test.path)]
             nearest = max(near, key=lambda one: _likeness(test, one[0]) + _share(old, one[1]), default=None)
             if nearest is None or max(_likeness(test, nearest[0]), _share(old, nearest[1])) < ALIKE:

@@ -91,8 +91,8 @@ def _file_notes(manifests: Manifests, root: str, names: Iterable[str], rule: re.
         yield from (_note(path, each[0]) for each in rule.finditer(text or ""))
 
 
-def _note(path: str, said: str) -> str:
-    return f"{path} leaves tests out or hides failures: {' '.join(said.split())[:120]}"
+def _note(path: str, text: str) -> str:
+    return f"{path} leaves tests out or hides failures: {' '.join(text.split())[:120]}"
 
 
 _RULE = regex(r"^([^\s#:=][^:=#\n]*?)\s*:(?![=:]*=)", re.MULTILINE)

@@ -38,16 +38,16 @@ def expectation_of(
     test_files: Iterable[str],
     base: Path,
     tree: Path,
-    said: str,
+    stated: str,
 ) -> Expectation:
     """What was changed about a committed test that fails. `changed`: what of the test side differs from the base.
 
     `own`: names of the requirement's tests, before and now. `test_files`: files of tests; another one than the test's
-    own decides nothing about it, nor does another test's body in it. `said`: the coders' words.
+    own decides nothing about it, nor does another test's body in it. `stated`: the coders' words.
     """
     others = {*test_files} - {test.file}
     files = tuple(sorted({test.file, *(path for path in changed if path not in others and _is_source(path))} - {""}))
-    sentences = sentences_of(said)
+    sentences = sentences_of(stated)
     reasons = (reason_for(sentences, path, test.id) for path in files)
     before, after = versions_shown(files, base, tree)
     committed, now = (digest_of(root, files, test.file, own) for root in (base, tree))

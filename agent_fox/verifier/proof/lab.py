@@ -187,13 +187,13 @@ def _joined(suite: SuiteRun, folder: Path, root: Path) -> Seen:
     return Seen(ends, done, seen, why_not, suite.cases, broken)
 
 
-def _end(case: Case, told: Mapping[str, Any], root: Path, tool: str) -> End:
-    if "frames" not in told:
+def _end(case: Case, record: Mapping[str, Any], root: Path, tool: str) -> End:
+    if "frames" not in record:
         return end_by_text(case, root, tool)
-    frames = (Path(frame) for frame in told["frames"])
+    frames = (Path(frame) for frame in record["frames"])
     inside = tuple(frame.relative_to(root).as_posix() for frame in frames if frame.is_relative_to(root))
-    message = told.get("message", "") or case.message
-    return End(case.outcome, told.get("kind", ""), message, inside, told.get("phase") == "setup")
+    message = record.get("message", "") or case.message
+    return End(case.outcome, record.get("kind", ""), message, inside, record.get("phase") == "setup")
 
 
 def end_by_text(case: Case, root: Path, tool: str) -> End:

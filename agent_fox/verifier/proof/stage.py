@@ -531,7 +531,7 @@ def _tried(how: str, seen: Seen, tests: Sequence[Case], made: Sequence[Case]) ->
 
 
 def _changeable(
-    tests: Sequence[Case], untwinned: Sequence[Case], seen: Seen, said: Mapping[str, str], mark: str
+    tests: Sequence[Case], untwinned: Sequence[Case], seen: Seen, messages: Mapping[str, str], mark: str
 ) -> str:
     """A test that ends otherwise than in the reading, though the product is the same; empty where none does.
 
@@ -542,7 +542,7 @@ def _changeable(
         if test in untwinned:
             is_as_it_was = end.outcome is not Outcome.FAILED or _reads_itself(seen, test)
         else:
-            is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{said.get(test.id, '')}"
+            is_as_it_was = end.outcome is Outcome.FAILED and mark in f"{end.message}\n{messages.get(test.id, '')}"
         if not is_as_it_was:
             return test.id
     return ""

@@ -110,9 +110,9 @@ def _unsealed(order: CheckOrder, verdict: Verdict, proof: Proof) -> Verdict:
     )  # fmt: skip
 
 
-def _taken_away(verdict: Verdict, proof: Proof, said: str) -> Verdict:
+def _taken_away(verdict: Verdict, proof: Proof, shown: str) -> Verdict:
     if proof.word in (Shown.UNDECIDED, Shown.NOT_SHOWN):
-        evidence = capped(f"{said}\n{verdict.evidence}")
+        evidence = capped(f"{shown}\n{verdict.evidence}")
         return replace(verdict, word=Word.UNKNOWN, said=Word.UNKNOWN.value, evidence=evidence, how="")
     word = Word.FAIL if proof.is_written_here else Word.UNKNOWN
     shown = f"{Unproven.VACUOUS_TEST}: {proof.why}\n{MEND_TEST if proof.is_written_here else ''}".rstrip()

@@ -89,17 +89,17 @@ def _pointer(file: Path, mark: str) -> str | None:
     return text.removeprefix(mark).strip() if text.startswith(mark) and "\0" not in text else None
 
 
-def staged(root: Path, earlier: Staged | None) -> Staged | None:
+def staged(root: Path, before: Staged | None) -> Staged | None:
     """The index of the checkout at `root`; None where there is none. What kept its stamp is not read again."""
     folder = folder_of(root)
     if folder is None:
         return None
     file = folder / "index"
-    raw = look(str(file), known=earlier.raw if earlier else None)
+    raw = look(str(file), known=before.raw if before else None)
     if raw is None:
         return None
-    if earlier is not None and raw.content == earlier.raw.content:
-        return Staged(raw, earlier.said)
+    if before is not None and raw.content == before.raw.content:
+        return Staged(raw, before.said)
     try:
         return Staged(raw, read_index(file))
     except (IndexUnreadable, OSError):

@@ -121,12 +121,12 @@ class Controls:
         return word, place, is_failed
 
 
-def _difference(wanted: set[_Row], told: Sequence[_Row]) -> str:
-    odd = [(word, file) for word, file, failed in told if (word, file, failed) not in wanted]
+def _difference(wanted: set[_Row], reported: Sequence[_Row]) -> str:
+    odd = [(word, file) for word, file, failed in reported if (word, file, failed) not in wanted]
     if odd:
         names = ", ".join(dict.fromkeys(word.replace("_", " ") for word, _ in odd))
         return f"of our own tests around the others, these ended as they cannot: {names}"
-    missing = sorted({(word, file) for word, file, _ in wanted - {*told}})
+    missing = sorted({(word, file) for word, file, _ in wanted - {*reported}})
     if not missing:
         return "our own tests around the others are told more than once"
     names = ", ".join(" ".join([word.replace("_", " "), *(["in", file] if file else [])]) for word, file in missing)

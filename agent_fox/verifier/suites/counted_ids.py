@@ -30,7 +30,7 @@ _END = r"(?![0-9a-z]|_\d)"
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class NamedTest:
     """What a test says: its classes, its function, the words about it, and the file it is in."""
 
     classes: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class CountedIds:
         of_spec = rf"(?<![\w-])(?:{prose})[`'\"*]?(?:/|#|:?\s{{1,2}})(?:REQ(?:UIREMENT)?S?[\s.:#]{{1,2}})?"
         self._beside = _alternatives(known if beside else (), of_spec, r"(?![\w-]|\.\w)")
 
-    def named_by(self, test: Told) -> frozenset[str]:
+    def named_by(self, test: NamedTest) -> frozenset[str]:
         """The ids that the test is about."""
         loose = frozenset(self._loose(test))
         return frozenset(self._beside_spec(test)) | self._allowed(loose, test)
@@ -69,14 +69,14 @@ class CountedIds:
         names = "|".join(sorted((re.escape(flat(id)) for id in ids), key=len, reverse=True))
         return re.compile(rf"(?<![0-9a-z]){before}({names or '(?!)'}){_END}")
 
-    def _beside_spec(self, test: Told) -> Iterator[str]:
+    def _beside_spec(self, test: NamedTest) -> Iterator[str]:
         """Right after the name of the spec: `test_locking_service_1_2`, `locking-service/1.2`."""
         known = self._numbers | self._words
         for name in (*test.classes, test.function):
             yield from (self._names[each] for each in self._beside_in_name.findall(flat(name)))
         yield from (known[each] for each in self._beside.findall(test.said.upper()))
 
-    def _loose(self, test: Told) -> Iterator[str]:
+    def _loose(self, test: NamedTest) -> Iterator[str]:
         """Called an id, but not of which spec. Each class and the function speak for themselves."""
         for pattern in (self._called_in_name, self._word_in_name):
             for name in (*test.classes, test.function):
@@ -85,7 +85,7 @@ class CountedIds:
         for listed in _called(test.said):
             yield from (self._numbers[number] for number in listed if number in self._numbers)
 
-    def _allowed(self, ids: frozenset[str], test: Told) -> frozenset[str]:
+    def _allowed(self, ids: frozenset[str], test: NamedTest) -> frozenset[str]:
         """Those of the ids that belong to this spec alone, as far as the test names a spec."""
         if not ids:
             return ids

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.sources import Naming, Source
-from agent_fox.verifier.suites.counted_ids import COUNTED, CountedIds, Told
+from agent_fox.verifier.suites.counted_ids import COUNTED, CountedIds, NamedTest
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Trace
@@ -162,7 +162,7 @@ class Ownership:
 
     def is_about(self, id: str, path: str, text: str) -> bool:
         claims, _ = self._claims.get(id, ((), ()))
-        words = self._naming.in_text(text) | self._counted.named_by(Told(said=text, path=path))
+        words = self._naming.in_text(text) | self._counted.named_by(NamedTest(said=text, path=path))
         return any(claim.names_file(path) for claim in claims) or id in self._about(words)
 
     def claimed_files(self) -> frozenset[str]:
@@ -186,7 +186,7 @@ class Ownership:
             source = sources.get(case.file)
             docs = source.said_of(case.classes, case.function) if source else ""
             words = self._naming.in_name("_".join((*case.classes, case.function))) | self._naming.in_text(docs)
-            test = Told(case.classes, case.function, docs, case.file, source.text if source else "")
+            test = NamedTest(case.classes, case.function, docs, case.file, source.text if source else "")
             for id in self._about(words | self._counted.named_by(test)):
                 named.setdefault(id, []).append(case)
         return {id: tuple(owned) for id, owned in named.items()}
