@@ -1,16 +1,20 @@
-"""Documents keep every byte: names, order, nulls and words of records, briefs, reports and answers."""
+"""Documents keep every byte: names, order, nulls and words of records, briefs, reports and answers.
+
+`PROMISED=write pytest tests/contracts/test_spelling.py` writes the file anew. Read the difference before it is
+committed: a record is named by the hash of its text, so nothing of a record may move. What accounts hold is
+`test_promised`'s.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from pydantic import BaseModel
 
-from agent_fox.cli import account_lines
 from agent_fox.cli.issues import lines as issue_lines
 from agent_fox.cli.specs import red_lines
 from agent_fox.core.formal.specification import Change as LibraryChange
@@ -21,7 +25,6 @@ from agent_fox.core.ledger.waivers import AboutExpectation, AboutFinding, AboutH
 from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.red import Told
 from agent_fox.core.verdicts.verdict import Verdict, Word
-from agent_fox.engine.account.account import RunAccount, SpecAccount
 from agent_fox.engine.account.issue_view import EffectView, IssueView
 from agent_fox.engine.doors.red_tests import RedSpec
 from agent_fox.engine.planning.forecast import Forecast
@@ -97,8 +100,6 @@ def spellings() -> dict[str, Callable[[], object]]:
         "detection": lambda: served.detection_document(filled(Detection), "profile"),
         "served report": lambda: served.report_document(report),
         "registered repository": lambda: to_document(filled(Registered)),
-        "account": lambda: account_lines.account_document(ROOT, filled(RunAccount)),
-        "account of a spec": lambda: account_lines.spec_document(filled(SpecAccount)),
         "issue": lambda: issue_lines.issue_document(ROOT, filled(IssueView, remote="open")),
         "effect": lambda: issue_lines.effect_document(filled(EffectView)),
         "red tests": lambda: red_lines.red_document([filled(RedSpec)]),
@@ -132,13 +133,11 @@ def text_of(document: object) -> str:
     return json.dumps(spelled(document), ensure_ascii=False, indent=1)
 
 
-GOLD: dict[str, object] = json.loads((GOLDEN / "spelled.json").read_text(encoding="utf-8"))
+FILE = GOLDEN / "spelled.json"
 
 
-@pytest.mark.parametrize("name", sorted(spellings()))
-def test_a_document_keeps_its_names_its_order_and_its_values(name: str) -> None:
-    assert text_of(spellings()[name]()) == text_of(GOLD[name])
-
-
-def test_every_document_of_the_file_is_made() -> None:
-    assert sorted(GOLD) == sorted(spellings())
+def test_a_document_keeps_its_names_its_order_and_its_values() -> None:
+    written = text_of({name: spelled(make()) for name, make in spellings().items()}) + "\n"
+    if os.environ.get("PROMISED") == "write":
+        FILE.write_text(written, encoding="utf-8")
+    assert written == FILE.read_text(encoding="utf-8")
