@@ -10,14 +10,13 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.store.ledger.ledger import repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
@@ -166,7 +165,7 @@ def _replace(path: Path, note: Witness) -> None:
     new = path.with_suffix(".new")
     try:
         with new.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(note)))
+            file.write(json.dumps(to_document(note)))
             file.flush()
             os.fsync(file.fileno())
         new.replace(path)

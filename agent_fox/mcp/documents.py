@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from xml.sax.saxutils import quoteattr
 
 from agent_fox.core.markdown import one_line, without_our_tags
@@ -172,17 +173,17 @@ def _step(outcome: StepOutcome) -> StepSummaryDocument:
 
 def _failure(failure: Failure) -> FailureDocument:
     """A failure without its evidence, which the step's own answer has."""
-    short = {"message": one_line(failure.message, LONGEST_LINE), "evidence": ""}
-    return FailureDocument.model_validate(failure).model_copy(update=short)
+    return FailureDocument.of(replace(failure, message=one_line(failure.message, LONGEST_LINE), evidence=""))
 
 
 def _report_lines(document: ReportSummaryDocument) -> Iterator[str]:
     for step in document.steps:
         optional = "" if step.required else " (optional)"
         yield f"{step.step}{optional}: {step.status}. {step.summary}"
-    for one in document.blocking_failures:
-        failure = Failure(one.failure.kind, one.failure.message, one.failure.file, one.failure.line)
-        yield f"blocking, {one.step}: {place_of(failure)}{failure.message}"
+    for blocking in document.blocking_failures:
+        shown = blocking.failure
+        failure = Failure(shown.kind, shown.message, shown.file, shown.line)
+        yield f"blocking, {blocking.step}: {place_of(failure)}{failure.message}"
     if document.omitted_blocking_failures:
         yield f"and {document.omitted_blocking_failures} more blocking failures"
     if document.new_failures is not None:

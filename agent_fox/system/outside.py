@@ -9,6 +9,7 @@ an agent's program says of its model in `session.infrastructure`; spending a nod
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -99,6 +100,7 @@ class Answered(Protocol):
 
 
 _Answer = TypeVar("_Answer", bound=Answered)
+_T = TypeVar("_T")
 
 
 def tried(call: Callable[[], _Answer]) -> _Answer:
@@ -114,6 +116,18 @@ def tried(call: Callable[[], _Answer]) -> _Answer:
     )
     again.sleep(FIRST_WAIT)
     return again(call)
+
+
+def asked_again(call: Callable[[], _T]) -> _T:
+    """What a call to the system gives, made again while its trouble may pass. Raises OSError, the last one."""
+    for tries in range(TRIES - 1):
+        try:
+            return call()
+        except OSError as error:
+            if trouble_of_system(error) is not Trouble.TRANSIENT:
+                raise
+        time.sleep(min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
+    return call()
 
 
 def _is_worth_another(answer: Answered, tries: int) -> bool:

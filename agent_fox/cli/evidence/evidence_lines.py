@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -11,6 +10,7 @@ import click
 from agent_fox.cli.opening import before_waiving
 from agent_fox.cli.place import here
 from agent_fox.cli.screen import plain, print_json, title
+from agent_fox.core.values import to_document, to_object
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
@@ -38,8 +38,8 @@ def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> No
 def chain_document(chains: Sequence[Chain]) -> dict[str, object]:
     """One JSON document: the chain, or where the name stands for several criteria, the chain of each."""
     if len(chains) == 1:
-        return asdict(chains[0])
-    return {"spec": chains[0].spec, "requirements": [asdict(chain) for chain in chains]}
+        return {**to_object(chains[0])}
+    return {"spec": chains[0].spec, "requirements": to_document(chains)}
 
 
 def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from agent_fox.cli.place import here
 from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import Kind
+from agent_fox.core.values import to_document
 from agent_fox.core.words import counted
 from agent_fox.evidence import witness
 from agent_fox.evidence.faults import Findings, Unchecked
@@ -290,7 +290,7 @@ def export(file: Path, key: str | None, passphrase_file: Path | None, unsigned: 
         head = ledger.tip_of(db).head
     document = {
         "file": str(file), "records": written - 1, "head": head, "signer": signer,
-        "unchecked": [asdict(doubt) for doubt in doubts],
+        "unchecked": to_document(doubts),
     }  # fmt: skip
     _tell(document, _exported(file, written - 1, head, signer, doubts), as_json)
 

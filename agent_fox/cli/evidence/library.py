@@ -7,7 +7,6 @@ import getpass
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -30,6 +29,7 @@ from agent_fox.core.formal.specification import (
     Who,
 )
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.evidence.spec_library import FILE
 from agent_fox.store import library as stored
@@ -124,9 +124,7 @@ def show(address: str, as_json: bool) -> None:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         records = library_evidence.evidence_about(db, shelf, now)[:SHOWN_RECORDS]
     if as_json:
-        print_json(
-            {"address": address, **document_of(now, history), "evidence": [asdict(record) for record in records]}
-        )
+        print_json({"address": address, **document_of(now, history), "evidence": to_document(records)})
     else:
         click.echo("\n".join(plain(line) for line in shown_lines(now, history, records)))
 
@@ -241,7 +239,7 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     objects = [specification for specification in to_check(root, addresses, file) if specification.has_lane]
     results = running.run_lanes(objects, lanes.LaneContext(order_here(root)))
     if as_json:
-        print_json([asdict(result) for result in results])
+        print_json(to_document(results))
     else:
         click.echo(
             "\n".join(plain(line) for specification in results for line in result_lines(specification)) or NOTHING
@@ -383,11 +381,7 @@ def summary_of(one: Specification, state: str) -> dict[str, object]:
     return {
         "address": one.address,
         "state": str(state),
-        "kind": one.kind.value,
-        "version": one.version,
-        "text": one.text,
-        "requirements": list(one.requirements),
-        "check": asdict(one.check) if one.check is not None else None,
+        **to_object(one, only=("kind", "version", "text", "requirements", "check")),
     }
 
 

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ from agent_fox.cli.screen import json_option, plain, print_json
 from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
-from agent_fox.core.values import dataclass
+from agent_fox.core.values import dataclass, to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
@@ -307,7 +306,7 @@ def listing(place: Place) -> Act:
         asked = stored.asked(db)
     lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
     lines += [asked_line(waiver) for waiver in asked]
-    return {"waivers": [as_document(waiver) for waiver in held], "asked": [asdict(waiver) for waiver in asked]}, lines
+    return {"waivers": [as_document(waiver) for waiver in held], "asked": to_document(asked)}, lines
 
 
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:

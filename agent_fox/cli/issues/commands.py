@@ -17,13 +17,13 @@ from agent_fox.cli.issues.lines import (
     effect_document,
     issue_document,
     issue_lines,
-    waiting_document,
     waiting_lines,
 )
 from agent_fox.cli.names import specs as spec_names
 from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
+from agent_fox.core.values import to_document
 from agent_fox.core.words import counted
 from agent_fox.engine.account.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
@@ -94,10 +94,7 @@ def show(name: str, as_json: bool) -> None:
         waiting = [group for group in read_waiting(db, clock.now()) if issue.fingerprint in group.fingerprints]
     text = text_of(root, issue, effects)
     if as_json:
-        more = {
-            "effects": [effect_document(effect) for effect in effects],
-            "waiting": [*map(waiting_document, waiting)],
-        }
+        more = {"effects": [effect_document(effect) for effect in effects], "waiting": to_document(waiting)}
         print_json({**issue_document(root, issue), "text": text, **more})
         return
     head = [title(f"{issue.number or 'not filed yet'}: {issue.title}"), f"{issue.standing}  {near(root, issue.where)}"]

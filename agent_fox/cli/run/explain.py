@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +18,7 @@ from agent_fox.cli.run.telling import about_ruling, about_saved, about_session
 from agent_fox.cli.screen import json_option, plain, print_json, shown_time, title
 from agent_fox.config import load
 from agent_fox.core.late import late_module
+from agent_fox.core.values import to_document
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.engine.account.explanation import Explanation, explain
 from agent_fox.engine.planning.from_settings import policy_of
@@ -59,7 +59,7 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
         story = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
     if as_json:
-        print_json(asdict(story))
+        print_json(to_document(story))
     else:
         click.echo("\n".join(_screen(story, is_whole=is_whole)))
 

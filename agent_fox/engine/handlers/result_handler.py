@@ -8,7 +8,6 @@ retry's round and the effects that are to be carried out after the commit. Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import TYPE_CHECKING, assert_never
 
 from agent_fox.core.ids import Archetype
@@ -28,6 +27,7 @@ from agent_fox.core.retry.decision import (
 )
 from agent_fox.core.retry.progress import Progress, Round, compare, failure_of
 from agent_fox.core.retry.standing import Step
+from agent_fox.core.values import to_document, to_object
 from agent_fox.core.verdicts.verdict import Unproven
 from agent_fox.core.words import counted
 from agent_fox.engine.handlers import final_review, waiving
@@ -128,15 +128,13 @@ def facts_record(
     """What the decision was made from, kept beside it: limits, spending, failures, progress."""
     return {
         "judgement": judged.judgement,
-        "failing": list(judged.failing),
-        "unknown": list(judged.unknown),
-        "waived": list(judged.waived),
+        **to_object(judged, only=("failing", "unknown", "waived")),
         "notes": list(report.notes),
         "summary": report.summary,
         "progress": facts.progress,
         "failures": [[f.requirement_id, f.cause, f.failing_tests] for f in sorted(round_.failures, key=str)],
         "blamed": sorted(round_.blamed),
-        "suspects": [asdict(suspect) for suspect in facts.suspects],
+        "suspects": to_document(facts.suspects),
         "ceiling": facts.ceiling,
         "limits": {
             "attempts": docket.policy.attempts,
