@@ -64,10 +64,10 @@ class LocalTracker:
             return Held(f"{where}: {error.strerror or error}", remedy)
 
     def _deliver(self, effect: Effect) -> Delivery:
-        found = self._find(effect.fingerprint)
-        if found is None:
+        filed = self._find(effect.fingerprint)
+        if filed is None:
             return self._unreadable(effect) or self._create(effect)
-        number, path, issue = found
+        number, path, issue = filed
         if effect.id not in issue.values("effects"):
             _replace(path, _changed(issue, effect))
         return _done(number, path)
@@ -75,7 +75,7 @@ class LocalTracker:
     def _find(self, fingerprint: str) -> tuple[int, Path, IssueFile] | None:
         """The issue of a fingerprint; should there be several, the one with the lowest number."""
         for number, path in sorted(self._numbered()):
-            issue = parse_issue_file(_read(path))
+            issue = parse_issue_file(read_whole(path))
             if issue is not None and issue.value("fingerprint") == fingerprint:
                 return number, path, issue
         return None
@@ -83,7 +83,7 @@ class LocalTracker:
     def _unreadable(self, effect: Effect) -> Held | None:
         """The issue's own file, where a person has broken its front matter: a second one would be wrong."""
         for number, path in self._numbered():
-            if str(number) == effect.number and parse_issue_file(_read(path)) is None:
+            if str(number) == effect.number and parse_issue_file(read_whole(path)) is None:
                 line = f'"fingerprint: {effect.fingerprint}" between two lines "---"'
                 return Held(f"{path} has lost its front matter", f"put {line} at its start, or delete the file")
         return None
@@ -150,7 +150,7 @@ def _done(number: int, path: Path) -> Done:
     return Done(str(number), path.resolve().as_uri())
 
 
-def _read(path: Path) -> str:
+def read_whole(path: Path) -> str:
     """A file's text, line ends and bytes that are no UTF-8 kept, so that writing it again changes neither."""
     with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
         return file.read()

@@ -57,7 +57,10 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
         yield "  whether its waiver counts was not checked here"
     elif not chain.promotion.is_enough:
         yield f"  asked for: {chain.promotion.required} ([policy] required_state)"
-    yield from _formal(chain)
+    rules = (
+        f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
+    )
+    yield from _section("bound to it", [*rules])
     yield from _section("waivers", [line for waiver in chain.waivers for line in _waiver(waiver)])
     yield from _section("final reviews", [_review(review) for review in _last(chain.reviews, is_whole=is_whole)])
     yield from _section("check it yourself", [f"$ {command}" for command in chain.check])
@@ -159,13 +162,6 @@ def _steps(steps: Sequence[Step], *, is_whole: bool) -> Iterator[str]:
         )
     if not shown:
         yield "  proposed since it was planned"
-
-
-def _formal(chain: Chain) -> Iterator[str]:
-    lines = [
-        f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
-    ]
-    yield from _section("bound to it", lines)
 
 
 def _waiver(one: WaiverLine) -> Iterator[str]:

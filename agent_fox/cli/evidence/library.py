@@ -148,7 +148,7 @@ def propose(file: Path | None, as_json: bool) -> None:
 def proposed(db: Database, path: Path, root: Path) -> list[Change]:
     specifications, problems = library_files.read_library(path, root, library_files.Owner(LIBRARY, known_parts(db)))
     if library_files.errors(problems):
-        raise UserError("; ".join(told(problem) for problem in problems))
+        raise UserError("; ".join(problem_line(problem) for problem in problems))
     with transaction(db):
         return library.propose(db, clock.now(), specifications, proposer())
 
@@ -263,7 +263,7 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
         owner = library_files.Owner(LIBRARY, parts_here(root))
         specifications, problems = library_files.read_library(file.absolute(), root, owner)
         if library_files.errors(problems):
-            raise UserError("; ".join(told(problem) for problem in problems))
+            raise UserError("; ".join(problem_line(problem) for problem in problems))
         return specifications
     with reading(root) as db:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
@@ -298,7 +298,7 @@ def spec_of_file(root: Path, file: Path) -> Spec | None:
 def of_spec(spec: Spec, root: Path) -> Sequence[Specification]:
     specifications, problems = library_files.read_spec_library(spec, root)
     if library_files.errors(problems):
-        raise UserError("; ".join(told(problem) for problem in problems))
+        raise UserError("; ".join(problem_line(problem) for problem in problems))
     return specifications
 
 
@@ -424,5 +424,5 @@ def result_lines(result: lanes.LaneResult) -> Iterator[str]:
         yield from (f"         {word}: {line}" for line in text.splitlines())
 
 
-def told(problem: Problem) -> str:
+def problem_line(problem: Problem) -> str:
     return f"{problem.where}: {problem.what}"

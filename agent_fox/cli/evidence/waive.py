@@ -133,10 +133,10 @@ class Place:
     def grounds(self) -> Grounds:
         return waivers.grounds_of(self.root, self.settings, os.environ)
 
-    def docket(self, db: Database) -> dockets.Docket:
+    def transaction(self, db: Database) -> dockets.Docket:
         policy = from_settings.policy_of(self.settings)
-        docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
-        return waiving.with_waivers(docket, self.grounds)
+        opened = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
+        return waiving.with_waivers(opened, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
@@ -198,7 +198,7 @@ def grant(place: Place, db: Database, wanted: Wanted, reason: str) -> Act:
     )  # fmt: skip
     envelope = signing.sign(statement)
     with transaction(db):
-        held, handled = waiving.grant(place.docket(db), place.grounds(), envelope)
+        held, handled = waiving.grant(place.transaction(db), place.grounds(), envelope)
     return document_of(held, handled), [
         told(statement),
         *moves_in_words(handled),
@@ -213,7 +213,7 @@ def subject_of(place: Place, db: Database, wanted: Wanted) -> Subject:
     if len(wanted.words) != 1:
         raise click.UsageError("name one requirement; a waiver is about one")
     part = find_part(db, wanted.words[0], wanted.spec)
-    return waiving.waivable(place.docket(db), place.grounds(), part)
+    return waiving.waivable(place.transaction(db), place.grounds(), part)
 
 
 def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
@@ -295,7 +295,7 @@ def revoking(name: str, reason: str) -> Callable[[Place], Act]:
 
 def revoke(place: Place, db: Database, name: str, reason: str) -> Act:
     with transaction(db):
-        number, handled = waiving.revoke(place.docket(db), place.grounds(), name, reason)
+        number, handled = waiving.revoke(place.transaction(db), place.grounds(), name, reason)
     lines = [f"{number} is revoked, for ever: {reason}", *moves_in_words(handled)]
     return {"revoked": number, "reason": reason, "moved": moved(handled)}, lines
 

@@ -74,8 +74,9 @@ def open_first(issues: tuple[IssueView, ...]) -> list[IssueView]:
 
 def without_old(issues: list[IssueView]) -> list[IssueView]:
     """Those that are open, and the last ones that were closed."""
-    closed = sorted((one for one in issues if not one.standing.is_open), key=lambda one: one.updated_at, reverse=True)
-    kept = {one.fingerprint for one in closed[:MOST_CLOSED]}
+    closed = (issue for issue in issues if not issue.standing.is_open)
+    newest = sorted(closed, key=lambda issue: issue.updated_at, reverse=True)
+    kept = {issue.fingerprint for issue in newest[:MOST_CLOSED]}
     return [issue for issue in issues if issue.standing.is_open or issue.fingerprint in kept]
 
 

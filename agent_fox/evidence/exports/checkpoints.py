@@ -89,5 +89,5 @@ def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLi
     )
 
 
-def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:
-    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in heads)
+def run_lines(runs: list[RunHeads]) -> tuple[RunLine, ...]:
+    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in runs)

@@ -55,11 +55,12 @@ def _spec_of(task_id: str) -> str | None:
 
 def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext) -> Evidence:
     verification = judged.verification
+    counterexample = next((f"{finding.check}: {finding.detail}" for finding in verification.blocking), "")
     return Evidence(
         kind=Kind.CLOSE_OUT,
         identity=identity_of(db, verification.task_id),
         timestamp=judged.timestamp,
-        outcome=Outcome(status_of(verification), counterexample=_first(verification)),
+        outcome=Outcome(status_of(verification), counterexample=counterexample),
         about=SpecRef(TASK, verification.task_id),
         context=replace(context, verifier=GATE),
         artifact=Artifact(judged.tree, judged.commit),
@@ -67,10 +68,6 @@ def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext
         limitation=judged.limitation,
         body={"report": document_of(judged), "given": to_document(given)},
     )
-
-
-def _first(found: Verification) -> str:
-    return f"{found.blocking[0].check}: {found.blocking[0].detail}" if found.blocking else ""
 
 
 def _decision(found: Verification) -> ReviewerDecision:

@@ -130,7 +130,7 @@ def refuse_links(root: Path, folder: Path) -> None:
     and nowhere else. Raises ReportTrouble."""
     place = root / os.path.normpath(folder)  # not resolved: the links themselves are looked for
     below = (parent for parent in (place, *place.parents) if parent != root and parent.is_relative_to(root))
-    link = next((one for one in below if one.is_symlink()), None)
+    link = next((place for place in below if place.is_symlink()), None)
     if link is not None:
         raise ReportTrouble(f"{link}: it is a link; remove it, or name another --output-dir")
 

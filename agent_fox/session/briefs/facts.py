@@ -113,7 +113,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Binding:
     """Something that must hold beside the text of requirements: an adopted object of the specification library.
 
     `requirements` are the ids that pass only if it holds. `checked` says what a program checks, as (name, value) in
@@ -161,7 +161,7 @@ class BriefFacts:
     expected: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
     change: Change | None = None
-    bound: tuple[Bound, ...] = ()
+    bound: tuple[Binding, ...] = ()
     cut_off: CutOff | None = None
     is_short: bool = False
 
@@ -203,7 +203,7 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
     """
     sometimes = {
         "change": _change_json(facts.change) if facts.change else None,
-        "bound": [_bound_json(each) for each in facts.bound],
+        "bound": [_binding_json(each) for each in facts.bound],
         "cut_off": _cut_off_json(facts.cut_off) if facts.cut_off else None,
         "is_short": facts.is_short,
     }
@@ -245,6 +245,6 @@ def _cut_off_json(cut_off: CutOff) -> dict[str, Json]:
     }
 
 
-def _bound_json(bound: Bound) -> dict[str, Json]:
-    checked: list[Json] = [{"name": name, "value": printable(value)} for name, value in bound.checked]
-    return {**to_object(bound, text=printable), "checked": checked}
+def _binding_json(binding: Binding) -> dict[str, Json]:
+    checked: list[Json] = [{"name": name, "value": printable(value)} for name, value in binding.checked]
+    return {**to_object(binding, text=printable), "checked": checked}
