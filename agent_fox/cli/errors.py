@@ -56,7 +56,7 @@ LOWER = {
     "agent_fox.verifier.artifacts.index.ArtifactError": Exit.INPUT,
     "agent_fox.verifier.dispositions.flaky.FlakyListDamaged": Exit.INPUT,
     "agent_fox.verifier.plans.steps.UnknownPlan": Exit.INPUT,
-    "agent_fox.verifier.profiles.confirming.ProfileUnconfirmed": Exit.INPUT,
+    "agent_fox.verifier.profiles.context.ProfileUnconfirmed": Exit.INPUT,
     "agent_fox.verifier.profiles.loading.UnknownProfile": Exit.INPUT,
     "agent_fox.verifier.ground.request.Refused": Exit.INPUT,
 }

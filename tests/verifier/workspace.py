@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -11,25 +9,16 @@ from typing import Any
 
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.judging.checks import CheckReport, run_checks
+from tests.verifier.made_projects import OWN_PATH, write
 
 PYTEST = "python -m pytest -q"
 
 
-def with_files(folder: Path, files: dict[str, str]) -> Path:
-    """Write `files` (path -> text) below `folder`."""
-    for path, text in files.items():
-        place = folder / path
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_text(text, encoding="utf-8")
-    return folder
-
-
 def order(folder: Path, *ids: str, **settings: Any) -> CheckOrder:  # noqa: ANN401 - fields of the order
     """An order for `ids` in `folder`: its spec tests are all that pytest finds, unless `settings` differ."""
-    search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     defaults: dict[str, Any] = {
         "commands": {"Spec tests": PYTEST},
-        "environment": {"PATH": search},
+        "environment": {"PATH": OWN_PATH},
         "timeout": 60.0,
     }
     return CheckOrder({id: f"{id} SHALL hold" for id in ids}, str(folder), **{**defaults, **settings})
@@ -47,7 +36,7 @@ def checked(
     **settings: Any,  # noqa: ANN401 - fields of the order
 ) -> CheckReport:
     """What the checks say about `ids` in a workspace of `files`."""
-    return run_checks(order(with_files(folder, files), *ids, **settings))
+    return run_checks(order(write(folder, files), *ids, **settings))
 
 
 def is_gone(pid: int) -> bool:

@@ -16,8 +16,13 @@ from agent_fox.cli.place import here
 from agent_fox.core.late import late_module
 from agent_fox.system.sandbox.bubblewrap import SandboxMode
 from agent_fox.system.state_folders import artifacts_in, default_state, folder_of
-from agent_fox.verifier.profiles.confirming import NARROWING, ProfileUnconfirmed, confirmed_profile
-from agent_fox.verifier.profiles.context import DEFAULT_SECONDS, RunContext
+from agent_fox.verifier.profiles.context import (
+    DEFAULT_SECONDS,
+    NARROWING,
+    ProfileUnconfirmed,
+    RunContext,
+    confirmed_profile,
+)
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 
 if TYPE_CHECKING:

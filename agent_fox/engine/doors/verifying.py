@@ -28,8 +28,7 @@ from agent_fox.verifier.plans.steps import AUTO, Plan, PlanRules, Risk, choose, 
 from agent_fox.verifier.plans.toolbox import Verifier
 from agent_fox.verifier.policy.change_under_check import changed_paths
 from agent_fox.verifier.policy.discovery import belongs_to_tests
-from agent_fox.verifier.profiles.confirming import confirmed_profile
-from agent_fox.verifier.profiles.context import RunContext
+from agent_fox.verifier.profiles.context import RunContext, confirmed_profile
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import NetworkProfile, Profile
 from agent_fox.verifier.profiles.narrowing import Allowed

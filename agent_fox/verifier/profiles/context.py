@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system.sandbox.bubblewrap import SandboxMode
 from agent_fox.verifier.logs.registry import BUILT_IN, Parsers
 
 if TYPE_CHECKING:
+    from agent_fox.system.toml_tables import Toml
+    from agent_fox.verifier.profiles import narrowing as narrow
     from agent_fox.verifier.profiles.model import Profile
+else:
+    narrow = late_module("agent_fox.verifier.profiles.narrowing")
 
 DEFAULT_SECONDS = 3600.0
 MOST_AT_ONCE = 2
@@ -74,3 +80,38 @@ Report = Callable[[Progress], None]
 
 def no_report(progress: Progress) -> None:
     """Ignores progress."""
+
+
+NARROWING = Path(".agent-fox") / "verifier.toml"
+MOST_CHANGES = 10
+
+
+class ProfileUnconfirmed(ValueError):
+    """A repository changes the profile and that is not confirmed; or its file cannot be read."""
+
+
+def confirmed_profile(built_in: Profile, root: Path, allowed: narrow.Allowed, accepted: str | None) -> Profile:
+    """The profile to use. `accepted` is the fingerprint that a person has confirmed.
+
+    Raises ProfileUnconfirmed, and Refused for a repository that asks for more than it is allowed.
+    """
+    policy = built_in.policy.model_copy(update={"allow_source_mutation": allowed.format_apply})
+    own = narrow.narrowed(built_in.model_copy(update={"policy": policy}), {}, allowed)
+    asked = narrow.narrowed(own, _asked_by(root), allowed)
+    changes = narrow.difference(own, asked)
+    if not changes or accepted == narrow.fingerprint(asked):
+        return asked
+    more = f"; and {len(changes) - MOST_CHANGES} more" if len(changes) > MOST_CHANGES else ""
+    shown = "; ".join(changes[:MOST_CHANGES]) + more
+    raise ProfileUnconfirmed(
+        f"{NARROWING} changes the profile {own.id}: {shown}. "
+        f"If that is right: --accept-profile {narrow.fingerprint(asked)}"
+    )
+
+
+def _asked_by(root: Path) -> Toml:
+    file = root / NARROWING
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+    except (OSError, ValueError, RecursionError) as error:
+        raise ProfileUnconfirmed(f"{file}: this cannot be read as TOML: {error}") from error

@@ -14,7 +14,8 @@ from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.verdict import Disposition, Signal
 from agent_fox.verifier.ground.order import Untested, write_order
 from agent_fox.verifier.judging.checks import answer, run_checks
-from tests.verifier.workspace import PYTEST, appears, checked, is_gone, order, with_files, words
+from tests.verifier.made_projects import write
+from tests.verifier.workspace import PYTEST, appears, checked, is_gone, order, words
 
 ONE = "04-REQ-1.1"
 TWO = "04-REQ-1.2"
@@ -245,7 +246,7 @@ def test_no_test_command_is_unknown_and_no_expected_id_is_never_a_pass(tmp_path:
 
 
 def test_the_process_prints_one_json_answer(tmp_path: Path) -> None:
-    with_files(tmp_path, {"test_a.py": "def test_04_req_1_1(): pass\n"})
+    write(tmp_path, {"test_a.py": "def test_04_req_1_1(): pass\n"})
     (tmp_path / "order.json").write_bytes(write_order(order(tmp_path, ONE)))
     ended = _process(str(tmp_path / "order.json"))
     told = json.loads(ended.stdout)

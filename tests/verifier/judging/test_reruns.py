@@ -12,7 +12,8 @@ from agent_fox.core.verdicts.answer import read_report
 from agent_fox.core.verdicts.judgement import Judgement, judge
 from agent_fox.core.verdicts.verdict import Disposition
 from agent_fox.verifier.judging.checks import CheckReport, answer
-from tests.verifier.workspace import PYTEST, checked, with_files, words
+from tests.verifier.made_projects import write
+from tests.verifier.workspace import PYTEST, checked, words
 
 ONE = "04-REQ-1.1"
 TWO = "04-REQ-1.2"
@@ -118,7 +119,7 @@ WHOLE = "def test_04_req_1_1(): pass\ndef test_whole():\n    '''04-REQ-1'''\n   
 def test_a_failure_that_the_base_tree_has_too_does_not_count_if_the_test_is_not_the_requirements_own(
     tmp_path: Path,
 ) -> None:
-    base = with_files(tmp_path / "base", {"test_a.py": WHOLE.replace("test_04_req_1_1", "test_old")})
+    base = write(tmp_path / "base", {"test_a.py": WHOLE.replace("test_04_req_1_1", "test_old")})
     report = checked(tmp_path / "tree", {"test_a.py": WHOLE}, ONE, base=str(base))
     verdict = report.verdicts[0]
     assert (verdict.disposition, verdict.is_proven) == (Disposition.PRE_EXISTING, True)
@@ -128,7 +129,7 @@ def test_a_failure_that_the_base_tree_has_too_does_not_count_if_the_test_is_not_
 
 @pytest.mark.parametrize("there", ["def test_whole(): pass\n", "", "def test_whole(:\n"])
 def test_a_failure_that_the_base_tree_does_not_show_is_a_failure(tmp_path: Path, there: str) -> None:
-    base = with_files(tmp_path / "base", {"test_a.py": there})
+    base = write(tmp_path / "base", {"test_a.py": there})
     report = checked(tmp_path / "tree", {"test_a.py": WHOLE}, ONE, base=str(base))
     assert not report.verdicts[0].is_proven
     assert judgement(report) is Judgement.FAULTY
@@ -136,7 +137,7 @@ def test_a_failure_that_the_base_tree_does_not_show_is_a_failure(tmp_path: Path,
 
 def test_a_requirements_own_test_is_never_excused_by_the_base_tree(tmp_path: Path) -> None:
     files = {"test_a.py": "def test_04_req_1_1(): assert 0\n"}
-    base = with_files(tmp_path / "base", files)
+    base = write(tmp_path / "base", files)
     report = checked(tmp_path / "tree", files, ONE, base=str(base))
     assert not report.verdicts[0].is_proven
     assert judgement(report) is Judgement.FAULTY
@@ -147,7 +148,7 @@ def test_a_linter_is_excused_where_it_finds_the_same_on_the_base_tree(
     tmp_path: Path, there: str, is_excused: bool
 ) -> None:
     files = {"test_a.py": "def test_04_req_1_1(): pass\n", "shop.py": "import os\n"}
-    base = with_files(tmp_path / "base", {"test_a.py": "", "shop.py": there})
+    base = write(tmp_path / "base", {"test_a.py": "", "shop.py": there})
     configured = (PYTEST, "python -m ruff check --isolated .")
     report = checked(tmp_path / "tree", files, ONE, configured=configured, base=str(base))
     assert report.verdicts[0].is_proven is is_excused

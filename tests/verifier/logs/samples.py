@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from agent_fox.verifier.ground.results import Failure, Parsed
@@ -19,6 +21,21 @@ def read(parser: LogParser, name: str, root: str) -> Parsed:
 
 def read_text(parser: LogParser, text: str, root: str = "/workspace") -> Parsed:
     return parser.parse(text.split("\n"), Workspace(PurePosixPath(root)))
+
+
+@dataclass(frozen=True)
+class Samples:
+    """The logs of one tool: kept ones, and lines written on the spot. They were written in `root`."""
+
+    parser: Callable[[], LogParser]
+    folder: str
+    root: str = "/workspace"
+
+    def sample(self, name: str, root: str = "") -> Parsed:
+        return read(self.parser(), f"{self.folder}/{name}", root or self.root)
+
+    def text(self, *lines: str, root: str = "/workspace") -> Parsed:
+        return read_text(self.parser(), "\n".join(lines), root)
 
 
 def place(failure: Failure) -> str:

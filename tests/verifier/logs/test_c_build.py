@@ -4,15 +4,11 @@ import pytest
 
 from agent_fox.verifier.ground.results import Parsed, TestSummary
 from agent_fox.verifier.logs.c_build import CBuildLog
-from tests.verifier.logs.samples import kinds, messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-
-def sample(name: str, root: str = "/workspace/c") -> Parsed:
-    return read(CBuildLog(), f"c_build/{name}", root)
-
-
-def text(*lines: str, root: str = "/workspace") -> Parsed:
-    return read_text(CBuildLog(), "\n".join(lines), root)
+SAMPLES = Samples(CBuildLog, "c_build", "/workspace/c")
+sample = SAMPLES.sample
+text = SAMPLES.text
 
 
 def test_gcc_errors_have_places_and_notes_are_none() -> None:

@@ -2,17 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.ground.results import Parsed, TestSummary
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.cargo_text import CargoLog
-from tests.verifier.logs.samples import kinds, messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-
-def sample(name: str) -> Parsed:
-    return read(CargoLog(), f"cargo/{name}", "/workspace/rs")
-
-
-def text(*lines: str) -> Parsed:
-    return read_text(CargoLog(), "\n".join(lines))
+SAMPLES = Samples(CargoLog, "cargo", "/workspace/rs")
+sample = SAMPLES.sample
+text = SAMPLES.text
 
 
 def test_errors_have_the_place_of_their_first_arrow_and_summaries_are_none() -> None:

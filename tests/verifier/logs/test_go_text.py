@@ -4,15 +4,11 @@ import pytest
 
 from agent_fox.verifier.ground.results import Parsed, TestSummary
 from agent_fox.verifier.logs.go_text import GoLog
-from tests.verifier.logs.samples import kinds, messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, places
 
-
-def sample(name: str) -> Parsed:
-    return read(GoLog(), f"go/{name}", "/workspace/go")
-
-
-def text(*lines: str) -> Parsed:
-    return read_text(GoLog(), "\n".join(lines))
+SAMPLES = Samples(GoLog, "go", "/workspace/go")
+sample = SAMPLES.sample
+text = SAMPLES.text
 
 
 def test_the_compilers_errors_have_places() -> None:

@@ -2,19 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.ground.results import Parsed, TestSummary
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.gradle import GradleLog
-from tests.verifier.logs.samples import kinds, messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, places
 
 TEST = "src/test/java/com/acme/GTest.java"
 
 
-def sample(name: str) -> Parsed:
-    return read(GradleLog(), f"gradle/{name}", "/workspace/gradle")
-
-
-def text(*lines: str) -> Parsed:
-    return read_text(GradleLog(), "\n".join(lines))
+SAMPLES = Samples(GradleLog, "gradle", "/workspace/gradle")
+sample = SAMPLES.sample
+text = SAMPLES.text
 
 
 def test_an_error_that_is_glued_to_the_name_of_its_task_is_found() -> None:

@@ -1,12 +1,10 @@
 from __future__ import annotations
 
-from agent_fox.verifier.ground.results import Parsed
 from agent_fox.verifier.logs.javac import JavacLog
-from tests.verifier.logs.samples import messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, messages, places, read_text
 
-
-def sample(name: str) -> Parsed:
-    return read(JavacLog(), f"javac/{name}", "/workspace/javac")
+SAMPLES = Samples(JavacLog, "javac", "/workspace/javac")
+sample = SAMPLES.sample
 
 
 def test_columns_come_from_the_caret() -> None:

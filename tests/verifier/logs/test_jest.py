@@ -4,7 +4,7 @@ import pytest
 
 from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.jest import JestLog
-from tests.verifier.logs.samples import messages, place, read, read_text
+from tests.verifier.logs.samples import Samples, messages, place, read_text
 
 EXPECTED = {
     ("math > adds", "test/a.test.js:4:23"),
@@ -23,8 +23,8 @@ EXPECTED = {
 }
 
 
-def sample(name: str) -> Parsed:
-    return read(JestLog(), f"jest/{name}", "/workspace/js")
+SAMPLES = Samples(JestLog, "jest", "/workspace/js")
+sample = SAMPLES.sample
 
 
 @pytest.mark.parametrize("name", ["thirty", "twenty-nine", "coloured"])

@@ -4,17 +4,14 @@ import pytest
 
 from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, TestSummary
 from agent_fox.verifier.logs.maven import MavenLog
-from tests.verifier.logs.samples import kinds, messages, places, read, read_text
+from tests.verifier.logs.samples import Samples, kinds, messages, places, read_text
 
 TEST = "src/test/java/com/acme"
 
 
-def sample(name: str) -> Parsed:
-    return read(MavenLog(), f"maven/{name}", "/workspace/maven")
-
-
-def text(*lines: str) -> Parsed:
-    return read_text(MavenLog(), "\n".join(lines), "/workspace")
+SAMPLES = Samples(MavenLog, "maven", "/workspace/maven")
+sample = SAMPLES.sample
+text = SAMPLES.text
 
 
 def by_test(parsed: Parsed) -> dict[str | None, Failure]:

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.ground.results import Parsed, TestSummary
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.mocha import MochaLog
-from tests.verifier.logs.samples import messages, place, read
+from tests.verifier.logs.samples import Samples, messages, place
 
 EXPECTED = [
     ("root level", "test/a.js:19:26"),
@@ -21,8 +21,8 @@ EXPECTED = [
 ]
 
 
-def sample(name: str) -> Parsed:
-    return read(MochaLog(), f"mocha/{name}", "/workspace/mo")
+SAMPLES = Samples(MochaLog, "mocha", "/workspace/mo")
+sample = SAMPLES.sample
 
 
 @pytest.mark.parametrize("name", ["spec", "dot"])

@@ -8,14 +8,14 @@ from agent_fox.verifier.ground.results import Failure, FailureKind, Parsed, Test
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.pytest_text import PytestLog
 from agent_fox.verifier.logs.status import Ending, Readings, outcome_of
-from tests.verifier.logs.samples import messages, place, places, read, read_text
+from tests.verifier.logs.samples import Samples, messages, place, places, read_text
 
 ROOT = "/workspace/pyt"
 COUNTS = TestSummary(tests=40, passed=4, failures=28, errors=6, skipped=1, xfailed=1)
 
 
-def sample(name: str, root: str = ROOT) -> Parsed:
-    return read(PytestLog(), f"pytest/{name}", root)
+SAMPLES = Samples(PytestLog, "pytest", ROOT)
+sample = SAMPLES.sample
 
 
 def by_test(parsed: Parsed) -> dict[tuple[str | None, bool], str]:

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.ground.results import FailureKind, Parsed, TestSummary
+from agent_fox.verifier.ground.results import FailureKind, TestSummary
 from agent_fox.verifier.logs.gathering import STILL_RUNNING
 from agent_fox.verifier.logs.unittest_text import UnittestLog
-from tests.verifier.logs.samples import messages, place, read, read_text
+from tests.verifier.logs.samples import Samples, messages, place, read_text
 
 EXPECTED = [
     ("compile_error", "test_imp.py:1", None, "ModuleNotFoundError: No module named 'nope_nope'"),
@@ -25,8 +25,8 @@ EXPECTED = [
 ]
 
 
-def sample(name: str) -> Parsed:
-    return read(UnittestLog(), f"unittest/{name}", "/workspace/ut")
+SAMPLES = Samples(UnittestLog, "unittest", "/workspace/ut")
+sample = SAMPLES.sample
 
 
 @pytest.mark.parametrize("name", ["plain", "verbose", "buffered"])

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from agent_fox.verifier.ground.results import Parsed, TestSummary
+from agent_fox.verifier.ground.results import TestSummary
 from agent_fox.verifier.logs.vitest import VitestLog
-from tests.verifier.logs.samples import messages, place, read
+from tests.verifier.logs.samples import Samples, messages, place
 
 TESTS = [
     ("spaced", "my dir/c.test.js:2:32"),
@@ -21,8 +21,8 @@ TESTS = [
 ]
 
 
-def sample(name: str, root: str = "/workspace/vt") -> Parsed:
-    return read(VitestLog(), f"vitest/{name}", root)
+SAMPLES = Samples(VitestLog, "vitest", "/workspace/vt")
+sample = SAMPLES.sample
 
 
 @pytest.mark.parametrize("name", ["v1", "v2", "v3"])

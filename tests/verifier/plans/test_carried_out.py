@@ -4,8 +4,6 @@ import threading
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
-
 from agent_fox.verifier.ground.results import FailureKind, Status, Tool
 from agent_fox.verifier.plans.baseline import compared
 from agent_fox.verifier.plans.carried_out import Listener, PlanRun
@@ -13,7 +11,7 @@ from agent_fox.verifier.plans.steps import Plan
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import Policy
 from agent_fox.verifier.reporting.report import ReportStatus, Step, StepOutcome
-from tests.verifier.made_projects import CART, OWN_PATH, PYPROJECT, PYTHON, committed, git, verifier, write
+from tests.verifier.made_projects import CART, PYPROJECT, committed, git, verifier, write
 
 UNFORMATTED = {
     "pyproject.toml": PYPROJECT + "[tool.ruff]\n",
@@ -31,15 +29,6 @@ def test_sometimes():
     MARK.write_text("x")
     assert was_there
 """
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", OWN_PATH)
-    root = tmp_path / "project"
-    root.mkdir()
-    committed(root, PYTHON)
-    return root
 
 
 def plan(*steps: Step) -> Plan:

@@ -15,18 +15,9 @@ from agent_fox.verifier.ground.results import ArtifactKind, Failure, FailureKind
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.model import Policy
 from agent_fox.verifier.running.summing_up import Hidden, cleaned
-from tests.verifier.made_projects import CART, OWN_PATH, PYPROJECT, PYTHON, TEST_CART, committed, git, verifier, write
+from tests.verifier.made_projects import CART, PYPROJECT, TEST_CART, committed, git, verifier, write
 
 UNIT_TESTS = Request(Tool.UNIT_TESTS)
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("PATH", OWN_PATH)
-    root = tmp_path / "project"
-    root.mkdir()
-    committed(root, PYTHON)
-    return root
 
 
 def test_tests_that_pass_are_counted_with_their_scope_and_their_reports_are_kept(project: Path) -> None:

@@ -14,7 +14,7 @@ from agent_fox.verifier.ground.request import Prepared, Request, Unavailable
 from agent_fox.verifier.ground.results import Tool
 from agent_fox.verifier.profiles.loading import load_profile
 from agent_fox.verifier.profiles.prepare import prepare
-from tests.verifier.workspace import with_files
+from tests.verifier.made_projects import write
 
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>
 <groupId>acme</groupId><artifactId>{name}</artifactId><version>1</version>{more}
@@ -110,7 +110,7 @@ NODE = {
 
 def project(root: Path, files: dict[str, str]) -> Path:
     root.mkdir(exist_ok=True)
-    return with_files(root, files)
+    return write(root, files)
 
 
 def stand_in(root: Path, *names: str) -> str:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from agent_fox.verifier.ground.request import Refused
 from agent_fox.verifier.profiles.inputs import LONGEST, Selected, known_module, selected
 from agent_fox.verifier.profiles.model import SelectorKind
-from tests.verifier.workspace import with_files
+from tests.verifier.made_projects import write
 
 HOSTILE = [
     "", " ", "-k not_slow", "--collect-only", "-Dmaven.test.skip=true", "@options", "+x", "a;b", "a && b", "a|b",
@@ -24,10 +24,8 @@ HOSTILE = [
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    outside = with_files(tmp_path / "outside", {"secret.py": ""})
-    root = with_files(
-        tmp_path / "root", {"tests/test_a.py": "", "src/a.test.ts": "", "auth/a_test.go": "", "-x.py": ""}
-    )
+    outside = write(tmp_path / "outside", {"secret.py": ""})
+    root = write(tmp_path / "root", {"tests/test_a.py": "", "src/a.test.ts": "", "auth/a_test.go": "", "-x.py": ""})
     (root / "tests/out").symlink_to(outside)
     return root
 

@@ -9,12 +9,12 @@ import pytest
 
 from agent_fox.verifier.projects.detect import detect
 from agent_fox.verifier.projects.systems import BuildSystem, Detection, NoteKind, SystemKind
+from tests.verifier.made_projects import write
 from tests.verifier.profiles import projects
-from tests.verifier.workspace import with_files
 
 
 def found(root: Path, files: dict[str, str]) -> Detection:
-    return detect(with_files(root, files))
+    return detect(write(root, files))
 
 
 def only(detection: Detection) -> BuildSystem:
@@ -152,8 +152,8 @@ def test_a_circle_of_modules_ends(tmp_path: Path) -> None:
 
 def test_a_link_out_of_the_root_is_not_followed(tmp_path: Path) -> None:
     outside, root = tmp_path / "outside", tmp_path / "root"
-    with_files(outside, {"pom.xml": "<project/>", "package.json": "{}"})
-    with_files(root, {"go.mod": "module a"})
+    write(outside, {"pom.xml": "<project/>", "package.json": "{}"})
+    write(root, {"go.mod": "module a"})
     (root / "pom.xml").symlink_to(outside / "pom.xml")
     (root / "web").symlink_to(outside)
     detection = detect(root)

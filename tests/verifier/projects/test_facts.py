@@ -11,14 +11,14 @@ from agent_fox.verifier.projects.facts import facts_of
 from agent_fox.verifier.projects.facts_javascript import read_script
 from agent_fox.verifier.projects.manifests import Manifests
 from agent_fox.verifier.projects.systems import Facts, Place
-from tests.verifier.workspace import with_files
+from tests.verifier.made_projects import write
 
 SPOTLESS = "<plugin><artifactId>spotless-maven-plugin</artifactId></plugin>"
 IGNORES = "<testFailureIgnore>true</testFailureIgnore>"
 
 
 def facts(root: Path, files: dict[str, str]) -> Facts:
-    (system, *_) = detect(with_files(root, files)).systems
+    (system, *_) = detect(write(root, files)).systems
     return facts_of(Manifests(root), Place(system, system.root))
 
 
