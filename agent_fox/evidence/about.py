@@ -10,6 +10,7 @@ from agent_fox.core.ledger.gates import Gate
 from agent_fox.core.values import dataclass
 from agent_fox.evidence.documents import evidence_of
 from agent_fox.evidence.library import Trust
+from agent_fox.store.account import required_state
 from agent_fox.store.ledger import ledger
 from agent_fox.store.ledger.evidence import address
 from agent_fox.store.plan import StoredPart, load_parts
@@ -82,8 +83,7 @@ def _nearest(name: str, db: Database) -> str:
 
 def required_by(db: Database) -> Gate:
     """The gate that the last run asked for, `[policy] required_state`."""
-    row = db.execute("SELECT required_state FROM runs ORDER BY id DESC LIMIT 1").fetchone()
-    return Gate(row[0]) if row else Gate.TESTED
+    return Gate(required_state(db) or Gate.TESTED)
 
 
 def records_about(db: Database, place: str, *kinds: Kind) -> list[Found]:

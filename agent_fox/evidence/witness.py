@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.evidence import GENESIS
 from agent_fox.core.values import dataclass
-from agent_fox.store.ledger.ledger import repository_of, tip_of
+from agent_fox.store.ledger.ledger import head_at, repository_of, tip_of
 from agent_fox.system.adapters import adapter
 from agent_fox.system.state_folders import default_state, folder_of
 
@@ -82,10 +82,10 @@ def why_other(db: Database, note: Witness) -> str:
         return f"the ledger is of the repository {whose.id[:12]}, and that of {note.repository[:12]} was noted"
     if note.position == 0:
         return "" if note.head == GENESIS else "the note names no head that a ledger can have"
-    row = db.execute("SELECT head FROM ledger WHERE position = ?", [note.position]).fetchone()
-    if row is None:
+    head = head_at(db, note.position)
+    if head is None:
         return f"the ledger ends at record {tip_of(db).position}, and had {note.position} at {note.at}"
-    return "" if row[0] == note.head else f"record {note.position} has another head than it had at {note.at}"
+    return "" if head == note.head else f"record {note.position} has another head than it had at {note.at}"
 
 
 def trouble(db: Database, path: Path) -> str:

@@ -378,3 +378,9 @@ def known_numbers(db: Database) -> tuple[int, ...]:
     """Numbers of issues that should be there, as far as we know, the newest first."""
     sql = "SELECT CAST(number AS INTEGER) FROM issues WHERE number <> '' AND remote NOT IN ('deleted', 'moved')"
     return tuple(sorted((int(row[0]) for row in db.execute(sql)), reverse=True))
+
+
+def was_put(db: Database, decision_id: int, kind: str, fingerprint: str) -> bool:
+    """Whether a decision has an effect of this kind on an issue."""
+    sql = "SELECT 1 FROM outbox WHERE decision_id = ? AND kind = ? AND fingerprint = ?"
+    return db.execute(sql, [decision_id, kind, fingerprint]).fetchone() is not None

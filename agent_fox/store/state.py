@@ -314,6 +314,16 @@ def transaction(db: Database) -> Iterator[Database]:
         db.conn.rollback()
 
 
+@contextmanager
+def snapshot(db: Database) -> Iterator[None]:
+    """What is read stands still meanwhile, whoever writes."""
+    db.execute("BEGIN")
+    try:
+        yield
+    finally:
+        db.conn.rollback()
+
+
 def has_watch(db: Database) -> bool:
     """Whether the connection puts what it changes into the ledger; a scratch copy of a state does not."""
     return db.execute("SELECT 1 FROM sqlite_temp_master LIMIT 1").fetchone() is not None

@@ -29,6 +29,7 @@ from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
 from agent_fox.store import waivers as stored
+from agent_fox.store.ledger import ledger
 from agent_fox.store.plan import StoredPart, load_parts
 from agent_fox.store.sessions import open_run
 from agent_fox.store.state import open_state, read_state, single_writer, transaction
@@ -258,13 +259,9 @@ def finding_of(db: Database, words: tuple[str, ...]) -> AboutFinding:
 
 def last_findings(db: Database, task: str, check: str) -> Iterator[str]:
     """The details of what the last close-out of a task found by this check."""
-    sql = (
-        "SELECT content FROM ledger WHERE kind = 'close-out' AND (address = :task OR substr(address, 1, :long) = :task "
-        "|| '@') ORDER BY position DESC LIMIT 1"
-    )
-    rows = db.execute(sql, {"task": task, "long": len(task) + 1}).fetchall()
-    if rows:
-        report = json.loads(rows[0][0])["body"].get("report", {})
+    condition = "kind = 'close-out' AND (address = ?1 OR substr(address, 1, ?2) = ?1 || '@')"
+    for record in list(ledger.records(db, condition, [task, len(task) + 1]))[-1:]:
+        report = json.loads(record.content)["body"].get("report", {})
         yield from (str(one["detail"]) for one in report.get("findings", ()) if one.get("check") == check)
 
 

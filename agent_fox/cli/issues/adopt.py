@@ -18,12 +18,13 @@ from agent_fox.cli.place import near
 from agent_fox.cli.screen import plain, print_json
 from agent_fox.core.retry.clusters import fingerprint_of
 from agent_fox.core.values import dataclass
-from agent_fox.engine.account.issue_view import IssueStanding, IssueView, named, read_issues, spec_names
 from agent_fox.engine.issues.courier import desk_of
 from agent_fox.engine.issues.effects import home_of
 from agent_fox.engine.issues.settling import WHOLE_SPEC
 from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, remember
+from agent_fox.store.issue_view import IssueStanding, IssueView, named, read_issues
+from agent_fox.store.plan import spec_names
 from agent_fox.store.state import open_state, read_state, transaction
 from agent_fox.system import clock
 from agent_fox.trackers.local import LocalTracker

@@ -25,7 +25,7 @@ from agent_fox.cli.opening import reading
 from agent_fox.cli.place import here, near
 from agent_fox.cli.screen import json_option, plain, print_json, title
 from agent_fox.core.words import counted
-from agent_fox.engine.account.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
+from agent_fox.store.issue_view import EffectView, IssueView, named, read_effects, read_issues, read_waiting
 from agent_fox.system import clock
 
 MOST_CLOSED = 10

@@ -13,7 +13,7 @@ from agent_fox.cli.issues.lines import detail_lines, effect_document, issue_docu
 from agent_fox.cli.place import near
 from agent_fox.core.markdown import cell, fenced, one_line, printable
 from agent_fox.core.regex import regex
-from agent_fox.engine.account.issue_view import EffectView, IssueView
+from agent_fox.store.issue_view import EffectView, IssueView
 
 Sheet = tuple[IssueView, tuple[EffectView, ...], str]
 

@@ -17,7 +17,7 @@ from agent_fox.core.verdicts.verdict import Word
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Move, SpecFile
-from agent_fox.store.plan import PlannedNode, nodes_of_spec
+from agent_fox.store.plan import PlannedNode, nodes_of_spec, verified_commit
 from agent_fox.store.records import ReadExpectation, read_expectations
 
 if TYPE_CHECKING:
@@ -42,12 +42,6 @@ def verifier_of(db: Database, spec_name: str) -> PlannedNode | None:
     """The spec's own verifier: the last one, since a task group may be a verifier's too."""
     nodes = reversed(nodes_of_spec(db, spec_name))
     return next((planned for planned in nodes if planned.node.archetype is Archetype.VERIFIER), None)
-
-
-def verified_commit(db: Database, spec_name: str) -> str | None:
-    """The commit that the spec's verdict is about."""
-    row = db.execute("SELECT verified_commit FROM plan_specs WHERE name = ?", [spec_name]).fetchone()
-    return str(row[0]) if row and row[0] else None
 
 
 def commit_to_read(db: Database, planned: PlannedNode, tip: str) -> str:

@@ -28,8 +28,9 @@ from agent_fox.evidence import granting, waivers
 from agent_fox.evidence.granting import WaiverRefused
 from agent_fox.store import waivers as stored
 from agent_fox.store.gates import GateMove, GateRow, gates_of, record_moves
-from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid
-from agent_fox.store.records import record_event
+from agent_fox.store.plan import PlannedNode, StoredPart, load_nodes, load_parts, node_by_uid, set_verified
+from agent_fox.store.records import CurrentVerdict, record_event, verdicts_now
+from agent_fox.store.sessions import Reading, last_reading
 from agent_fox.system import clock
 
 if TYPE_CHECKING:
@@ -65,22 +66,17 @@ class Open:
 
 def look(db: Database, spec_name: str, waived: frozenset[str], tree: str | None = None) -> Open:
     """Sort the requirements of a spec by their current verdict, given on `tree` where one is named."""
-    sql = (
-        "SELECT requirement_id, verdict, text_version, tree FROM verification_results "
-        "WHERE spec_name = ? AND superseded_by IS NULL"
-    )
-    verdicts = {part: (word, version, on) for part, word, version, on in db.execute(sql, [spec_name])}
+    verdicts = verdicts_now(db, spec_name)
     parts = load_parts(db, spec_name)
     passed = tuple(part.id for part in parts if _passes(part, verdicts.get(part.id), tree))
     left = [part.id for part in parts if part.id not in passed]
     return Open(passed, tuple(p for p in left if p in waived), tuple(p for p in left if p not in waived))
 
 
-def _passes(part: StoredPart, verdict: tuple[str, str, str | None] | None, tree: str | None) -> bool:
-    if verdict is None:
+def _passes(part: StoredPart, verdict: CurrentVerdict | None, tree: str | None) -> bool:
+    if verdict is None or (verdict.word, verdict.version) != (Word.PASS, part.version):
         return False
-    word, version, on = verdict
-    return word == Word.PASS and version == part.version and (tree is None or on == tree)
+    return tree is None or verdict.tree == tree
 
 
 def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
@@ -175,23 +171,6 @@ def go_on(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handl
     return accept(docket, planned, read, found)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What the last report about a spec was about."""
-
-    commit: str
-    tree: str
-
-
-def last_reading(db: Database, uid: str) -> Reading | None:
-    """None where nothing was read yet."""
-    sql = (
-        "SELECT pinned_commit, tree FROM sessions WHERE node_uid = ? AND status = 'completed' ORDER BY id DESC LIMIT 1"
-    )
-    row = db.execute(sql, [uid]).fetchone()
-    return Reading(row[0], row[1]) if row and row[0] and row[1] else None
-
-
 def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
     """Two recorded decisions: the verifier is opened again, with what it held back, and accepted as waived."""
     spec_name, note = planned.node.spec_name, f"waived by a person: {', '.join(found.waived)}"
@@ -204,7 +183,7 @@ def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> 
     accepted, completed = docket.record(
         again, "Accept", [Move(again, Step.WAIVE)], commit=read.commit, facts=facts, note=note
     )
-    docket.db.execute("UPDATE plan_specs SET verified_commit = ? WHERE name = ?", [read.commit, spec_name])
+    set_verified(docket.db, spec_name, read.commit)
     promote(docket, spec_name, found.passed, accepted, read)
     note_use(docket, spec_name, found.waived, accepted)
     effects = close_issues(docket, again, accepted, read)

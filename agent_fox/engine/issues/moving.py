@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from agent_fox.core.markdown import one_line
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.values import dataclass
-from agent_fox.engine.account.issue_view import IssueView, read_issues
 from agent_fox.store import outbox
 from agent_fox.store.desk import HOME, MOVED, all_remembered, forget, home_of_issue, remember
+from agent_fox.store.issue_view import IssueView, read_issues
 from agent_fox.store.state import transaction
 from agent_fox.trackers.protocol import Effect, EffectKind, Remote, StateReason, Tracker
 from agent_fox.trackers.upkeep import KeepsOrder, Known, Observation

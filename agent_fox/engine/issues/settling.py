@@ -13,6 +13,7 @@ from agent_fox.core.verdicts.known import grouped
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import outbox
+from agent_fox.store.sessions import begun_at
 from agent_fox.trackers.protocol import EffectKind, StateReason
 
 if TYPE_CHECKING:
@@ -188,7 +189,7 @@ def slot_of(docket: Docket, about: str) -> str:
     empty outside of a run."""
     if not docket.run_id:
         return ""
-    (begun,) = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone() or ("",)
+    begun = begun_at(docket.db, docket.run_id)
     return hashlib.sha256(f"{about}\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
 
 

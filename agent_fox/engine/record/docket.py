@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.policy import Policy
+    from agent_fox.core.retry.decision import CoderDecision, Decision, ReviewerDecision
     from agent_fox.core.spec import Spec
 
 
@@ -80,9 +81,11 @@ class Transition:
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What came of a result. `effects` are ids of outbox rows, `waits` edges (source, target) of a retry's round."""
+    """What came of a result. `decision`: None where no table was asked. `effects` are ids of outbox rows, `waits` edges
+    (source, target) of a retry's round.
+    """
 
-    decision: object
+    decision: Decision | CoderDecision | ReviewerDecision | None
     decision_id: int | None = None
     transitions: tuple[Transition, ...] = ()
     effects: tuple[str, ...] = ()

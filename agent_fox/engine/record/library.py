@@ -15,6 +15,7 @@ from agent_fox.evidence.library_files import errors, read_spec_library
 from agent_fox.evidence.waivers import grounds_of
 from agent_fox.session.agents.runner.trace import trace_beside
 from agent_fox.store import library as stored
+from agent_fox.store.sessions import coder_logs
 from agent_fox.system.adapters import adapter
 from agent_fox.verifier.ground.order import CheckOrder
 from agent_fox.verifier.lanes.order import ORDER, LibraryOrder
@@ -100,9 +101,5 @@ def order_for(db: Database, spec_name: str, objects: Sequence[Specification], ro
 
 def traces_of(db: Database, spec_name: str, root: Path) -> Iterator[TraceFile]:
     """Where the last session of each coder that ended well recorded its events."""
-    sql = (
-        "SELECT node_id, attempt, reading, log FROM sessions WHERE id IN (SELECT max(id) FROM sessions WHERE "
-        "spec_name = ? AND archetype = 'coder' AND status = 'completed' GROUP BY node_uid) ORDER BY id"
-    )
-    for node, attempt, reading, log in db.execute(sql, [spec_name]):
+    for node, attempt, reading, log in coder_logs(db, spec_name):
         yield TraceFile(f"{node}@{attempt}.{reading}", str(trace_beside(root / log)))

@@ -15,6 +15,8 @@ from agent_fox.core.verdicts.known import grouped
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
 from agent_fox.store.plan import load_spec
+from agent_fox.store.records import last_decisions
+from agent_fox.store.sessions import begun_at
 from agent_fox.trackers.protocol import EffectKind, Tracker
 
 if TYPE_CHECKING:
@@ -46,20 +48,9 @@ def comment_sources(docket: Docket, place: str) -> tuple[str, ...]:
     """
     if not place:
         return ()
-    decided = last_decisions(docket)
+    decided = last_decisions(docket.db, docket.run_id, NOT_ABOUT_PROOF)
     put = (comment_source(docket, place, spec_name, decision) for spec_name, decision in decided)
     return tuple(effect for effect in put if effect)
-
-
-def last_decisions(docket: Docket) -> list[tuple[str, int]]:
-    """The last decision of this run about the proof of each spec."""
-    marks = ", ".join("?" * len(NOT_ABOUT_PROOF))
-    sql = (
-        f"SELECT spec_name, max(id) FROM decisions WHERE run_id = ? AND kind NOT IN ({marks}) "
-        "GROUP BY spec_name ORDER BY 2"
-    )
-    rows = docket.db.execute(sql, [docket.run_id, *NOT_ABOUT_PROOF]).fetchall()
-    return [(str(spec_name), int(decision)) for spec_name, decision in rows]
 
 
 def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int) -> str | None:
@@ -70,7 +61,7 @@ def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int)
         return None
     target = f"{place.partition('/')[2]}#{source.number}"
     fingerprint = f"source:{target}"
-    if was_put(docket, decision_id, fingerprint):
+    if outbox.was_put(docket.db, decision_id, EffectKind.COMMENT, fingerprint):
         return None
     payload = {
         "title": f"{spec_name}: how much of it is proven", "body": text_of(findings), "at": docket.at,
@@ -79,15 +70,9 @@ def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int)
     return outbox.put(docket.db, decision_id, EffectKind.COMMENT, fingerprint, spec_name, payload, docket.at)
 
 
-def was_put(docket: Docket, decision_id: int, fingerprint: str) -> bool:
-    sql = "SELECT 1 FROM outbox WHERE decision_id = ? AND kind = ? AND fingerprint = ?"
-    return docket.db.execute(sql, [decision_id, EffectKind.COMMENT, fingerprint]).fetchone() is not None
-
-
 def slot_of(docket: Docket, spec_name: str) -> str:
     """One comment for a spec and a run. The time is in it: after the state was lost, run 1 is another run."""
-    row = docket.db.execute("SELECT started_at FROM runs WHERE id = ?", [docket.run_id]).fetchone()
-    started = str(row[0]) if row else ""
+    started = begun_at(docket.db, docket.run_id)
     return hashlib.sha256(f"source\0{docket.run_id}\0{started}\0{spec_name}".encode()).hexdigest()[:24]
 
 

@@ -14,14 +14,14 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.retry.standing import Step
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import How
-from agent_fox.engine.handlers.final_review import review_again, verified_commit
-from agent_fox.engine.handlers.waiving import last_reading
+from agent_fox.engine.handlers.final_review import review_again
 from agent_fox.engine.record.docket import Docket, Handled, Move
 from agent_fox.engine.running.finish import verifiers
-from agent_fox.store import outbox
+from agent_fox.store import outbox, sessions
 from agent_fox.store.gates import gates_of
 from agent_fox.store.known import none_waived, words_known
-from agent_fox.store.plan import PlannedNode
+from agent_fox.store.plan import PlannedNode, verified_commit
+from agent_fox.store.sessions import Origin, last_reading, origin_of
 from agent_fox.system import git
 
 if TYPE_CHECKING:
@@ -51,16 +51,6 @@ class Present:
     @property
     def tree(self) -> str:
         return git.tree_of(self.repo, self.tip)
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where the verdict that stands comes from. Empty words: nobody wrote them down."""
-
-    run: int | None
-    rung: int
-    environment: str
-    verifier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +87,6 @@ def why_again(docket: Docket, place: Place, present: Present, tree: str) -> Agai
     return by_chance(docket, place, present.evidence.rerun_fraction)
 
 
-def origin_of(db: Database, uid: str) -> Origin:
-    """The last session whose report counted; what a person waived afterwards rests on it too."""
-    sql = (
-        "SELECT d.run_id, s.rung, s.environment, s.verifier FROM decisions AS d LEFT JOIN sessions AS s ON s.id = "
-        "(SELECT max(id) FROM sessions WHERE node_uid = d.node_uid AND status = 'completed') "
-        "WHERE d.node_uid = ? AND d.kind = 'Accept' ORDER BY d.id DESC LIMIT 1"
-    )
-    run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
-    return Origin(run, rung or 0, environment or "", verifier or "")
-
-
 def stale_in(db: Database, place: Place, present: Present, tree: str, origin: Origin) -> tuple[str, ...]:
     """In which respects the verdict is about something else than what stands now."""
     commit = verified_commit(db, place.planned.node.spec_name)
@@ -134,8 +113,7 @@ def by_chance(docket: Docket, place: Place, fraction: float) -> Again | None:
 
 
 def seed_of(docket: Docket) -> str:
-    row = docket.db.execute("SELECT ledger_begin FROM runs WHERE id = ?", [docket.run_id]).fetchone()
-    return f"{row[0] if row else ''} run {docket.run_id}"
+    return f"{sessions.ledger_at_start(docket.db, docket.run_id)} run {docket.run_id}"
 
 
 def reopen(docket: Docket, place: Place, tip: str, again: Again) -> Handled:

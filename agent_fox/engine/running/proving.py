@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from agent_fox.core.ledger.gates import Gate, Role, is_enough
 from agent_fox.core.ledger.promotion import Promotion, promote
 from agent_fox.core.values import dataclass
-from agent_fox.engine.handlers.final_review import verified_commit, verifier_of
+from agent_fox.engine.handlers.final_review import verifier_of
 from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Handled
@@ -25,6 +25,8 @@ from agent_fox.session.built_in.library import KEY, LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session
 from agent_fox.store.gates import GateRow, gates_of
+from agent_fox.store.plan import verified_commit
+from agent_fox.store.records import last_facts
 from agent_fox.system import git
 from agent_fox.system.state_folders import file_name
 from agent_fox.verifier.lanes.binding import Proof, proofs, provable
@@ -127,9 +129,7 @@ def key_of(
 
 def last_proof(db: Database, uid: str) -> dict[str, object]:
     """The facts of the last decision `Prove` about a verifier; nothing where there is none."""
-    sql = "SELECT facts FROM decisions WHERE node_uid = ? AND kind = ? ORDER BY id DESC LIMIT 1"
-    row = db.execute(sql, [uid, KIND]).fetchone()
-    found: dict[str, object] = json.loads(row[0]) if row else {}
+    found: dict[str, object] = json.loads(last_facts(db, uid, KIND) or "{}")
     return found
 
 

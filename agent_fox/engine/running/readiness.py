@@ -30,8 +30,7 @@ def open_edges(db: Database, planned: PlannedNode, policy: Policy) -> list[Plann
 def ready_nodes(db: Database, policy: Policy) -> list[PlannedNode]:
     """Every node that may be launched, in fair order: the spec that was served longest ago has the first turn."""
     board = board_of(db, policy)
-    served = "SELECT node_uid FROM sessions WHERE id IN (SELECT max(id) FROM sessions GROUP BY spec_name) ORDER BY id"
-    for (uid,) in db.execute(served).fetchall():
+    for uid in sessions.served_nodes(db):
         board.launched(stored.node_by_uid(db, uid))
     found: list[PlannedNode] = []
     while (planned := board.take()) is not None:

@@ -176,8 +176,7 @@ def record_result(
 def lane_run(docket: Docket, ended: Ended, tree: str) -> LaneRun:
     """Where the lanes of a verifier's session ran."""
     session, ticket = ended.session, ended.session.ticket
-    sql = "SELECT verifier, environment FROM sessions WHERE id = ?"
-    verifier, environment = docket.db.execute(sql, [session.id]).fetchone()
+    verifier, environment = sessions.judge_of(docket.db, session.id)
     return LaneRun(
         session.spec_name, f"session:{session.id}", docket.at, tree, ended.launch.pinned,
         f"{session.node_id}@{ticket.attempt}.{ticket.reading}", session.run_id, session.id,
@@ -283,7 +282,7 @@ def land(docket: DocketOf, db: Database, integration: Integration, ended: Ended,
 def note_landed(db: Database, session_id: int, commit: str) -> None:
     with transaction(db):
         sessions.set_landed(db, session_id)
-        tip.note(db, commit)
+        sessions.note_tip(db, commit)
 
 
 def build_again(

@@ -12,7 +12,7 @@ from agent_fox.core.words import listed
 from agent_fox.engine.account.spending import narrow_ceiling, read_spending
 from agent_fox.engine.handlers import waiving
 from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
-from agent_fox.engine.launching import cut_offs, tip
+from agent_fox.engine.launching import cut_offs
 from agent_fox.engine.launching.infrastructure import Backoff
 from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
@@ -105,7 +105,7 @@ class Engine(Workplace):
         pruned = cut_offs.prune(db, self.root, clock.now())
         if pruned:
             self.watch(RunEvent("note", text=pruned))
-        tip.note(db, preflight.bring_in_head(self.root, branch, head))
+        sessions.note_tip(db, preflight.bring_in_head(self.root, branch, head))
         shelf = SpecShelf()
         workshop = self.workshop(shelf)
         docket = self.docket_of(shelf, run_id)
@@ -211,7 +211,7 @@ class Engine(Workplace):
             RunExit.INTERRUPTED: "interrupted",
         }[stop.exit]
         with transaction(db):
-            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, tip.recorded(db))
+            sessions.end_run(db, run_id, clock.now(), status, stop.exit, stop.reason, sessions.recorded_tip(db))
 
     def tidy(self) -> None:
         """Remove logs that are past keeping. What goes wrong here has no part in how the run ended."""

@@ -142,3 +142,15 @@ def note_root(db: Database, root: Path) -> None:
     transaction."""
     if not known(db).root:
         db.execute("UPDATE ledger_repository SET root = ? WHERE root = ''", [git.first_commit(root)])
+
+
+def head_at(db: Database, position: int) -> str | None:
+    """The head of the chain after the record at a position; None where there is no such record."""
+    row = db.execute("SELECT head FROM ledger WHERE position = ?", [position]).fetchone()
+    return str(row[0]) if row else None
+
+
+def begun_at(db: Database) -> str | None:
+    """The time of the first record."""
+    row = db.execute("SELECT at FROM ledger WHERE position = 1").fetchone()
+    return str(row[0]) if row else None

@@ -361,3 +361,17 @@ def open_issue_of(db: Database, spec_name: str) -> str | None:
     )
     row = db.execute(sql, [spec_name]).fetchone()
     return str(row[0]) if row else None
+
+
+def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, str, str, str, str | None]]:
+    """By requirement: the verdict that holds, its record, the commit it is about, the session, the time, and as JSON
+    what was tried to see its tests fail.
+    """
+    sql = (
+        "SELECT v.requirement_id, v.verdict, coalesce(l.record_id, ''), coalesce(v.commit_id, ''), "
+        "coalesce(s.node_id || '@' || s.attempt || '.' || s.reading, ''), v.at, "
+        "json_extract(l.content, '$.body.trials') FROM verification_results AS v "
+        "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
+        "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
+    )
+    return {part: (word, *found) for part, word, *found in db.execute(sql, [spec_name])}

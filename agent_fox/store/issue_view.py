@@ -276,9 +276,3 @@ def _numbered(issues: tuple[IssueView, ...], name: str) -> tuple[IssueView, ...]
 def _printed(issues: tuple[IssueView, ...], name: str) -> tuple[IssueView, ...]:
     is_long_enough = len(name) >= SHORTEST_PRINT
     return tuple(one for one in issues if is_long_enough and one.fingerprint.startswith(name.lower()))
-
-
-def spec_names(db: Database) -> tuple[str, ...]:
-    """The specs that are in the plan."""
-    sql = "SELECT name FROM plan_specs WHERE is_withdrawn = 0 ORDER BY position, name"
-    return tuple(str(row[0]) for row in db.execute(sql))
