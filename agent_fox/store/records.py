@@ -372,3 +372,14 @@ def mean_cost(db: Database, archetype: str) -> tuple[float, int]:
     )
     mean, count = db.execute(sql, [archetype]).fetchone()
     return float(mean), int(count)
+
+
+def begun_at(db: Database, run_id: int | None) -> str:
+    """When a run began; empty where there is none of that number."""
+    row = db.execute("SELECT started_at FROM runs WHERE id = ?", [run_id]).fetchone()
+    return str(row[0]) if row else ""
+
+
+def has_started(db: Database, uid: str) -> bool:
+    """Whether any session of a node was ever made."""
+    return db.execute("SELECT 1 FROM sessions WHERE node_uid = ? LIMIT 1", [uid]).fetchone() is not None

@@ -273,12 +273,6 @@ def open_landings(db: Database) -> list[tuple[int, str, str]]:
     return db.execute(f"{sql} ORDER BY id").fetchall()
 
 
-def begun_at(db: Database, run_id: int | None) -> str:
-    """When a run began; empty where there is none of that number."""
-    row = db.execute("SELECT started_at FROM runs WHERE id = ?", [run_id]).fetchone()
-    return str(row[0]) if row else ""
-
-
 def head_at_start(db: Database, run_id: int) -> str:
     """The commit of the person's checkout when a run began; empty where that is not known."""
     row = db.execute("SELECT head_commit FROM runs WHERE id = ?", [run_id]).fetchone()
@@ -345,11 +339,6 @@ def origin_of(db: Database, uid: str) -> Origin:
     )
     run, rung, environment, verifier = db.execute(sql, [uid]).fetchone() or (None, 0, "", "")
     return Origin(run, rung or 0, environment or "", verifier or "")
-
-
-def has_started(db: Database, uid: str) -> bool:
-    """Whether any session of a node was ever made."""
-    return db.execute("SELECT 1 FROM sessions WHERE node_uid = ? LIMIT 1", [uid]).fetchone() is not None
 
 
 def was_read(db: Database, spec_name: str) -> bool:

@@ -13,7 +13,7 @@ from agent_fox.core.verdicts.known import grouped
 from agent_fox.core.verdicts.verdict import Word
 from agent_fox.core.words import counted
 from agent_fox.store import outbox
-from agent_fox.store.sessions import begun_at
+from agent_fox.store.records import begun_at
 from agent_fox.trackers.protocol import EffectKind, StateReason
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from agent_fox.core.retry.decision import Cause
 from agent_fox.core.retry.standing import Outcome, Status, Step
 from agent_fox.engine.record.docket import Docket, Move, Transition
 from agent_fox.store.plan import PlannedNode, node_by_uid, sources_of, targets_of
-from agent_fox.store.records import last_block, record_block
-from agent_fox.store.sessions import has_started
+from agent_fox.store.records import has_started, last_block, record_block
 
 if TYPE_CHECKING:
     from sqlite_utils import Database

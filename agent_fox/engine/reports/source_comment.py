@@ -15,8 +15,7 @@ from agent_fox.core.verdicts.known import grouped
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
 from agent_fox.store import outbox
 from agent_fox.store.plan import load_spec
-from agent_fox.store.records import last_decisions
-from agent_fox.store.sessions import begun_at
+from agent_fox.store.records import begun_at, last_decisions
 from agent_fox.trackers.protocol import EffectKind, Tracker
 
 if TYPE_CHECKING:
