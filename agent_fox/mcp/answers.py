@@ -26,10 +26,10 @@ def answer(text: str, document: Document) -> CallToolResult:
 
 def refusal(refused: CallRefused) -> CallToolResult:
     """A call that was not carried out: the code and the reason, for the model to read and to call better."""
-    said = printable(refused.message)[:LONGEST_REFUSAL]
-    text = f"<verification-error code={quoteattr(refused.code)}>{without_our_tags(said)}</verification-error>"
+    message = printable(refused.message)[:LONGEST_REFUSAL]
+    text = f"<verification-error code={quoteattr(refused.code)}>{without_our_tags(message)}</verification-error>"
     return CallToolResult(
         content=[TextContent(type="text", text=text)],
         is_error=True,
-        _meta={ERROR_KEY: {"code": refused.code, "message": said}},
+        _meta={ERROR_KEY: {"code": refused.code, "message": message}},
     )

@@ -9,7 +9,7 @@ from agent_fox.core.markdown import one_line, without_our_tags
 from agent_fox.verifier.ground.results import Failure, Status
 from agent_fox.verifier.projects.systems import BuildSystem, Detection, NoteKind, SystemKind
 from agent_fox.verifier.reporting.documents import BlockingDocument, Document, FailureDocument
-from agent_fox.verifier.reporting.report import Blocking, ReportStatus, StepOutcome, VerificationReport, place_of
+from agent_fox.verifier.reporting.report import ReportStatus, StepOutcome, VerificationReport, place_of
 
 MOST_MODULES = 40
 MOST_SYSTEMS = 20
@@ -110,7 +110,10 @@ def report_document(report: VerificationReport) -> ReportSummaryDocument:
         status=report.status,
         overall_summary=one_line(report.summary, LONGEST_LINE),
         steps=tuple(_step(outcome) for outcome in report.outcomes[:MOST_STEPS]),
-        blocking_failures=tuple(_blocking(one) for one in report.blocking[:MOST_BLOCKING]),
+        blocking_failures=tuple(
+            BlockingDocument(step=one_line(failure.step.title, LONGEST_LINE), failure=_failure(failure.failure))
+            for failure in report.blocking[:MOST_BLOCKING]
+        ),
         omitted_blocking_failures=max(0, len(report.blocking) - MOST_BLOCKING),
         new_failures=len(compared.new) if compared else None,
         unchanged_failures=len(compared.unchanged) if compared else None,
@@ -165,10 +168,6 @@ def _step(outcome: StepOutcome) -> StepSummaryDocument:
         status=outcome.result.status,
         summary=one_line(outcome.result.summary, LONGEST_LINE),
     )
-
-
-def _blocking(one: Blocking) -> BlockingDocument:
-    return BlockingDocument(step=one_line(one.step.title, LONGEST_LINE), failure=_failure(one.failure))
 
 
 def _failure(failure: Failure) -> FailureDocument:

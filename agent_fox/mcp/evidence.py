@@ -18,7 +18,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
 from sqlite_utils import Database
 
-from agent_fox.evidence.about import TRUSTING_SPECS, Bound, UnknownRequirement, bound_to, parts_named, required_by
+from agent_fox.evidence.about import TRUSTING_SPECS, UnknownRequirement, bound_to, parts_named, required_by
 from agent_fox.evidence.chain import Now, chain_of
 from agent_fox.evidence.library import binding
 from agent_fox.evidence.promotion import Ground, PromotionState, promotion_state
@@ -132,8 +132,8 @@ def _specifications(db: Database, _name: str) -> dict[str, object]:
 
 
 def _counted(states: Sequence[str | None]) -> dict[str, int]:
-    found = [state for state in states if state]
-    return {state: found.count(state) for state in dict.fromkeys(found)}
+    known = [state for state in states if state]
+    return {state: known.count(state) for state in dict.fromkeys(known)}
 
 
 def _parts(db: Database, spec: str) -> list[StoredPart]:
@@ -152,16 +152,14 @@ def _specification(db: Database, spec: str) -> dict[str, object]:
             {
                 "id": part.id, "address": f"{spec}/{part.id}", "version": part.version,
                 "text": part.text[:LONGEST_TEXT],
-                "bound": [_bound(one) for one in bound_to(part, adopted)[:MOST]],
+                "bound": [
+                    {**asdict(each), "text": each.text[:LONGEST_TEXT]} for each in bound_to(part, adopted)[:MOST]
+                ],
             }
             for part in parts[:MOST]
         ],
         "left_out": max(0, len(parts) - MOST),
     }  # fmt: skip
-
-
-def _bound(one: Bound) -> dict[str, object]:
-    return {**asdict(one), "text": one.text[:LONGEST_TEXT]}
 
 
 def _gates(db: Database, spec: str) -> dict[str, object]:
@@ -184,7 +182,7 @@ def _short(state: PromotionState) -> dict[str, object]:
         "failed": state.tests.failed,
         "unknown": state.tests.unknown,
         "commit": state.artifact_ref.commit,
-        "blocked": [asdict(one) for one in state.blocked],
+        "blocked": [asdict(node) for node in state.blocked],
         "uri": f"evidence://gates/{state.spec}/{state.requirement}",
     }
 
@@ -192,18 +190,18 @@ def _short(state: PromotionState) -> dict[str, object]:
 def _gate(db: Database, name: str) -> dict[str, object]:
     """Of one requirement; where the id is that of one with criteria, of each of them."""
     why = journal.why_others(db)
-    found = parts_named(db, name)[:MOST]
-    chains = [asdict(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in found]
+    parts = parts_named(db, name)[:MOST]
+    chains = [asdict(chain_of(db, part, Now(), clock.now(), disbelieved=why)) for part in parts]
     return chains[0] if len(chains) == 1 else {"requirements": chains}
 
 
 def _record(db: Database, name: str) -> dict[str, object]:
     if re.fullmatch(f"[0-9a-f]{{{SHORTEST_ID},64}}", name) is None:
         raise ResourceNotFoundError(f"a record is named by its id: {SHORTEST_ID} to 64 hex digits")
-    found = list(ledger.records(db, "record_id >= ? AND record_id < ?", [name, f"{name}g"]))
-    if len(found) != 1:
-        raise ResourceNotFoundError("several records begin so" if found else "there is no such record")
-    size = len(found[0].content)
+    records = list(ledger.records(db, "record_id >= ? AND record_id < ?", [name, f"{name}g"]))
+    if len(records) != 1:
+        raise ResourceNotFoundError("several records begin so" if records else "there is no such record")
+    size = len(records[0].content)
     if size > LONGEST_RECORD:
         raise ResourceNotFoundError(f"the record has {size:,} characters; `agent-fox ledger show {name}` shows it")
-    return {**asdict(found[0].link), "record": found[0].document}
+    return {**asdict(records[0].link), "record": records[0].document}

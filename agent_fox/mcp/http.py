@@ -5,7 +5,6 @@ from __future__ import annotations
 import hmac
 import signal
 import socket
-from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
@@ -114,17 +113,14 @@ def address(host: str, port: int) -> str:
 def _known_places(door: Door, port: int) -> TransportSecuritySettings:
     """Host and Origin as they must be: a page of the web that was led here by its own name is refused."""
     own = LOOPBACK if door.host in LOOPBACK else (door.host,)
-    hosts = [f"{_bracketed(name)}:{port}" for name in own] + _with_port(door.names, port)
+    hosts = [f"{_bracketed(name)}:{port}" for name in own] + [
+        form for name in door.names for form in (name, f"{name}:{port}")
+    ]
     return TransportSecuritySettings(
         enable_dns_rebinding_protection=True,
         allowed_hosts=hosts,
         allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
     )
-
-
-def _with_port(names: Sequence[str], port: int) -> list[str]:
-    """Each name as it is (behind a proxy at the scheme's own port) and with our port."""
-    return [form for name in names for form in (name, f"{name}:{port}")]
 
 
 def _bracketed(host: str) -> str:

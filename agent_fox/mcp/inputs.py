@@ -106,6 +106,6 @@ def read_arguments(model: type[_Model], given: Mapping[str, object]) -> _Model:
     try:
         return model.model_validate(dict(given))
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:3])
+        wrong = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:3])
         known = ", ".join(model.model_fields) or "none"
         raise CallRefused("invalid_arguments", f"{wrong} (arguments: {known})") from error

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.server.mcpserver.resources import FunctionResource
@@ -38,23 +36,23 @@ def _add_profiles(server: MCPServer, box: Toolbox) -> None:
     )(profile)
     used = box.profile().id
     server.add_resource(
-        _resource(
-            f"verifier://profiles/{used}",
-            f"profile-{used}",
-            "The profile in use",
-            "The profile this server works by: commands, limits, rules and limitations.",
-            JSON,
-            lambda: _profile_text(box, used),
+        FunctionResource(
+            uri=f"verifier://profiles/{used}",
+            name=f"profile-{used}",
+            title="The profile in use",
+            description="The profile this server works by: commands, limits, rules and limitations.",
+            mime_type=JSON,
+            fn=lambda: _profile_text(box, used),
         )
     )
 
 
 def _add_reports(server: MCPServer, box: Toolbox) -> None:
     def report(run: str, attempt: str) -> str:
-        found = box.report(run, int(attempt)) if attempt.isascii() and attempt.isdigit() else None
-        if found is None:
+        document = box.report(run, int(attempt)) if attempt.isascii() and attempt.isdigit() else None
+        if document is None:
             raise ResourceNotFoundError("there is no report of that run and attempt")
-        return report_document(found).model_dump_json(indent=2)
+        return report_document(document).model_dump_json(indent=2)
 
     server.resource(
         "verifier://reports/{run}/{attempt}",
@@ -92,9 +90,3 @@ def _failures_text(tool: str) -> str:
     if known is None:
         raise ResourceNotFoundError(f"nothing is known of that tool; there are: {', '.join(words())}")
     return known.as_markdown()
-
-
-def _resource(
-    uri: str, name: str, title: str, description: str, mime_type: str, read: Callable[[], str]
-) -> FunctionResource:
-    return FunctionResource(uri=uri, name=name, title=title, description=description, mime_type=mime_type, fn=read)

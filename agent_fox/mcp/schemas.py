@@ -36,13 +36,13 @@ def output_schema_of(document: type[BaseModel]) -> dict[str, JsonValue]:
 def _without_words(value: JsonValue, *, is_schema: bool) -> JsonValue:
     """`is_schema`: the keys are the schema's own, and not names of properties or definitions."""
     if isinstance(value, list):
-        return [_without_words(one, is_schema=True) for one in value]
+        return [_without_words(part, is_schema=True) for part in value]
     if not isinstance(value, dict):
         return value
-    kept = {key: one for key, one in value.items() if not (is_schema and key in ("title", "description"))}
+    kept = {key: part for key, part in value.items() if not (is_schema and key in ("title", "description"))}
     return {
-        key: _without_words(one, is_schema=not (is_schema and key in ("properties", "$defs")))
-        for key, one in kept.items()
+        key: _without_words(part, is_schema=not (is_schema and key in ("properties", "$defs")))
+        for key, part in kept.items()
     }
 
 

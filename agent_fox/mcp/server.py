@@ -19,7 +19,6 @@ from agent_fox.mcp.resources import add_resources
 from agent_fox.mcp.runs import Runs
 from agent_fox.mcp.toolbox import Toolbox
 from agent_fox.mcp.tools import server_tool
-from agent_fox.verifier.projects.systems import Detection
 
 NAME = "agent-fox-verifier"
 INSTRUCTIONS = """\
@@ -40,7 +39,7 @@ def build_server(box: Toolbox, version: str, runs: Runs, state: Path | None = No
     With a `state` file the evidence in it can be read, too.
     """
     entries = offered(box.may_format)
-    modules = _modules(box.detect())
+    modules = tuple(dict.fromkeys(module for system in box.detect().systems for module in system.modules))
     server: MCPServer = MCPServer(
         NAME,
         title="agent-fox verifier",
@@ -74,7 +73,7 @@ def _only_known(server: MCPServer) -> ServerMiddleware[Any]:
             case "tools/call":
                 _refuse_unknown("tool", {tool.name for tool in await server.list_tools()}, params.get("name"))
             case "prompts/get":
-                _refuse_unknown("prompt", {one.name for one in await server.list_prompts()}, params.get("name"))
+                _refuse_unknown("prompt", {prompt.name for prompt in await server.list_prompts()}, params.get("name"))
                 _check_prompt(params.get("name"), params.get("arguments"))
         return await call_next(ctx)
 
@@ -96,7 +95,3 @@ def _check_prompt(name: object, arguments: object) -> None:
         required_arguments(str(name), arguments if isinstance(arguments, dict) else {})
     except CallRefused as refused:
         raise MCPError(INVALID_PARAMS, refused.message) from refused
-
-
-def _modules(detection: Detection) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(module for system in detection.systems for module in system.modules))

@@ -79,9 +79,11 @@ def server_tool(entry: Entry, box: Toolbox, runs: Runs, modules: Sequence[str]) 
             read = read_arguments(entry.arguments, arguments)
         except CallRefused as refused:
             return refusal(refused)
-        told = _Client(context, entry.title)
+        client = _Client(context, entry.title)
         answered = await runs.follow(
-            lambda stop, report: _carried_out(kind.call, read, stop, report), told, in_turn=isinstance(entry.name, Tool)
+            lambda stop, report: _carried_out(kind.call, read, stop, report),
+            client,
+            in_turn=isinstance(entry.name, Tool),
         )
         return refusal(answered) if isinstance(answered, CallRefused) else answered
 
@@ -96,18 +98,13 @@ def server_tool(entry: Entry, box: Toolbox, runs: Runs, modules: Sequence[str]) 
         ),
         is_async=True,
         context_kwarg="context",
-        annotations=_hints(entry),
-    )
-
-
-def _hints(entry: Entry) -> ToolAnnotations:
-    """Commands write build folders, never source: to a client that is read-only. None of them reaches the world."""
-    return ToolAnnotations(
-        title=entry.title,
-        read_only_hint=not entry.changes_source,
-        destructive_hint=entry.changes_source,
-        idempotent_hint=True,
-        open_world_hint=False,
+        annotations=ToolAnnotations(
+            title=entry.title,
+            read_only_hint=not entry.changes_source,
+            destructive_hint=entry.changes_source,
+            idempotent_hint=True,
+            open_world_hint=False,
+        ),
     )
 
 
@@ -134,8 +131,8 @@ def _result(result: VerificationResult) -> CallToolResult:
 
 
 def _detect(box: Toolbox) -> CallToolResult:
-    found = detection_document(box.detect(), box.profile().id)
-    return answer(detection_text(found), found)
+    document = detection_document(box.detect(), box.profile().id)
+    return answer(detection_text(document), document)
 
 
 def _summarize(box: Toolbox, given: Arguments) -> CallToolResult:
@@ -145,10 +142,10 @@ def _summarize(box: Toolbox, given: Arguments) -> CallToolResult:
 
 def _read_report(box: Toolbox, given: Arguments) -> CallToolResult:
     assert isinstance(given, ReportArguments), "the catalogue says so"
-    found = box.report(given.run, given.attempt)
-    if found is None:
+    report = box.report(given.run, given.attempt)
+    if report is None:
         raise CallRefused("no_report", "there is no such report; a report is made when a verification plan has run")
-    short = report_document(found)
+    short = report_document(report)
     return answer(report_text(short), short)
 
 

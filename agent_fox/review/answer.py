@@ -5,9 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.core import json_text
+else:
+    json_text = late_module("agent_fox.core.json_text")
 
 LONGEST_FEEDBACK = 8000
 
@@ -16,7 +23,7 @@ _LONE_FENCE = regex(r"\A(?:`{3,}|~{3,})(?:json|JSON)?[ \t]*\n(?P<body>.*)\n[ \t]
 _CLOSING_FENCE = regex(r"`{3,}|~{3,}")
 _STATUS = regex(r"\"status\"\s*:", re.IGNORECASE)
 _SAYS_OK = regex(r"\\?\"status\\?\"\s*:\s*\\?\"\s*ok\s*\\?\"", re.IGNORECASE)
-_DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: _Pairs(pairs))
+_DECODER = json.JSONDecoder(object_pairs_hook=lambda pairs: json_text.object_of(pairs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +46,6 @@ class Unreadable:
 
 
 Answer = Ok | Nok | Unreadable
-
-
-class _Pairs(dict[str, object]):
-    """An object, and whether a key stands in it twice."""
-
-    def __init__(self, pairs: list[tuple[str, object]]) -> None:
-        super().__init__(pairs)
-        self.is_doubled = len(self) != len(pairs)
 
 
 def read_answer(output: str, material: str, mark: str) -> Answer:
@@ -84,18 +83,18 @@ def _unfenced(text: str) -> str:
     return lone["body"].strip() if lone else text
 
 
-def _object(text: str) -> _Pairs | None:
+def _object(text: str) -> dict[str, object] | None:
     """The object that the whole text is; None for anything else."""
     try:
         found: object = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, _Pairs) else None
+    return found if isinstance(found, dict) else None
 
 
-def _said(found: _Pairs) -> Answer:
+def _said(found: dict[str, object]) -> Answer:
     status, feedback = found.get("status"), found.get("feedback", "")
-    if found.is_doubled:
+    if isinstance(found, json_text.DoubledObject):
         return Unreadable("a key stands twice in its JSON object")
     if not isinstance(status, str) or not isinstance(feedback, str | None):
         return Unreadable("its JSON object has no status of OK or NOK")
@@ -127,7 +126,7 @@ def _without_quotations(text: str, mark: str) -> str:
     return "".join(kept) + ("" if opened else text[at:])
 
 
-def _objects(text: str) -> Iterator[tuple[_Pairs, int]]:
+def _objects(text: str) -> Iterator[tuple[dict[str, object], int]]:
     """Objects with a status that begin a line, each with where it ends."""
     at = 0
     while (start := re.compile(r"^[ \t]*\{", re.MULTILINE).search(text, at)) is not None:
@@ -137,7 +136,7 @@ def _objects(text: str) -> Iterator[tuple[_Pairs, int]]:
         except (ValueError, RecursionError):
             at = start.end()
             continue
-        if isinstance(found, _Pairs) and "status" in found:
+        if isinstance(found, dict) and "status" in found:
             yield found, at
 
 

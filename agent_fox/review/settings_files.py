@@ -13,8 +13,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.core import json_text
+else:
+    json_text = late_module("agent_fox.core.json_text")
 
 JsonTable = dict[str, object]
 Edit = Callable[[JsonTable], None]
@@ -71,29 +78,21 @@ def read(path: Path, follows_links: bool) -> str | None:
 
 def parsed(path: Path, text: str) -> JsonTable:
     try:
-        found = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
+        found = json_text.read_json(text, is_strict=True)
+    except json_text.Doubled as error:
+        twice = f"{error.name!r} stands there twice, and one would be lost"
+        raise InstallTrouble(f"{path}: {twice}; correct it first") from error
+    except json_text.NotJson as error:
+        if not error.line:
+            raise InstallTrouble(f"{path}: {error}; correct it first") from error
+        what = str(error).removeprefix("it is not JSON: ")
         raise InstallTrouble(
-            f"{path}: line {error.lineno}, column {error.colno}: this is not JSON ({error.msg}); correct it first "
+            f"{path}: line {error.line}, column {error.column}: this is not JSON ({what}); correct it first "
             "(comments are not JSON)"
         ) from error
-    except (ValueError, RecursionError) as error:
-        raise InstallTrouble(f"{path}: {error}; correct it first") from error
     if not isinstance(found, dict):
         raise InstallTrouble(f"{path}: not a JSON object; correct it first")
     return found
-
-
-def _once(pairs: list[tuple[str, object]]) -> JsonTable:
-    names = [name for name, _ in pairs]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise ValueError(f"{twice!r} stands there twice, and one would be lost")
-    return dict(pairs)
-
-
-def _no_constant(word: str) -> object:
-    raise ValueError(f"{word} is not JSON")
 
 
 def _written(settings: JsonTable, before: str) -> str:

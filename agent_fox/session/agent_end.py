@@ -28,7 +28,7 @@ NAMED = 3
 class AgentEnd:
     """What the report says the end is, and the numbers of it. `kind` ENDED: the work is looked at next.
 
-    `told` is what a person should read of the session beside its end.
+    `notes` are what a person should read of the session beside its end.
     """
 
     kind: EndKind
@@ -36,7 +36,7 @@ class AgentEnd:
     infrastructure: Infrastructure | None
     result: Result
     retry_after: float | None = None
-    told: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def agent_end(paths: Paths) -> AgentEnd | None:
@@ -50,7 +50,7 @@ def agent_end(paths: Paths) -> AgentEnd | None:
     infrastructure = Infrastructure.LOST if is_lost else report.infrastructure
     reason = "the session's runner was killed before it could tell the end" if is_lost else report.reason
     kind, named = KINDS[report.ending], f"{infrastructure}: {reason}" if infrastructure else reason
-    return AgentEnd(kind, named, infrastructure, result_of(report), report.retry_after, told_of(report))
+    return AgentEnd(kind, named, infrastructure, result_of(report), report.retry_after, notes_of(report))
 
 
 def result_of(report: AgentReport) -> Result:
@@ -65,7 +65,7 @@ def result_of(report: AgentReport) -> Result:
     )
 
 
-def told_of(report: AgentReport) -> tuple[str, ...]:
+def notes_of(report: AgentReport) -> tuple[str, ...]:
     times = "once" if report.attempts_to_stop == 1 else f"{report.attempts_to_stop} times"
     held = (f"held back {times} by the stop hook",) if report.attempts_to_stop else ()
     return (*report.notes, *held)

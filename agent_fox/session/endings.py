@@ -18,7 +18,7 @@ from agent_fox.session.agents.signatures import says_too_long
 from agent_fox.session.gates.close_out import Judging, close_out
 from agent_fox.session.gates.format import formatted
 from agent_fox.session.infrastructure import LAST_LINES, Infrastructure, recognise
-from agent_fox.session.order import EndKind, Kept, LaunchOrder, Paths, SessionEnd, StopSignal
+from agent_fox.session.order import EndKind, LaunchOrder, Paths, SessionEnd, StopSignal
 from agent_fox.session.regular_files import last_lines, pieces
 from agent_fox.session.result import Result, read_result
 from agent_fox.session.workspaces.cut_off import with_kept
@@ -48,8 +48,8 @@ def infrastructure_end(
     order: LaunchOrder, what: Infrastructure, reason: str, environment: Mapping[str, str]
 ) -> SessionEnd:
     """The end of a session that our side of the world failed."""
-    told = redact(reason, secret_values(environment))
-    return SessionEnd(EndKind.INFRASTRUCTURE, told, order.log, infrastructure=what)
+    shown_reason = redact(reason, secret_values(environment))
+    return SessionEnd(EndKind.INFRASTRUCTURE, shown_reason, order.log, infrastructure=what)
 
 
 def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], stop: StopSignal) -> SessionEnd:
@@ -67,7 +67,7 @@ def end_of(order: LaunchOrder, end: ProcessEnd, environment: Mapping[str, str], 
         bare = _of_agent(order, end, agent, judging) if agent else _named(order, end, result, judging)
     bare = with_kept(order, bare, end.ended_at)
     if agent:
-        bare = replace(bare, notes=(*agent.told, *bare.notes))
+        bare = replace(bare, notes=(*agent.notes, *bare.notes))
     return _filled(bare, order, end, result, secrets)
 
 
@@ -174,12 +174,8 @@ def _filled(
         agents=(_who(order, result),),
         retry_after=bare.retry_after,
         closed=bare.closed,
-        kept=_masked(bare.kept, secrets),
+        kept=bare.kept and replace(bare.kept, left_out=tuple(redact(text, secrets) for text in bare.kept.left_out)),
     )
-
-
-def _masked(kept: Kept | None, secrets: tuple[str, ...]) -> Kept | None:
-    return replace(kept, left_out=tuple(redact(text, secrets) for text in kept.left_out)) if kept else None
 
 
 def _who(order: LaunchOrder, result: Result) -> dict[str, object]:

@@ -4,7 +4,6 @@ required.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, StringConstraints, TypeAdapter, ValidationError
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.values import dataclass
 from agent_fox.session.regular_files import read_regular
 from agent_fox.system.adapters import adapter
@@ -57,8 +57,8 @@ def read_result(path: Path) -> Result:
     if len(raw) > LARGEST_RESULT:
         return Result(notes=(f"result file over {LARGEST_RESULT} bytes; cost unknown",))
     try:
-        document = json.loads(raw)
-    except (ValueError, RecursionError):
+        document = read_json(raw)
+    except NotJson:
         return Result(notes=("result file is not JSON; cost unknown",))
     if not isinstance(document, dict):
         return Result(notes=("result file is not a JSON object; cost unknown",))

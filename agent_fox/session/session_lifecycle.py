@@ -17,7 +17,6 @@ from agent_fox.session.agents.backend import without_keys
 from agent_fox.session.agents.report import read_report
 from agent_fox.session.backends import Backend, base_environment
 from agent_fox.session.built_in.registry import BACKENDS
-from agent_fox.session.built_in.script import ScriptError
 from agent_fox.session.endings import end_of, infrastructure_end, interrupted_end
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import LaunchOrder, Paths, SessionEnd, StopSignal
@@ -53,7 +52,7 @@ def run_session(
         command = _command(order, environment, backends[order.agent.backend])
     except Stopped:
         return interrupted_end(order)
-    except (WorkspaceError, git.GitError, ScriptError) as error:
+    except (WorkspaceError, git.GitError) as error:
         return infrastructure_end(order, Infrastructure.WORKSPACE, str(error), environment)
     except OSError as error:
         return infrastructure_end(order, _trouble(error), f"preparing the workspace: {error}", environment)

@@ -12,7 +12,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-FIXTURES = Path("fixtures/demo")
+_PLACES = [folder / "fixtures" / "demo" for folder in (Path(__file__).parents[2], Path(__file__).parent)]
+FIXTURES = next(filter(Path.is_dir, _PLACES), _PLACES[0])
+"""The demonstration's files: of the repository that this is, or as the installed package brings them."""
 _STATE = ".agent-fox"
 _NOT_TRACKED = "state.db*\nlogs/\ncrash.log\nrun.lock\n"
 _GIT = ("git", "-c", "core.hooksPath=/dev/null", "-c", "commit.gpgSign=false")
@@ -26,7 +28,7 @@ def make_demo(target: Path, fixtures: Path = FIXTURES) -> Path:
     without fixtures, FileExistsError where something is in the way, CalledProcessError where git refuses.
     """
     if not (fixtures / "project").is_dir():
-        raise FileNotFoundError(f"the demonstration is not at {fixtures}; run from the repository's root or name it")
+        raise FileNotFoundError(f"the demonstration is not at {fixtures}; name its folder with --fixtures")
     if target.exists() and any(target.iterdir()):
         raise FileExistsError(f"{target} is not empty; name a new folder")
     shutil.copytree(fixtures / "project", target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))

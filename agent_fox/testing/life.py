@@ -78,16 +78,16 @@ def show(fake: GitHubFake, *, is_first: bool) -> None:
     for issue in fake.issues:
         state = "open" if issue.is_open else f"closed as {issue.face.reason}"
         say(f"\n-- on GitHub: #{issue.number} {issue.face.title} ({state}, {len(issue.comments)} comments)")
-        said = issue.face.body if is_first or not issue.comments else issue.comments[-1].body
-        lines = (said or "").splitlines()[1:]
+        text = issue.face.body if is_first or not issue.comments else issue.comments[-1].body
+        lines = (text or "").splitlines()[1:]
         say("\n".join(f"   {line}" for line in lines[:SHOWN_LINES]) + ("\n   ..." if len(lines) > SHOWN_LINES else ""))
 
 
 def complaints(number: int, chapter: Chapter, code: int, fake: GitHubFake) -> list[str]:
-    found = [(issue.is_open, len(issue.comments)) for issue in fake.issues]
+    standing = [(issue.is_open, len(issue.comments)) for issue in fake.issues]
     wrong = [] if code == chapter.exit_code else [f"run {number} exited with {code}, not {chapter.exit_code}"]
-    if found != [(chapter.is_open, chapter.comments)]:
-        wrong.append(f"after run {number} the issues (open, comments) are {found}")
+    if standing != [(chapter.is_open, chapter.comments)]:
+        wrong.append(f"after run {number} the issues (open, comments) are {standing}")
     return wrong
 
 

@@ -37,33 +37,33 @@ def code(story: Story) -> None:
     brief = json.loads(Path(os.environ["AGENT_FOX_BRIEF_JSON"]).read_text(encoding="utf-8"))
     failing = {failure["id"]: str(failure.get("evidence", "")) for failure in brief["failing"]}
     row = {"role": "coder", "node": node, "attempt": attempt, "failing": failing, "reason": brief["reason"]}
-    earlier = note(story, row)
-    said = told(story["coder_does"].get(f"{node}/{attempt}"), earlier)
+    launches = note(story, row)
+    order = order_for(story["coder_does"].get(f"{node}/{attempt}"), launches)
     cost(story, node)
-    if said == "crash":
+    if order == "crash":
         leave("the coder was told to crash", CODER_EXIT)
-    obey(said)
-    if said.startswith("write "):
-        Path(said.removeprefix("write ")).write_text(f"{node}\n")
-    if said != "nothing":
+    obey(order)
+    if order.startswith("write "):
+        Path(order.removeprefix("write ")).write_text(f"{node}\n")
+    if order != "nothing":
         work(story, node, attempt, failing)
 
 
-def told(what: str | Sequence[str] | None, earlier: int) -> str:
+def order_for(what: str | Sequence[str] | None, launches: int) -> str:
     """What a session is told to do: one thing at every launch, or, from a list, one thing a launch and then nothing."""
     if what is None or isinstance(what, str):
         return what or ""
-    return what[earlier] if earlier < len(what) else ""
+    return what[launches] if launches < len(what) else ""
 
 
-def obey(said: str) -> None:
+def obey(order: str) -> None:
     """What any player may be told: to hang, to wait for a file, or to fail with last words of somebody's choice."""
-    if said == "hang":
+    if order == "hang":
         time.sleep(FOR_EVER)
-    if said.startswith("wait "):
-        wait_for(Path(said.removeprefix("wait ")))
-    if said.startswith("fail "):
-        leave(said.removeprefix("fail "), 1)
+    if order.startswith("wait "):
+        wait_for(Path(order.removeprefix("wait ")))
+    if order.startswith("fail "):
+        leave(order.removeprefix("fail "), 1)
 
 
 def wait_for(path: Path) -> None:
@@ -91,28 +91,28 @@ def write(rule: Story, attempt: int, *, is_asked: bool) -> None:
 
 
 def verify(story: Story) -> None:
-    node, attempt, reading, earlier = presented(story, "verifier")
+    node, attempt, reading, launches = presented(story, "verifier")
     spec = node.split(":")[0]
-    said = told(story["verifier_says"].get(f"{spec}/{attempt}/{reading}"), earlier)
-    if said == "crash":
+    order = order_for(story["verifier_says"].get(f"{spec}/{attempt}/{reading}"), launches)
+    if order == "crash":
         leave("the verifier was told to crash", VERIFIER_EXIT)
-    obey(said)
-    if said == "write":
+    obey(order)
+    if order == "write":
         Path("verifier-was-here.txt").write_text("x")
-        said = ""
-    if said == "change":
+        order = ""
+    if order == "change":
         Path("README.md").write_text("the verifier was here\n")
-        said = ""
-    if said.startswith("wait "):
-        said = ""
-    print({"": report(story, spec), "nothing": ""}.get(said, said))  # noqa: T201 - a process's own standard output
+        order = ""
+    if order.startswith("wait "):
+        order = ""
+    print({"": report(story, spec), "nothing": ""}.get(order, order))  # noqa: T201 - a process's own standard output
 
 
 def review(story: Story) -> None:
-    node, attempt, reading, earlier = presented(story, "reviewer")
-    said = told(story["reviewer_says"].get(f"{node}/{attempt}/{reading}"), earlier)
-    obey(said)
-    print(said or json.dumps({"findings": [], "summary": "nothing found"}))  # noqa: T201 - a process's own stdout
+    node, attempt, reading, launches = presented(story, "reviewer")
+    order = order_for(story["reviewer_says"].get(f"{node}/{attempt}/{reading}"), launches)
+    obey(order)
+    print(order or json.dumps({"findings": [], "summary": "nothing found"}))  # noqa: T201 - a process's own stdout
 
 
 def presented(story: Story, role: str) -> tuple[str, int, int, int]:

@@ -60,11 +60,11 @@ class Call:
         if self.returncode is None:
             self._answer.settimeout(timeout)
             try:
-                told = self._answer.recv(MOST_BYTES)
+                message = self._answer.recv(MOST_BYTES)
             except TimeoutError:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0) from None
             self._answer.close()
-            self.returncode = os.waitstatus_to_exitcode(int(told))
+            self.returncode = os.waitstatus_to_exitcode(int(message))
         return self.returncode
 
     def poll(self) -> int | None:
@@ -266,9 +266,9 @@ def leave(left: SystemExit) -> NoReturn:
 
 def prepare() -> None:
     """Import all that a command may import, and build what it would build at its first use, so that no call has to."""
-    for found in pkgutil.walk_packages(agent_fox.__path__, "agent_fox."):
-        if not found.name.startswith(_LEFT_OUT) and not found.name.endswith(".__main__"):
-            importlib.import_module(found.name)
+    for module in pkgutil.walk_packages(agent_fox.__path__, "agent_fox."):
+        if not module.name.startswith(_LEFT_OUT) and not module.name.endswith(".__main__"):
+            importlib.import_module(module.name)
     for thing in gc.get_objects():
         if isinstance(thing, Regex):
             thing.compile()

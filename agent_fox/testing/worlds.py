@@ -224,12 +224,12 @@ def _prepared() -> TemporaryDirectory[str]:
 
 def _contents(root: Path) -> list[tuple[str, int, str]]:
     """Path, mode and content (of a link: its target) of each file."""
-    found = []
+    contents = []
     for path in sorted(root.rglob("*")):
         if path.is_symlink() or path.is_file():
             content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
-            found.append((str(path.relative_to(root)), path.lstat().st_mode, hashlib.sha256(content).hexdigest()))
-    return found
+            contents.append((str(path.relative_to(root)), path.lstat().st_mode, hashlib.sha256(content).hexdigest()))
+    return contents
 
 
 def _link_or_copy(source: str, target: str) -> None:
@@ -278,8 +278,8 @@ def log(root: Path) -> list[dict[str, object]]:
 
 def issue_files(root: Path, state: str = "open") -> list[Path]:
     """Issue files of the local tracker in `state`, which stands in their front matter."""
-    found = sorted((root / ".agent-fox" / "issues").glob("*.md"))
-    return [path for path in found if f"state: {state}" in path.read_text()]
+    files = sorted((root / ".agent-fox" / "issues").glob("*.md"))
+    return [path for path in files if f"state: {state}" in path.read_text()]
 
 
 def landed(root: Path, path: str) -> str | None:

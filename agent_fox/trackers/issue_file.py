@@ -29,13 +29,13 @@ class IssueFile:
 
     def value(self, key: str) -> str:
         """A value as text; empty where the key is absent."""
-        found = _as_json(self._written(key))
-        return found if isinstance(found, str) else ""
+        value = _as_json(self._written(key))
+        return value if isinstance(value, str) else ""
 
     def values(self, key: str) -> tuple[str, ...]:
         """A list of texts; empty where the key is absent or holds something else."""
-        found = _as_json(self._written(key))
-        return tuple(map(str, found)) if isinstance(found, list) else ()
+        value = _as_json(self._written(key))
+        return tuple(map(str, value)) if isinstance(value, list) else ()
 
     @property
     def is_open(self) -> bool:
@@ -93,7 +93,7 @@ def _line(key: str, value: Value) -> str:
 def _as_json(written: str) -> object:
     """A value as it stands in the file: JSON where it is, else the text itself, as a person types it."""
     try:
-        found: object = json.loads(written)
-    except ValueError:
+        value: object = json.loads(written)
+    except (ValueError, RecursionError):
         return written
-    return found if isinstance(found, str | list) else written
+    return value if isinstance(value, str | list) else written

@@ -115,8 +115,8 @@ def _created(effect: Effect) -> IssueFile:
         "opened": effect.at,
         **_changes(effect, ()),
     }
-    told = {key: value for key, value in values.items() if value}
-    return new_issue_file(told, one_line(effect.title, LONGEST_TITLE), effect.body)
+    lines = {key: value for key, value in values.items() if value}
+    return new_issue_file(lines, one_line(effect.title, LONGEST_TITLE), effect.body)
 
 
 def _changed(issue: IssueFile, effect: Effect) -> IssueFile:

@@ -5,7 +5,6 @@ What came from sessions and tests is fenced; secrets must be masked before the f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from itertools import islice
 
@@ -143,13 +142,12 @@ def places_in(text: str) -> tuple[Place, ...]:
 
     Only what may be a file below the root; whether there is one, the commit must tell.
     """
-    found = (Place(_path(match), int(match["row"] or match["line"])) for match in _PLACE.finditer(text))
-    is_fit = (place for place in found if place.line and _PARENT not in place.path.split("/"))
+    places = (
+        Place((match["quoted"] or match["path"]).removeprefix("./"), int(match["row"] or match["line"]))
+        for match in _PLACE.finditer(text)
+    )
+    is_fit = (place for place in places if place.line and _PARENT not in place.path.split("/"))
     return tuple(islice(dict.fromkeys(is_fit), MOST_PLACES))
-
-
-def _path(found: re.Match[str]) -> str:
-    return (found["quoted"] or found["path"]).removeprefix("./")
 
 
 def issue_text(facts: IssueFacts) -> tuple[str, str]:
@@ -157,14 +155,18 @@ def issue_text(facts: IssueFacts) -> tuple[str, str]:
     sections = (
         _what_happened(facts),
         _failing(facts.failing),
-        _unknown(facts.unknown),
+        (
+            f"## No clear verdict\n\nNeither PASS nor FAIL could be established for: {_ids(facts.unknown)}"
+            if facts.unknown
+            else ""
+        ),
         _changed_tests(facts),
         _evidence(facts),
         _known(facts.known),
         _waivers(facts.waivers),
         _attempts(facts.attempts),
         _last_attempt(facts),
-        _blocked(facts.blocked),
+        (f"## What waits for it\n\n{_ids(facts.blocked)}" if facts.blocked else ""),
         _next_step(facts),
     )
     return one_line(facts.title, LONGEST_TITLE), "\n\n".join(section for section in sections if section) + "\n"
@@ -197,15 +199,11 @@ def _unproven(part: Unproven) -> str:
     return "\n\n".join(piece for piece in pieces if piece)
 
 
-def _unknown(ids: Sequence[str]) -> str:
-    return f"## No clear verdict\n\nNeither PASS nor FAIL could be established for: {_ids(ids)}" if ids else ""
-
-
 def _changed_tests(facts: IssueFacts) -> str:
     """Both versions of each, and the command with which a person agrees."""
     if not facts.changed_tests:
         return ""
-    blocks = [_changed_test(one, facts) for one in facts.changed_tests]
+    blocks = [_changed_test(test, facts) for test in facts.changed_tests]
     shown = how_many_fit(blocks, LONGEST_CHANGED)
     more = [f"And {len(blocks) - shown} more: `agent-fox explain {facts.node}`"] if shown < len(blocks) else []
     return "\n\n".join(["## Changed tests", *blocks[:shown], *more])
@@ -231,14 +229,14 @@ def _evidence(facts: IssueFacts) -> str:
     """The records behind it, and how anybody can check them."""
     if not facts.exhibits or facts.ledger is None:
         return ""
-    rows = [_exhibit(one) for one in facts.exhibits]
+    rows = [_exhibit(exhibit) for exhibit in facts.exhibits]
     shown = how_many_fit(rows, LONGEST_TABLE)
     header = [
         "| requirement | verdict | record | session | commit | environment | verifier | gate |",
         "|---|---|---|---|---|---|---|---|",
     ]
     more = f"\n\nAnd {len(rows) - shown} more." if shown < len(rows) else ""
-    shows = [f"agent-fox ledger show {facts.spec}/{one.requirement}" for one in facts.exhibits[:MOST_COMMANDS]]
+    shows = [f"agent-fox ledger show {facts.spec}/{exhibit.requirement}" for exhibit in facts.exhibits[:MOST_COMMANDS]]
     return (
         "## Evidence\n\n" + "\n".join([*header, *rows[:shown]]) + more + "\n\n"
         f"These records stand in the evidence ledger; after {facts.ledger.records:,} of them its head was "
@@ -291,12 +289,8 @@ def _last_attempt(facts: IssueFacts) -> str:
     blocks = [_unproven(part) for part in facts.lost]
     shown = how_many_fit(blocks, LONGEST_LOST)
     more = [f"And {len(blocks) - shown} more: {_ids([part.id for part in facts.lost[shown:]])}"]
-    told = f"## The last attempt\n\n{quoted(cut(facts.best, LONGEST_BEST))}"
-    return "\n\n".join([told, *blocks[:shown], *(more if shown < len(blocks) else [])])
-
-
-def _blocked(nodes: Sequence[str]) -> str:
-    return f"## What waits for it\n\n{_ids(nodes)}" if nodes else ""
+    text = f"## The last attempt\n\n{quoted(cut(facts.best, LONGEST_BEST))}"
+    return "\n\n".join([text, *blocks[:shown], *(more if shown < len(blocks) else [])])
 
 
 def _next_step(facts: IssueFacts) -> str:
@@ -311,7 +305,7 @@ def _next_step(facts: IssueFacts) -> str:
 
 
 def _other_ways(facts: IssueFacts) -> str:
-    open_ids = [one.requirement for one in facts.exhibits[:MOST_COMMANDS]]
+    open_ids = [exhibit.requirement for exhibit in facts.exhibits[:MOST_COMMANDS]]
     if not open_ids:
         return ""
     waive = (

@@ -13,7 +13,7 @@ from agent_fox.session.agents.report import CostSource, Ending
 from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.claude_world import MARKS, world
-from tests.agents.test_claude_runner import SANDBOXES, hold, left_over
+from tests.agents.held import SANDBOXES, hold, left_over
 from tests.agents.world import World, script, text_of, work
 
 __all__ = ["world"]
@@ -45,7 +45,7 @@ def test_a_shell_that_speaks_in_the_programs_name_lowers_no_cost(world: World, s
     """It can write to the program's own output. What the program tells at its end, and the proxy's count, hold."""
     actions = (bash(SPEAK), {"write": "a.txt", "text": "a"}, bash(SPEAK), {"say": "the true end"})
     with ModelServer(script(*actions, input_tokens=100_000, output_tokens=1000)) as server:
-        held = hold(world, server, sandbox=sandbox, model="claude-sonnet-4-5")
+        held = hold(world.task, server, sandbox=sandbox, model="claude-sonnet-4-5")
         said = text_of(work(server))
     assert "it is said" in said, said[-3000:]
     assert held.log.count("ended: completed, $0.0000") == 2, held.log
@@ -61,7 +61,7 @@ def test_a_program_that_its_shell_silences_has_cost_what_the_proxy_counted(world
     """A forged end, and then the program is killed before it can tell its own."""
     kill = f"{SPEAK}\nkill -9 $pid"
     with ModelServer(script(bash(kill), {"say": "never"}, input_tokens=100_000, output_tokens=1000)) as server:
-        held = hold(world, server, sandbox=sandbox, model="claude-sonnet-4-5")
+        held = hold(world.task, server, sandbox=sandbox, model="claude-sonnet-4-5")
     report = held.report
     assert (report.ending, report.cost_source) == (Ending.FAILED, CostSource.METERED), held.log
     assert report.cost_usd is not None
@@ -72,6 +72,6 @@ def test_a_program_that_its_shell_silences_has_cost_what_the_proxy_counted(world
 def test_what_a_shell_leaves_running_ends_with_the_session(world: World) -> None:
     command = "for i in 1 2 3; do (setsid sh -c 'trap \"\" TERM INT HUP; sleep 300' >/dev/null 2>&1 &); done; echo left"
     with ModelServer(script(bash(command), {"say": "done"})) as server:
-        held = hold(world, server, sandbox="require")
+        held = hold(world.task, server, sandbox="require")
     assert held.report.ending is Ending.ENDED, held.log
     assert left_over(world.task.environment["AGENT_FOX_LAUNCH"]) == []

@@ -8,87 +8,36 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
-from agent_fox.session.agents.task import TASK, AgentTask, Role
+from agent_fox.session.agents.report import CostSource, Ending
+from agent_fox.session.agents.task import Role
 from agent_fox.session.infrastructure import Infrastructure
-from agent_fox.system.sandbox.bubblewrap import why_missing
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.claude_world import LIMITS, MARKS, SECONDS, world
+from tests.agents.held import REAL_KEY, SANDBOXES, hold, left_over, with_verifier
 from tests.agents.world import World, error, script, text_of, work
 
 __all__ = ["world"]
 
 pytestmark = MARKS
 
-KEY = "the-real-key-of-a-person"
 LOOK_FOR_THE_KEY = (
     "echo in its own environment: $(env | grep -c 'of-a-perso[n]'); "
     "echo in those of all processes: $(cat /proc/[0-9]*/environ 2>/dev/null | tr '\\0' '\\n' | grep -c 'of-a-perso[n]')"
 )
-SANDBOXES = ["off", pytest.param("require", marks=pytest.mark.skipif(bool(why_missing()), reason="no sandbox here"))]
 
 
-@dataclass(frozen=True)
-class Held:
-    """A session that the runner has held: its exit status, its report, what it said, how many seconds it took."""
+def stopped_when_asked_twice(server: ModelServer) -> Callable[[subprocess.Popen[str]], None]:
+    def stop(runner: subprocess.Popen[str]) -> None:
+        assert server.wait_for(lambda exchanges: len(exchanges) >= 2, SECONDS)
+        runner.send_signal(signal.SIGTERM)
 
-    status: int
-    report: AgentReport
-    answer: str
-    log: str
-    seconds: float
-
-
-@contextmanager
-def runner(task: AgentTask, key: str = KEY) -> Iterator[subprocess.Popen[str]]:
-    document = task.report.with_name("task.json")
-    document.write_bytes(TASK.dump_json(task))
-    command = (sys.executable, "-m", "agent_fox.session.agents.runner.main", str(document))
-    environment = {**os.environ, "ANTHROPIC_API_KEY": key, "AGENT_FOX_LAUNCH": task.environment["AGENT_FOX_LAUNCH"]}
-    with subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-def hold(world: World, server: ModelServer, send: signal.Signals | None = None, **changes: Any) -> Held:  # noqa: ANN401
-    """One session to its end. `send` goes to the runner once the model was asked twice."""
-    task = replace(world.task, upstream=server.url, **changes)
-    began = time.monotonic()
-    with runner(task) as process:
-        if send is not None:
-            assert server.wait_for(lambda exchanges: len(exchanges) >= 2, SECONDS)
-            process.send_signal(send)
-        answer, log = process.communicate(timeout=SECONDS)
-        seconds = time.monotonic() - began
-    report = read_report(task.report)
-    assert report is not None, log
-    return Held(process.returncode, report, answer, log, seconds)
-
-
-def left_over(launch: str) -> list[str]:
-    """Processes that still run with the name of a launch."""
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            if f"AGENT_FOX_LAUNCH={launch}".encode() in (place / "environ").read_bytes():
-                found.append((place / "cmdline").read_text(encoding="utf-8"))
-        except OSError:
-            continue
-    return found
+    return stop
 
 
 @pytest.mark.parametrize("sandbox", SANDBOXES)
@@ -99,12 +48,12 @@ def test_a_coder_works_and_never_sees_the_key(world: World, sandbox: str) -> Non
         {"say": "done"},
     )
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
-        held = hold(world, server, sandbox=sandbox)
+        held = hold(world.task, server, sandbox=sandbox)
         requests = work(server)
     report = held.report
     assert (held.status, report.ending, report.cost_source) == (0, Ending.ENDED, CostSource.REPORTED), held.log
     assert (world.workspace / "hello.txt").read_text(encoding="utf-8") == "hello\n"
-    assert {request.headers["x-api-key"] for request in requests} == {KEY}
+    assert {request.headers["x-api-key"] for request in requests} == {REAL_KEY}
     assert "in its own environment: 0" in text_of(requests)
     if sandbox == "require" or os.geteuid() != 0:  # root may read every process that it sees
         assert "in those of all processes: 0" in text_of(requests)
@@ -119,11 +68,8 @@ def test_a_coder_may_not_stop_before_it_has_run_the_verifiers_tests(world: World
     world.plant("tree/workspace/pyproject.toml", '[project]\nname = "x"\nversion = "1"\n')
     world.plant("tree/workspace/tests/test_x.py", "def test_it() -> None:\n    assert True\n")
     actions = ({"write": "hello.txt", "text": "x"}, {"say": "done"}, {"mcp": "run_unit_tests"}, {"say": "really done"})
-    state = world.root / "launch"
-    words = ("mcp", "verifier", "--http", "--port", "0", "--root", str(world.workspace), "--sandbox", "off")
-    verifier = (sys.executable, "-m", "agent_fox.cli.main", *words, "--artifacts", str(state / "artifacts"))
     with ModelServer(script(*actions)) as server:
-        held = hold(world, server, verifier=verifier, tools=("run_unit_tests",), stop_gate=True, sandbox=sandbox)
+        held = hold(with_verifier(world.task), server, stop_gate=True, sandbox=sandbox)
         requests = work(server)
     assert (held.report.ending, held.report.attempts_to_stop) == (Ending.ENDED, 1), held.log
     assert held.report.tools["mcp__verifier__run_unit_tests"] == 1
@@ -139,7 +85,7 @@ def test_who_judges_is_asked_again_and_its_cost_counts_once(world: World) -> Non
         {"answer": {"verdicts": []}},
     ]
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
-        held = hold(world, server, role=Role.VERIFIER, ask_again="Say it as JSON.")
+        held = hold(world.task, server, role=Role.VERIFIER, ask_again="Say it as JSON.")
         requests = work(server)
     report = held.report
     assert (report.ending, report.is_asked_again) == (Ending.ENDED, True), held.log
@@ -151,7 +97,7 @@ def test_who_judges_is_asked_again_and_its_cost_counts_once(world: World) -> Non
 
 def test_a_key_that_is_refused_ends_the_session_at_once(world: World) -> None:
     with ModelServer(script(error(401, "authentication_error"))) as server:
-        held = hold(world, server)
+        held = hold(world.task, server)
     assert (held.status, held.report.ending) == (1, Ending.INFRASTRUCTURE), held.log
     assert held.report.infrastructure is Infrastructure.AUTHENTICATION
     assert held.seconds < 20
@@ -161,7 +107,7 @@ def test_a_key_that_is_refused_ends_the_session_at_once(world: World) -> None:
 def test_a_session_that_is_stopped_leaves_nobody_and_tells_its_cost(world: World, sandbox: str) -> None:
     actions = ({"run": ["true"]}, {"hang": 60, "stage": "before"})
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
-        held = hold(world, server, signal.SIGTERM, sandbox=sandbox)
+        held = hold(world.task, server, stopped_when_asked_twice(server), sandbox=sandbox)
     assert (held.status, held.report.ending) == (1, Ending.STOPPED), held.log
     assert held.report.tokens is not None
     assert held.report.tokens.input == 1000
@@ -172,7 +118,7 @@ def test_a_session_that_is_stopped_leaves_nobody_and_tells_its_cost(world: World
 
 def test_a_command_that_never_ends_is_ended_by_the_clock(world: World) -> None:
     with ModelServer(script({"run": ["sleep", "300"]}, {"say": "done"})) as server:
-        held = hold(world, server, limits=replace(LIMITS, wall=8))
+        held = hold(world.task, server, limits=replace(LIMITS, wall=8))
     assert (held.status, held.report.ending) == (1, Ending.TIMED_OUT), held.log
     assert held.seconds < 30
     assert left_over(world.task.environment["AGENT_FOX_LAUNCH"]) == []
@@ -181,7 +127,7 @@ def test_a_command_that_never_ends_is_ended_by_the_clock(world: World) -> None:
 def test_the_dollars_of_a_session_are_a_ceiling(world: World) -> None:
     steps = script(*[{"run": ["true"]}] * 8, {"say": "done"}, input_tokens=100_000, output_tokens=1000)
     with ModelServer(steps) as server:
-        held = hold(world, server, limits=replace(LIMITS, cost_usd=0.5))
+        held = hold(world.task, server, limits=replace(LIMITS, cost_usd=0.5))
         requests = work(server)
     assert held.report.ending is Ending.FAILED, held.log
     assert len(requests) < 5

@@ -5,24 +5,21 @@ Fake: the model. The workspace holds a Python project with one test.
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
-from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
+from agent_fox.session.agents.report import CostSource, Ending
+from agent_fox.session.agents.task import Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
+from tests.agents.held import REAL_KEY, SANDBOXES, hold, left_over, with_verifier
 from tests.agents.programs import VARIABLE
-from tests.agents.test_codex import FOUND, IN_SANDBOX, SECONDS, shell, world_at
+from tests.agents.test_codex import FOUND, SECONDS, shell, world_at
 from tests.agents.world import SCHEMA, World, script, text_of, work
 
 pytestmark = [
@@ -30,58 +27,17 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=f"codex is not below the folder that {VARIABLE} names"),
 ]
 
-REAL_KEY = "sk-the-real-key-of-a-person-0123456789"
 TOOLS = ("run_unit_tests", "run_lint")
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a session under the runner left."""
-
-    report: AgentReport
-    status: int
-    output: str
-    log: str
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     found = world_at(tmp_path)
     (found.workspace / "test_it.py").write_text("def test_it() -> None:\n    assert 1 + 1 == 2\n", encoding="utf-8")
-    artifacts = str(tmp_path / "launch/artifacts")
-    verifier = (sys.executable, "-P", "-m", "agent_fox.cli.main", "mcp", "verifier", "--http", "--port", "0")
-    root = ("--root", str(found.workspace), "--artifacts", artifacts, "--sandbox", "off")
-    environment = {**found.task.environment, "HOME": str(found.task.home), "TMPDIR": str(found.task.scratch)}
-    return World(tmp_path, replace(found.task, verifier=(*verifier, *root), environment=environment))
+    return found
 
 
-def hold(task: AgentTask, server: ModelServer, then: Callable[[int], None] | None = None) -> Held:
-    """Run the runner to its end. `then` is called with its process id once it runs."""
-    document = task.report.parent / "task.json"
-    document.write_bytes(TASK.dump_json(replace(task, upstream=f"{server.url}/v1")))
-    environment = {**task.environment, "HOME": os.environ["HOME"], "OPENAI_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
-        if then is not None:
-            then(runner.pid)
-        try:
-            output, log = runner.communicate(timeout=SECONDS * 2)
-        finally:
-            runner.kill()
-    report = read_report(task.report)
-    assert report is not None, log
-    return Held(report, runner.returncode, output, log)
-
-
-def with_tools(world: World, **changes: Any) -> AgentTask:  # noqa: ANN401 - fields of the task
-    return replace(world.task, tools=TOOLS, **changes)
-
-
-def without_tools(world: World, **changes: Any) -> AgentTask:  # noqa: ANN401 - fields of the task
-    return replace(world.task, verifier=(), **changes)
-
-
-@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+@pytest.mark.parametrize("where", SANDBOXES)
 def test_a_coder_works_is_held_back_until_it_has_run_the_tests_and_is_counted(world: World, where: str) -> None:
     actions = (
         shell("echo 'x = 1' > new.py; env"),
@@ -90,7 +46,7 @@ def test_a_coder_works_is_held_back_until_it_has_run_the_tests_and_is_counted(wo
         {"say": "Now I am done."},
     )
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=20)) as server:
-        held = hold(with_tools(world, sandbox=where, stop_gate=True), server)
+        held = hold(with_verifier(world.task, *TOOLS), server, sandbox=where, stop_gate=True)
         keys = {exchange.headers["authorization"] for exchange in work(server)}
         said = text_of(server.requests)
     report = held.report
@@ -105,28 +61,29 @@ def test_a_coder_works_is_held_back_until_it_has_run_the_tests_and_is_counted(wo
     assert (report.cli, report.version, report.model) == ("codex", "0.169.0", "scripted-model")
 
 
-@pytest.mark.parametrize("where", ["off", IN_SANDBOX])
+@pytest.mark.parametrize("where", SANDBOXES)
 def test_a_verifier_runs_the_tests_by_its_tool_alone_and_its_answer_is_read(world: World, where: str) -> None:
     actions = (shell("python3 -m pytest"), {"mcp": "run_unit_tests"}, {"answer": {"word": "yes"}})
     with ModelServer(script(*actions)) as server:
-        held = hold(with_tools(world, role=Role.VERIFIER, schema=SCHEMA, sandbox=where, ask_again=""), server)
-    assert (held.status, held.report.ending, held.output) == (0, Ending.ENDED, '{"word": "yes"}\n'), held.log
+        task = with_verifier(world.task, *TOOLS)
+        held = hold(task, server, role=Role.VERIFIER, schema=SCHEMA, sandbox=where, ask_again="")
+    assert (held.status, held.report.ending, held.answer) == (0, Ending.ENDED, '{"word": "yes"}\n'), held.log
     assert "1 tool calls were refused" in held.report.notes
     assert held.report.tools["mcp__verifier__run_unit_tests"] == 1
 
 
 def test_a_verifier_that_nobody_can_read_is_asked_once_more(world: World) -> None:
     with ModelServer(script({"say": "it is fine"}, {"say": "it is really fine"})) as server:
-        held = hold(without_tools(world, role=Role.VERIFIER), server)
+        held = hold(world.task, server, role=Role.VERIFIER)
         asked = len(work(server))
-    assert (held.report.is_asked_again, held.output, asked) == (True, "it is really fine\n", 2)
+    assert (held.report.is_asked_again, held.answer, asked) == (True, "it is really fine\n", 2)
 
 
 def test_what_a_model_costs_is_counted_by_the_price_list(world: World, tmp_path: Path) -> None:
     prices = tmp_path / "prices.toml"
     prices.write_text('as_of = "2026-11-01"\n[models.scripted-model]\ninput = 2.0\noutput = 10.0\n', encoding="utf-8")
     with ModelServer(script({"say": "done"}, input_tokens=1_000_000, output_tokens=100_000)) as server:
-        report = hold(without_tools(world, prices=prices), server).report
+        report = hold(world.task, server, prices=prices).report
     assert report.cost_usd == pytest.approx(3.0)
     assert report.cost_source in {CostSource.METERED, CostSource.PRICED}
 
@@ -147,42 +104,34 @@ def test_what_is_broken_is_no_failure_of_the_work(
     world: World, action: dict[str, Any], kind: Infrastructure, seconds: float
 ) -> None:
     with ModelServer(script(action)) as server:
-        report = hold(without_tools(world, limits=Limits(120, 15, 30)), server).report
+        report = hold(world.task, server, limits=Limits(120, 15, 30)).report
     assert (report.ending, report.infrastructure) == (Ending.INFRASTRUCTURE, kind), report.reason
     assert report.seconds < seconds
 
 
 def test_a_session_that_we_end_has_cost_what_it_had_used_and_leaves_no_process(world: World) -> None:
     with ModelServer(script(shell("sleep 77"), {"say": "done"}, input_tokens=1000, output_tokens=10)) as server:
-        held = hold(without_tools(world), server, lambda pid: _end_when_sleeping(world, pid))
+        held = hold(world.task, server, lambda runner: _end_when_sleeping(world, runner))
     assert (held.report.ending, held.status) == (Ending.STOPPED, 1), held.log
     assert held.report.tokens is not None
     assert (held.report.tokens.all_input, held.report.tokens.output) == (1000, 10)
     assert _of_launch(world) == []
 
 
-def _end_when_sleeping(world: World, runner: int) -> None:
+def _end_when_sleeping(world: World, runner: subprocess.Popen[str]) -> None:
     give_up = time.monotonic() + SECONDS
-    while not any(b"sleep\x0077" in line for line in _of_launch(world)) and time.monotonic() < give_up:
+    while not any("sleep\x0077" in line for line in _of_launch(world)) and time.monotonic() < give_up:
         time.sleep(0.05)
-    os.kill(runner, signal.SIGTERM)
+    runner.send_signal(signal.SIGTERM)
 
 
-def _of_launch(world: World) -> list[bytes]:
-    """Command lines of what runs with this launch's name in its environment."""
-    mark, found = f"AGENT_FOX_LAUNCH={world.task.environment['AGENT_FOX_LAUNCH']}".encode(), []
-    for folder in Path("/proc").iterdir():
-        try:
-            if mark in (folder / "environ").read_bytes() and (line := (folder / "cmdline").read_bytes()):
-                found.append(line)
-        except OSError:
-            continue
-    return found
+def _of_launch(world: World) -> list[str]:
+    return left_over(world.task.environment["AGENT_FOX_LAUNCH"])
 
 
 def test_turns_are_a_ceiling(world: World) -> None:
     with ModelServer(script(*[shell("sleep 0.3")] * 40)) as server:
-        report = hold(without_tools(world, limits=Limits(120, 30, 30, turns=3)), server).report
+        report = hold(world.task, server, limits=Limits(120, 30, 30, turns=3)).report
         asked = len(server.requests)
     assert (report.ending, "turns" in report.reason) == (Ending.FAILED, True)
     assert asked < 12

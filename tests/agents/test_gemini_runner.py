@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from agent_fox.session.agents.report import AgentReport, Ending, read_report
-from agent_fox.session.agents.task import TASK, AgentTask, Limits, Role
+from agent_fox.session.agents.report import Ending
+from agent_fox.session.agents.task import Limits, Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.gemini_world import SECONDS, World, asked, made
+from tests.agents.held import REAL_KEY, SANDBOXES, hold, with_verifier
 from tests.agents.programs import VARIABLE, program
 from tests.agents.world import script
 
@@ -32,19 +28,8 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=f"gemini is not below the folder that {VARIABLE} names"),
 ]
 
-REAL_KEY = "the-real-key-of-a-person-0123456789"
 CHECK = {"mcp": "run_unit_tests", "arguments": {}}
 WRITE = {"tool": "write_file", "arguments": {"file_path": "b.txt", "content": "new\n"}}
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a session under the runner left."""
-
-    report: AgentReport
-    status: int
-    output: str
-    log: str
 
 
 @pytest.fixture
@@ -55,39 +40,11 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def served(world: World, role: Role, **changes: Any) -> AgentTask:  # noqa: ANN401 - fields of the task
-    words = (sys.executable, "-P", "-m", "agent_fox.cli.main", "mcp", "verifier", "--http", "--port", "0")
-    places = ("--root", str(world.workspace), "--artifacts", str(world.root / "artifacts"), "--sandbox", "off")
-    return world.task(role, verifier=(*words, *places), tools=("run_unit_tests",), **changes)
-
-
-def hold(task: AgentTask, server: ModelServer, then: Callable[[subprocess.Popen[str]], None] | None = None) -> Held:
-    """Run the runner to its end. `then` is called with its process once it runs."""
-    document = task.report.parent / "task.json"
-    own = {"HOME": str(task.home), "AGENT_FOX_LAUNCH": f"gemini-runner-{document.parent.parent.name}"}
-    whole = replace(task, upstream=server.url, environment={**task.environment, **own})
-    document.write_bytes(TASK.dump_json(whole))
-    environment = {**whole.environment, "HOME": os.environ["HOME"], "GEMINI_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
-        if then is not None:
-            then(runner)
-        try:
-            output, log = runner.communicate(timeout=SECONDS)
-        finally:
-            runner.kill()
-    report = read_report(task.report)
-    assert report is not None, log
-    return Held(report, runner.returncode, output, log)
-
-
-@pytest.mark.parametrize("sandbox", ["off", "require"])
+@pytest.mark.parametrize("sandbox", SANDBOXES)
 def test_a_coder_s_work_is_held_and_told(sandbox: str, world: World) -> None:
-    if sandbox == "require" and shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap is not installed")
     actions = (WRITE, CHECK, {"say": "Done."})
     with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
-        held = hold(served(world, Role.CODER, sandbox=sandbox), server)
+        held = hold(with_verifier(world.task()), server, sandbox=sandbox)
 
     assert (held.report.ending, held.status) == (Ending.ENDED, 0), held.log
     assert (world.workspace / "b.txt").read_text() == "new\n"
@@ -101,7 +58,7 @@ def test_a_coder_s_work_is_held_and_told(sandbox: str, world: World) -> None:
 
 def test_a_coder_that_has_not_run_the_tests_is_held_back_once(world: World) -> None:
     with ModelServer(script(WRITE, {"say": "Done."}, CHECK, {"say": "Tests pass."})) as server:
-        held = hold(served(world, Role.CODER, stop_gate=True), server)
+        held = hold(with_verifier(world.task()), server, stop_gate=True)
 
     assert (held.report.ending, held.report.attempts_to_stop) == (Ending.ENDED, 1), held.log
 
@@ -109,17 +66,17 @@ def test_a_coder_that_has_not_run_the_tests_is_held_back_once(world: World) -> N
 def test_a_verifier_is_asked_again_for_the_form_of_its_answer(world: World) -> None:
     report = json.dumps({"verdicts": [{"requirement": "01-REQ-1.1", "verdict": "PASS", "evidence": "1 passed"}]})
     with ModelServer(script(CHECK, {"say": "All is well."}, {"say": report})) as server:
-        held = hold(served(world, Role.VERIFIER), server)
+        held = hold(with_verifier(world.task(Role.VERIFIER)), server)
 
     assert (held.report.ending, held.report.is_asked_again) == (Ending.ENDED, True), held.log
-    assert "01-REQ-1.1" in held.output
+    assert "01-REQ-1.1" in held.answer
     assert held.report.forbidden == ()
 
 
 def test_what_who_judges_tries_is_told(world: World) -> None:
     tried = {"tool": "run_shell_command", "arguments": {"command": "touch ran.txt"}}
     with ModelServer(script(tried, {"say": "{}"})) as server:
-        held = hold(served(world, Role.VERIFIER, ask_again=""), server)
+        held = hold(with_verifier(world.task(Role.VERIFIER)), server, ask_again="")
 
     assert ["run_shell_command" in told for told in held.report.forbidden] == [True]
     assert not (world.workspace / "ran.txt").exists()
@@ -153,7 +110,7 @@ def test_a_command_that_outlives_the_program_can_be_found(world: World) -> None:
         held = hold(world.task(), server, lambda runner: _stop_when_there(runner, file))
 
     left = Path(f"/proc/{file.read_text().strip()}")
-    marked = not left.exists() or b"AGENT_FOX_LAUNCH=gemini-runner-" in (left / "environ").read_bytes()
+    marked = not left.exists() or b"AGENT_FOX_LAUNCH=gemini-coder" in (left / "environ").read_bytes()
     if left.exists() and marked:
         os.killpg(os.getpgid(int(left.name)), signal.SIGKILL)
     assert marked

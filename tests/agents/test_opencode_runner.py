@@ -6,21 +6,17 @@ Fake: the model. The workspace holds a Python project with one test.
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
-import sys
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.report import AgentReport, CostSource, Ending, read_report
-from agent_fox.session.agents.task import TASK, AgentTask, Role
+from agent_fox.session.agents.report import CostSource, Ending
+from agent_fox.session.agents.task import Role
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
+from tests.agents.held import REAL_KEY, SANDBOXES, hold, with_verifier
 from tests.agents.programs import VARIABLE
-from tests.agents.test_opencode import FOUND, SECONDS, world_at
+from tests.agents.test_opencode import FOUND, world_at
 from tests.agents.world import World, error, script, text_of
 
 pytestmark = [
@@ -28,18 +24,7 @@ pytestmark = [
     pytest.mark.skipif(FOUND is None, reason=f"opencode is not below the folder that {VARIABLE} names"),
 ]
 
-REAL_KEY = "the-real-key-of-a-person-0123456789"
 CHECK = {"tool": "verifier_run_unit_tests", "arguments": {}}
-
-
-@dataclass(frozen=True)
-class Held:
-    """What a session under the runner left."""
-
-    report: AgentReport
-    status: int
-    output: str
-    log: str
 
 
 @pytest.fixture
@@ -49,37 +34,12 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-def served(world: World, role: Role) -> AgentTask:
-    words = (sys.executable, "-P", "-m", "agent_fox.cli.main", "mcp", "verifier", "--http", "--port", "0")
-    places = ("--root", str(world.workspace), "--artifacts", str(world.root / "artifacts"), "--sandbox", "off")
-    return replace(world.task, role=role, verifier=(*words, *places), tools=("run_unit_tests",))
-
-
-def hold(task: AgentTask, server: ModelServer) -> Held:
-    """Run the runner to its end."""
-    document = task.report.parent / "task.json"
-    whole = replace(task, upstream=server.url, environment={**task.environment, "HOME": str(task.home)})
-    document.write_bytes(TASK.dump_json(whole))
-    environment = {**whole.environment, "HOME": os.environ["HOME"], "ANTHROPIC_API_KEY": REAL_KEY}
-    argv = [sys.executable, "-P", "-m", "agent_fox.session.agents.runner.main", str(document)]
-    with subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as runner:
-        try:
-            output, log = runner.communicate(timeout=SECONDS * 2)
-        finally:
-            runner.kill()
-    report = read_report(task.report)
-    assert report is not None, log
-    return Held(report, runner.returncode, output, log)
-
-
-@pytest.mark.parametrize("sandbox", ["off", "require"])
+@pytest.mark.parametrize("sandbox", SANDBOXES)
 def test_a_coders_work_is_held_and_told(sandbox: str, world: World) -> None:
-    if sandbox == "require" and shutil.which("bwrap") is None:
-        pytest.skip("bubblewrap is not installed")
     show = {"tool": "bash", "arguments": {"command": "env; cat b.txt", "description": "x"}}
     actions = ({"write": "b.txt", "text": "new\n"}, show, CHECK, {"say": "Done."})
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=70)) as server:
-        held = hold(replace(served(world, Role.CODER), sandbox=sandbox), server)
+        held = hold(with_verifier(world.task), server, sandbox=sandbox)
     report = held.report
     assert (report.ending, held.status) == (Ending.ENDED, 0), held.log
     assert (world.workspace / "b.txt").read_text() == "new\n"
@@ -97,10 +57,10 @@ def test_a_verifier_is_asked_again_for_the_form_of_its_answer_and_what_it_tries_
     tried = {"tool": "bash", "arguments": {"command": "touch ran.txt", "description": "x"}}
     actions = (CHECK, tried, {"say": "All is well."}, {"say": answer})
     with ModelServer(script(*actions, input_tokens=1000, output_tokens=10)) as server:
-        held = hold(replace(served(world, Role.VERIFIER), ask_again="Say it as JSON."), server)
+        held = hold(with_verifier(world.task), server, role=Role.VERIFIER, ask_again="Say it as JSON.")
     report = held.report
     assert (report.ending, report.is_asked_again) == (Ending.ENDED, True), held.log
-    assert "01-REQ-1.1" in held.output
+    assert "01-REQ-1.1" in held.answer
     assert ["bash" in told for told in report.forbidden] == [True]
     assert not (world.workspace / "ran.txt").exists()
     assert report.tokens is not None

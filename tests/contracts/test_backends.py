@@ -16,9 +16,9 @@ from agent_fox.session.backends import Backend
 from agent_fox.session.built_in.checks import ChecksBackend
 from agent_fox.session.built_in.command import CommandBackend
 from agent_fox.session.built_in.library import LibraryBackend
-from agent_fox.session.built_in.scripted import ScriptedBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import run_session
+from agent_fox.testing.scripted.backend import ScriptedBackend
 from tests.contracts.plugin_package.notebook_plugin.player_backend import PlayerBackend
 from tests.session.world import make_order, make_repo, never_told, sh
 

@@ -69,7 +69,7 @@ def test_a_module_of_ours_runs_where_a_workspace_has_one_of_the_same_name(tmp_pa
             "doc.json": '{"step": null, "node": "n"}',
         },
     )
-    argv = module_argv("agent_fox.session.built_in.scripted_agent", ["doc.json"])
+    argv = module_argv("agent_fox.testing.scripted.agent", ["doc.json"])
     done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 65
     assert "no step for n" in done.stderr

@@ -55,7 +55,9 @@ def hook(event, arguments):
                     state["done"] = True
                     return
             if event == "sqlite3.connect":
-                raise sqlite3.OperationalError("unable to open database file")
+                error = sqlite3.OperationalError("unable to open database file")
+                error.sqlite_errorcode, error.sqlite_errorname = sqlite3.SQLITE_CANTOPEN, "SQLITE_CANTOPEN"
+                raise error
             number = getattr(errno, CODE)
             raise OSError(number, os.strerror(number))
     finally:
@@ -89,6 +91,7 @@ def run(root: Path, *arguments: str, **words: str) -> subprocess.CompletedProces
     text = HOOK.format(package=str(SOURCE / "agent_fox"), events=EVENTS)
     (folder / "sitecustomize.py").write_text(text.replace("\\\\n", "\\n"), "utf-8")
     told = {f"FAULTY_{name.upper()}": value for name, value in words.items()}
+    told["AGENT_FOX__INFRASTRUCTURE__PATIENCE"] = "1"  # what stays in the way is waited for a second, and no four hours
     around = environment(PYTHONPATH=f"{folder}:{SOURCE}", **told)
     return subprocess.run(
         program(*arguments), cwd=root, env=around, capture_output=True, text=True, timeout=120, check=False

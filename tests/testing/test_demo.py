@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.spec import Severity, Spec
-from agent_fox.session.built_in import scripted_agent
-from agent_fox.session.built_in.script import read_script, step_for
 from agent_fox.specs.agent_fox import AgentFoxDialect
 from agent_fox.testing.demo import main, make_demo
+from agent_fox.testing.scripted import agent as scripted_agent
+from agent_fox.testing.scripted.script import Step, read_script
 from agent_fox.verifier.ground.order import order_of, read_order
 from agent_fox.verifier.judging.checks import run_checks
 
@@ -129,10 +129,10 @@ def test_a_folder_that_is_in_use_and_fixtures_that_are_not_there_are_told_in_one
 
 def _play(demo: Path, node: str, attempt: int = 1, reading: int = 1) -> str:
     """Play a session of the script as the scripted backend does; what it printed."""
-    step = step_for(read_script(demo / ".agent-fox" / "agents.toml"), node, attempt, reading)
-    assert step is not None, f"no step for {node}, attempt {attempt}"
+    fitting = read_script(demo / ".agent-fox" / "agents.toml", Step).fitting(node, attempt, reading)
+    assert fitting is not None, f"no step for {node}, attempt {attempt}"
     document = demo.parent / "document.json"
-    document.write_text(json.dumps({"step": step.document(), "node": node}))
+    document.write_text(json.dumps({"step": fitting[1].document(), "node": node}))
     argv = [sys.executable, scripted_agent.__file__, str(document)]
     return subprocess.run(argv, cwd=demo, env=_environment(), check=True, capture_output=True, text=True).stdout
 

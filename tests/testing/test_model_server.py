@@ -26,9 +26,9 @@ from agent_fox.core.spec import Criterion
 from agent_fox.session.briefs.facts import BriefFacts
 from agent_fox.session.briefs.prompts import VERDICT_SCHEMA
 from agent_fox.session.briefs.text import brief_markdown
-from agent_fox.session.built_in.script import ScriptError
 from agent_fox.testing.model_server import ModelServer, read_model_script
 from agent_fox.testing.model_server.script import Script
+from agent_fox.testing.scripted.script import ScriptError
 
 SECONDS = 10.0
 Document = dict[str, JsonValue]

@@ -170,3 +170,10 @@ def test_a_person_may_close_an_issue_by_hand(tracker: LocalTracker) -> None:
     assert issue is not None
     assert not issue.is_open
     assert StateReason.NOT_PLANNED not in path.read_text()
+
+
+def test_a_value_that_is_nested_too_deeply_is_the_text_that_stands_there() -> None:
+    deep = "[" * 100_000
+    issue = parse_issue_file(f"---\nstate: open\nnote: {deep}\n---\n# Title\n")
+    assert issue is not None
+    assert (issue.value("note"), issue.values("note")) == (deep, ())

@@ -63,7 +63,7 @@ def on_github(root: Path, settings: Settings, environ: Mapping[str, str]) -> Ite
 
     words = {True: "ok", False: "missing", None: "unknown"}
     for check in checks(settings.tracker, root, environ):
-        yield Line(check.name, words[check.ok], check.told, check.remedy)
+        yield Line(check.name, words[check.ok], check.detail, check.remedy)
 
 
 def in_folder(folder: Path) -> Iterator[Line]:

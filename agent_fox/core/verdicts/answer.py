@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from agent_fox.core.json_text import DoubledObject
 from agent_fox.core.regex import regex
 from agent_fox.core.signals import normalise_line
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.answer_rows import Row, is_answer, is_bare_row, plain, rows_of
-from agent_fox.core.verdicts.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, DoubledObject, Whole, scan
+from agent_fox.core.verdicts.answer_scan import OVERALL_KEYS, WORD_KEYS, Broken, Whole, scan
 from agent_fox.core.verdicts.expectations import Expectation
 from agent_fox.core.verdicts.proof import Trials, Tried, bounded
 from agent_fox.core.verdicts.verdict import Disposition, Report, Signal, Unproven, Verdict, Word

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from agent_fox.core.json_text import DoubledObject
 from agent_fox.core.markdown import cut, printable
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdicts.answer_scan import ID_KEYS, WORD_KEYS, WRAPPER_KEYS, DoubledObject
+from agent_fox.core.verdicts.answer_scan import ID_KEYS, WORD_KEYS, WRAPPER_KEYS
 from agent_fox.core.verdicts.verdict import Word, read_word
 
 EVIDENCE_KEYS = ("evidence", "reason", "details", "notes", "explanation")

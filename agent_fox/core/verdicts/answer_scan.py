@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import field
 
+from agent_fox.core.json_text import object_of
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
@@ -23,14 +24,6 @@ KNOWN_KEYS = (*WRAPPER_KEYS, *ID_KEYS, *WORD_KEYS, *OVERALL_KEYS, "summary", FIN
 
 DEEPEST = 1000
 """Brackets nested deeper than this are taken never to close; json gives up near there too."""
-
-
-class DoubledObject(dict[str, object]):
-    """A JSON object in which a key stands twice; `pairs` has every pair as written."""
-
-    def __init__(self, pairs: list[tuple[str, object]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +60,7 @@ _ANY_KEY = _key(KNOWN_KEYS)
 
 def _read_object(written: list[tuple[str, object]]) -> dict[str, object]:
     """The object, with the keys that we know in lower case."""
-    pairs = [(key.lower() if key.lower() in KNOWN_KEYS else key, value) for key, value in written]
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else DoubledObject(pairs)
+    return object_of([(key.lower() if key.lower() in KNOWN_KEYS else key, value) for key, value in written])
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_read_object, parse_int=str, parse_float=str, strict=False)

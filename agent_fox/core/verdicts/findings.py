@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from agent_fox.core.json_text import DoubledObject
 from agent_fox.core.values import dataclass
-from agent_fox.core.verdicts.answer_scan import DoubledObject, Whole, scan
+from agent_fox.core.verdicts.answer_scan import Whole, scan
 
 CRITICAL = frozenset({"critical", "blocker", "blocking"})
 MILD = frozenset(

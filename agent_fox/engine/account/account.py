@@ -70,7 +70,7 @@ def _activity(path: Path) -> Activity | None:
     try:
         raw = path.read_bytes() if path.stat().st_size <= LARGEST else b""
         told = json.loads(raw)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if not isinstance(told, dict) or told.get("ending") != RUNNING:
         return None

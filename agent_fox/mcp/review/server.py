@@ -156,28 +156,28 @@ def _answered(
 ) -> CallToolResult:  # fmt: skip
     match given:
         case WriteArguments():
-            return _told(WrittenDocument(task_id=desk.register(given.description, roots, client)))
+            return _document_answer(WrittenDocument(task_id=desk.register(given.description, roots, client)))
         case VerifyArguments():
-            return _told(_review_document(given.task_id, desk.review(given.task_id, stop)))
+            return _document_answer(_review_document(given.task_id, desk.review(given.task_id, stop)))
         case ClearArguments():
             done = desk.clear(given.task_ids, given.password)
-            return _told(ClearedDocument(status="OK", cleared=done.cleared, not_found=done.not_found))
+            return _document_answer(ClearedDocument(status="OK", cleared=done.cleared, not_found=done.not_found))
     raise AssertionError(given)
 
 
 def _review_document(task_id: str, reviewed: Reviewed) -> ReviewDocument:
     match reviewed:
         case Passed():
-            said = ("OK", "", "", "")
+            answer = ("OK", "", "", "")
         case Failed(feedback):
-            said = ("NOK", feedback, "", "")
+            answer = ("NOK", feedback, "", "")
         case NotReviewed(reason, remedy):
-            said = ("UNKNOWN", "", reason, remedy)
-    status, feedback, reason, remedy = said
+            answer = ("UNKNOWN", "", reason, remedy)
+    status, feedback, reason, remedy = answer
     return ReviewDocument(status=status, task_id=task_id, feedback=feedback, reason=reason, remedy=remedy)
 
 
-def _told(document: SnakeDocument) -> CallToolResult:
+def _document_answer(document: SnakeDocument) -> CallToolResult:
     """The document, and as text what of it is not empty."""
     shown = {key: value for key, value in document.model_dump(mode="json").items() if value != ""}
     return answer(json.dumps(shown, ensure_ascii=False), document)
@@ -200,8 +200,8 @@ async def _roots(context: Context) -> tuple[str, ...]:
 
 def _client(context: Context, session: str) -> str:
     """Who calls, and in which session of its own: by that the stop hook knows the tasks of a chat."""
-    told = context.request_context.session.client_params
-    name = f"{told.client_info.name} {told.client_info.version}" if told else ""
+    client = context.request_context.session.client_params
+    name = f"{client.client_info.name} {client.client_info.version}" if client else ""
     meta = context.request_context.meta
     known = session or str((dict(meta) if meta else {}).get(SESSION_IN_META) or "")
     return " ".join((*([name[:LONGEST_NAME]] if name else []), *([f"session={known}"] if known else [])))

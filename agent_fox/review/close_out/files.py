@@ -5,14 +5,14 @@ An agent may have written them: nothing in them is believed beyond what its fiel
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.ledger.close_out import Check, FeedbackRecord, Finding, RuleReport, Severity
 from agent_fox.core.ledger.close_out_scope import ScopeReport, tidy, why_no_pattern
 from agent_fox.core.values import dataclass
@@ -136,29 +136,12 @@ def _lines(raw: bytes) -> Iterator[_FeedbackLine]:
 
 def _document(raw: bytes, model: type[D]) -> D:
     try:
-        return model.model_validate(json.loads(raw.decode("utf-8"), object_pairs_hook=_once, parse_constant=_no_number))
+        return model.model_validate(read_json(raw, is_strict=True))
     except ValidationError as error:
         first = error.errors()[0]
         raise Unreadable(f"{'.'.join(map(str, first['loc'])) or 'the document'}: {first['msg']}") from error
-    except UnicodeDecodeError as error:
-        raise Unreadable("it is not UTF-8") from error
-    except RecursionError as error:
-        raise Unreadable("it is nested too deeply") from error
-    except json.JSONDecodeError as error:
-        raise Unreadable(f"it is not JSON: {error.msg}") from error
-
-
-def _once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-    """An object in which each name stands once: of two values nobody knows which one is meant."""
-    names = [name for name, _ in pairs]
-    doubled = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
-    if doubled is not None:
-        raise Unreadable(f"{doubled[:40]!r} stands in it twice")
-    return dict(pairs)
-
-
-def _no_number(word: str) -> object:
-    raise Unreadable(f"{word} is not a number")
+    except NotJson as error:
+        raise Unreadable(str(error)) from error
 
 
 def _unknown_fields(name: str, documents: Iterable[_Document]) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.markdown import cell, code
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
@@ -154,8 +155,8 @@ def read_report(path: Path) -> dict[str, Json] | None:
     if not path.is_symlink() and not path.exists():
         return None
     try:
-        found: Json = json.loads(read_regular(path, LARGEST_REPORT) or b"")
-    except (OSError, ValueError, RecursionError):
+        found = read_json(read_regular(path, LARGEST_REPORT) or b"")
+    except (OSError, NotJson):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -100,8 +100,8 @@ class AgentBackend:
 
     def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
         """The keys, for the runner; it hands none of them to what it starts, but what only the program can use."""
-        found = self.credentials(order.agent)
-        return {found.name: found.key} if found.key else dict(found.direct)
+        access = self.credentials(order.agent)
+        return {access.name: access.key} if access.key else dict(access.direct)
 
     def credentials(self, agent: Agent) -> Credentials:
         return credentials.find(self.cli.facts, self.cli.provider(agent.model), variables_of(agent))

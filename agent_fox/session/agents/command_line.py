@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Protocol
 
+from pydantic_core import from_json
+
+from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
+from agent_fox.session.agents import events
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
-
-if TYPE_CHECKING:
-    from agent_fox.session.agents.events import Event, Finished
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,20 +23,61 @@ class Start:
     stdin: str = ""
 
 
-class Reader(Protocol):
+LONGEST_SHOWN = 4000
+"""Characters of a tool's answer, and of a line that cannot be read, that an event keeps."""
+
+LOOPBACK = "127.0.0.1,localhost"
+_HALF_CHARACTER = regex(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
+
+
+class Reader:
     """Reads what one process prints, and remembers what it must between two lines. Each process gets a new one."""
 
-    def line(self, text: str) -> Iterable[Event]:
+    def events_of(self, text: str) -> Iterable[events.Event]:
+        """The events of one line of standard output that is not empty. Raises ValueError for another format."""
+        raise NotImplementedError
+
+    def line(self, text: str) -> Iterable[events.Event]:
         """The events of one line of standard output, without its end. Never raises for what the line holds."""
-        ...
+        if not text.strip():
+            return ()
+        try:
+            return tuple(self.events_of(text))
+        except ValueError:
+            return (self.odd(text[:LONGEST_SHOWN]),)
 
-    def complaint(self, text: str) -> Iterable[Event]:
+    def odd(self, text: str) -> events.Event:
+        """What a line of another format means."""
+        return events.Unreadable(text)
+
+    def complaint(self, text: str) -> Iterable[events.Event]:
         """The events of one line of standard error."""
-        ...
+        return (events.Beat(),) if text.strip() else ()
 
-    def end(self, exit_status: int | None) -> Finished | None:
+    def end(self, exit_status: int | None) -> events.Finished | None:
         """At the end of the process: the last word, where no line was one and what was read amounts to one."""
-        ...
+        return None
+
+
+def read_object(text: str) -> Mapping[str, object]:
+    """The object of a line. Halves of characters, which JSON may hold and Python's text may not, are replaced.
+
+    Raises ValueError where it is none.
+    """
+    line = text.encode("utf-8", "replace")
+    try:
+        read = from_json(line)
+    except ValueError:
+        read = from_json(_HALF_CHARACTER.sub(rb"\\ufffd", line))
+    if not isinstance(read, dict):
+        raise ValueError("not an object")
+    return read
+
+
+def direct(given: Mapping[str, str]) -> dict[str, str]:
+    """What keeps requests to this machine away from a person's proxy, beside what already is."""
+    around = given.get("NO_PROXY") or given.get("no_proxy") or ""
+    return dict.fromkeys(("NO_PROXY", "no_proxy"), ",".join(filter(None, (around, LOOPBACK))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,30 +114,30 @@ class Facts:
     """Seconds of silence after which the program itself goes wrong."""
 
 
-class CommandLine(Protocol):
-    """An adapter. Holds no state: the same task gives the same words."""
+class CommandLine:
+    """An adapter, one for each program. Holds no state: the same task gives the same words."""
 
-    @property
-    def facts(self) -> Facts: ...
+    facts: Facts
 
     def provider(self, model: str) -> Provider:
-        """Whose protocol is spoken for this model."""
-        ...
+        """Whose protocol is spoken for this model. Raises ValueError where none is that can be pointed elsewhere."""
+        return self.facts.providers[0]
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Write the configuration below `task.home`. Nothing is written into the workspace."""
-        ...
+        raise NotImplementedError
 
     def start(self, task: AgentTask, door: Door) -> Start:
         """The first process of the session."""
-        ...
+        raise NotImplementedError
 
     def again(self, task: AgentTask, door: Door, session: str) -> Start:
         """A process that asks the ended session once more for its answer (`task.ask_again`), without any tool."""
-        ...
+        raise NotImplementedError
 
-    def reader(self, task: AgentTask) -> Reader: ...
+    def reader(self, task: AgentTask) -> Reader:
+        raise NotImplementedError
 
     def may(self, role: Role, tool: str) -> bool:
         """Whether a session of this role may call the tool; a call that it may not is told in the report."""
-        ...
+        raise NotImplementedError

@@ -70,7 +70,7 @@ class ModelPrice(_Rates):
     @property
     def is_free(self) -> bool:
         rates = (self, *([self.long] if self.long is not None else []))
-        return not any(one.input or one.output or one.cache_read or one.cache_write for one in rates)
+        return not any(rate.input or rate.output or rate.cache_read or rate.cache_write for rate in rates)
 
     def of(self, tokens: Tokens) -> float:
         """Dollars of one request."""
@@ -89,8 +89,8 @@ class Prices(_Table):
     def find(self, model: str) -> ModelPrice | None:
         """The price of a model under any of its names, None where it is not listed."""
         names = names_of(model)
-        found = (_best(name, table) for table in (self.own, self.models) for name in names)
-        return next((price for price in found if price is not None), None)
+        candidates = (_best(name, table) for table in (self.own, self.models) for name in names)
+        return next((price for price in candidates if price is not None), None)
 
 
 class _OwnFile(_Table):

@@ -15,5 +15,5 @@ def command_line(name: str) -> CommandLine:
     """The adapter of this name: `NAME` in upper case, of `adapter` in the package of the same name. Raises KeyError."""
     if name not in NAMES:
         raise KeyError(name)
-    found: CommandLine = getattr(import_module(f"agent_fox.session.agents.{name}.adapter"), name.upper())
-    return found
+    adapter: CommandLine = getattr(import_module(f"agent_fox.session.agents.{name}.adapter"), name.upper())
+    return adapter

@@ -96,8 +96,8 @@ def kind_of(status: int | None, *names: str) -> Infrastructure | None:
 
 def hint_of(status: int | None, *names: str) -> str:
     """What a person should know beyond the kind, in brackets behind the error's words; empty where there is nothing."""
-    told = {str(status), *names}
-    return next((f" ({hint})" for hint, signs in _HINTS.items() if signs & told), "")
+    given = {str(status), *names}
+    return next((f" ({hint})" for hint, signs in _HINTS.items() if signs & given), "")
 
 
 def is_too_long(status: int | None, message: str, *names: str) -> bool:

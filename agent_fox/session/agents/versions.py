@@ -67,13 +67,13 @@ def probe(program: str, seconds: float = SECONDS) -> Probe:
 
 def problem_of(facts: Facts, program: str, seconds: float = SECONDS) -> str | None:
     """Why this program cannot be used as the agent's, and what to do about it; None where it can."""
-    found = probe(program, seconds)
-    if found.problem:
-        return f"{found.problem}; install it: {facts.install}"
-    if found.numbers < facts.least:
+    probed = probe(program, seconds)
+    if probed.problem:
+        return f"{probed.problem}; install it: {facts.install}"
+    if probed.numbers < facts.least:
         needed = ".".join(map(str, facts.least))
         return (
-            f"{facts.program} {found.version} ({program}) is too old: {needed} or newer is needed; "
+            f"{facts.program} {probed.version} ({program}) is too old: {needed} or newer is needed; "
             f"update it: {facts.install}"
         )
     return None
@@ -95,15 +95,15 @@ class _Silent(RuntimeError):
 @cache
 def _version_of(path: str, changed: int, size: int, seconds: float) -> str:
     """The version that the program tells. `changed` and `size` are what it is remembered by."""
-    exit_status, said = _asked(path, seconds)
+    exit_status, output = _asked(path, seconds)
     if exit_status is None:
         raise _Silent(f"`{path} --version` did not end within {seconds:g} s; try it by hand")
-    found = (_ANYWHERE if exit_status == 0 else _NAMED).search(said)
-    if found is None:
-        words = one_line(said.strip(), LONGEST_QUOTE)
-        told = f"it said: {words}" if words else "it said nothing"
-        raise _Silent(f"`{path} --version` told no version (exit {exit_status}, {told})")
-    return found[1]
+    version = (_ANYWHERE if exit_status == 0 else _NAMED).search(output)
+    if version is None:
+        words = one_line(output.strip(), LONGEST_QUOTE)
+        output_shown = f"it said: {words}" if words else "it said nothing"
+        raise _Silent(f"`{path} --version` told no version (exit {exit_status}, {output_shown})")
+    return version[1]
 
 
 def _asked(path: str, seconds: float) -> tuple[int | None, str]:
@@ -125,7 +125,7 @@ def _asked(path: str, seconds: float) -> tuple[int | None, str]:
             start_new_session=True,
         )
         with _ended(process):
-            return _heard(process, time.monotonic() + seconds)
+            return _outputs_of(process, time.monotonic() + seconds)
 
 
 @contextmanager
@@ -142,28 +142,28 @@ def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
                 stream.close()
 
 
-def _heard(process: subprocess.Popen[bytes], give_up: float) -> tuple[int | None, str]:
+def _outputs_of(process: subprocess.Popen[bytes], give_up: float) -> tuple[int | None, str]:
     assert process.stdout is not None
     assert process.stderr is not None
     streams: tuple[IO[bytes], ...] = (process.stdout, process.stderr)
-    heard = {stream.fileno(): b"" for stream in streams}
+    outputs = {stream.fileno(): b"" for stream in streams}
     with selectors.DefaultSelector() as selector:
         for stream in streams:
             selector.register(stream, selectors.EVENT_READ)
         while selector.get_map() and process.poll() is None and time.monotonic() < give_up:
-            _read_ready(selector, heard, give_up)
-        _read_ready(selector, heard, 0.0)
+            _read_ready(selector, outputs, give_up)
+        _read_ready(selector, outputs, 0.0)
     with suppress(subprocess.TimeoutExpired):
         process.wait(max(0.0, give_up - time.monotonic()))
-    words = "\n".join(heard[stream.fileno()].decode("utf-8", "replace") for stream in streams)
+    words = "\n".join(outputs[stream.fileno()].decode("utf-8", "replace") for stream in streams)
     return process.poll(), words
 
 
-def _read_ready(selector: selectors.BaseSelector, heard: dict[int, bytes], give_up: float) -> None:
+def _read_ready(selector: selectors.BaseSelector, outputs: dict[int, bytes], give_up: float) -> None:
     """Read what is there. A stream that ended, or said too much, is not listened to any more."""
     wait = min(0.2, give_up - time.monotonic()) if give_up else 0.0
     for key, _ in selector.select(max(0.0, wait)):
         chunk = os.read(key.fd, LONGEST_OUTPUT)
-        heard[key.fd] += chunk
-        if not chunk or len(heard[key.fd]) > LONGEST_OUTPUT:
+        outputs[key.fd] += chunk
+        if not chunk or len(outputs[key.fd]) > LONGEST_OUTPUT:
             selector.unregister(key.fileobj)

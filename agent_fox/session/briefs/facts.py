@@ -5,18 +5,18 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import fields, is_dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from agent_fox.core.markdown import printable
-from agent_fox.core.spec import Criterion
 from agent_fox.core.values import dataclass
 from agent_fox.system.redaction.masking import redact
 
 if TYPE_CHECKING:
     from agent_fox.core.ids import Archetype, Mode
     from agent_fox.core.retry.cut_off import CutOff as Work
+    from agent_fox.core.spec import Criterion
     from agent_fox.system.git_diff import Lines
 
 FORBIDDEN = (
@@ -26,6 +26,7 @@ FORBIDDEN = (
 )
 
 DIGEST_DIGITS = 16
+T = TypeVar("T")
 
 
 class Since(StrEnum):
@@ -165,69 +166,33 @@ class BriefFacts:
     is_short: bool = False
 
 
+KEPT = frozenset(
+    {
+        *("node", "spec", "id", "requirement", "fixed", "must_stay_green", "expected", "unclear", "forbidden"),
+        *("address", "kind", "base", "commit", "ref", "file"),
+    }
+)
+"""Fields that hold names of the plan, of git and of ours, in which nothing is masked."""
+
+
 def without_secrets(facts: BriefFacts, secrets: Iterable[str] = ()) -> BriefFacts:
-    """The same facts with every text masked: what looks like a secret, and each of `secrets`.
-
-    Ids stay as they are; they are names of the plan.
-    """
+    """The same facts with every text masked: what looks like a secret, and each of `secrets`."""
     known = tuple(secrets)
-
-    def masked(text: str) -> str:
-        return redact(text, known) if text else text
-
-    return replace(
-        facts,
-        title=masked(facts.title),
-        tasks=masked(facts.tasks),
-        requirements=tuple(Criterion(part.id, masked(part.text)) for part in facts.requirements),
-        failing=tuple(_masked_failure(failure, masked) for failure in facts.failing),
-        tried=tuple(Tried(t.attempt, masked(t.summary), masked(t.outcome)) for t in facts.tried),
-        changed=tuple(map(masked, facts.changed)),
-        reason=masked(facts.reason),
-        conflict=_masked_conflict(facts.conflict, masked),
-        change=_masked_change(facts.change, masked),
-        cut_off=_masked_cut_off(facts.cut_off, masked),
-        bound=tuple(_masked_bound(bound, masked) for bound in facts.bound),
-        documents=tuple(map(masked, facts.documents)),
-        commands=tuple((masked(label), masked(line)) for label, line in facts.commands),
-    )
+    return _masked(facts, lambda text: redact(text, known) if text else text)
 
 
-def _masked_failure(failure: Failure, masked: Callable[[str], str]) -> Failure:
-    return replace(
-        failure, text=masked(failure.text), evidence=masked(failure.evidence), command=masked(failure.command)
-    )
-
-
-def _masked_conflict(conflict: Conflict | None, masked: Callable[[str], str]) -> Conflict | None:
-    if conflict is None:
-        return None
-    sides = (conflict.files, conflict.branch, conflict.work)
-    return Conflict(*(tuple(map(masked, side)) for side in sides))
-
-
-def _masked_change(change: Change | None, masked: Callable[[str], str]) -> Change | None:
-    if change is None:
-        return None
-    files, questions = (tuple(map(masked, texts)) for texts in (change.files, change.questions))
-    asked = tuple(
-        AskedExpectation(one.requirement, *map(masked, (one.text, one.test, one.reason, one.before, one.after)))
-        for one in change.expectations
-    )
-    return replace(change, files=files, diff=masked(change.diff), questions=questions, expectations=asked)
-
-
-def _masked_cut_off(found: CutOff | None, masked: Callable[[str], str]) -> CutOff | None:
-    if found is None:
-        return None
-    work = replace(found.work, why=masked(found.work.why), left_out=tuple(map(masked, found.work.left_out)))
-    files = tuple(replace(one, path=masked(one.path)) for one in found.files)
-    return replace(found, work=work, files=files, why_not=masked(found.why_not))
-
-
-def _masked_bound(bound: Bound, masked: Callable[[str], str]) -> Bound:
-    checked = tuple((name, masked(value)) for name, value in bound.checked)
-    return replace(bound, text=masked(bound.text), checked=checked, doubt=masked(bound.doubt))
+def _masked(value: T, masked: Callable[[str], str]) -> T:
+    """The same value, with each text within it masked, but those of the fields in KEPT."""
+    changed: object = value
+    match value:
+        case str() if not isinstance(value, StrEnum):
+            changed = masked(value)
+        case tuple():
+            changed = tuple(_masked(each, masked) for each in value)
+        case _ if is_dataclass(value) and not isinstance(value, type):
+            names = (field.name for field in fields(value) if field.name not in KEPT)
+            changed = replace(value, **{name: _masked(getattr(value, name), masked) for name in names})
+    return cast("T", changed)
 
 
 def brief_json(facts: BriefFacts) -> dict[str, object]:
@@ -236,39 +201,35 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
 
     Keep the keys stable: agents read them.
     """
-    change = {"change": _change_json(facts.change)} if facts.change else {}
-    bound = {"bound": [_bound_json(each) for each in facts.bound]} if facts.bound else {}
-    cut_off = {"cut_off": _cut_off_json(facts.cut_off)} if facts.cut_off else {}
-    return {
-        **change,
-        **bound,
-        **cut_off,
-        **({"is_short": True} if facts.is_short else {}),
-        "node": facts.node,
-        "spec": facts.spec,
-        "archetype": facts.archetype.value,
-        "mode": facts.mode.value if facts.mode else None,
-        "attempt": facts.attempt,
-        "reading": facts.reading,
-        "title": printable(facts.title),
-        "tasks": printable(facts.tasks),
-        "requirements": [{"id": part.id, "text": printable(part.text)} for part in facts.requirements],
-        "failing": [_failure_json(failure) for failure in facts.failing],
-        "fixed": list(facts.fixed),
-        "must_stay_green": list(facts.must_stay_green),
-        "tried": [
-            {"attempt": t.attempt, "summary": printable(t.summary), "outcome": printable(t.outcome)}
-            for t in facts.tried
-        ],
-        "changed": [printable(path) for path in facts.changed],
-        "forbidden": list(facts.forbidden),
-        "reason": printable(facts.reason),
-        "conflict": _conflict_json(facts.conflict),
-        "documents": [printable(path) for path in facts.documents],
+    document = {
+        **_document(facts),
         "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
-        "expected": list(facts.expected),
-        "unclear": list(facts.unclear),
+        "change": facts.change and _change_json(facts.change),
+        "bound": [_bound_json(each) for each in facts.bound],
+        "cut_off": facts.cut_off and _cut_off_json(facts.cut_off),
     }
+    return {key: value for key, value in document.items() if value or key not in OPTIONAL}
+
+
+OPTIONAL = frozenset({"change", "bound", "cut_off", "is_short"})
+
+
+def _document(value: object) -> dict[str, object]:
+    """A dataclass by its fields, for JSON. Its texts can be printed."""
+    return {field.name: _json(getattr(value, field.name)) for field in fields(value)}  # type: ignore[arg-type]
+
+
+def _json(value: object) -> object:
+    match value:
+        case StrEnum():
+            return value.value
+        case str():
+            return printable(value)
+        case tuple():
+            return [_json(each) for each in value]
+        case _ if is_dataclass(value):
+            return _document(value)
+    return value
 
 
 def digest(facts: BriefFacts) -> str:
@@ -277,60 +238,24 @@ def digest(facts: BriefFacts) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:DIGEST_DIGITS]
 
 
-def _failure_json(failure: Failure) -> dict[str, object]:
-    return {
-        "id": failure.id,
-        "text": printable(failure.text),
-        "evidence": printable(failure.evidence),
-        "command": printable(failure.command),
-        "standing": failure.standing.value,
-    }
-
-
 def _change_json(change: Change) -> dict[str, object]:
-    asked = [{name: printable(text) for name, text in asdict(one).items()} for one in change.expectations]
-    return {
-        **({"expectations": asked} if asked else {}),
-        "base": change.base,
-        "commit": change.commit,
-        "files": [printable(path) for path in change.files],
-        "diff": printable(change.diff),
-        "questions": [printable(question) for question in change.questions],
-    }
+    return {key: value for key, value in _document(change).items() if value or key != "expectations"}
 
 
-def _cut_off_json(found: CutOff) -> dict[str, object]:
-    work = found.work
+def _cut_off_json(cut_off: CutOff) -> dict[str, object]:
+    work = _document(cut_off.work)
     return {
-        "attempt": work.attempt,
-        "why": printable(work.why),
-        "base": work.base,
-        "commit": work.commit,
-        "ref": work.ref,
-        "command": work.command if work.commit else "",
-        "added": work.added,
-        "removed": work.removed,
-        "files": [{"path": printable(one.path), "added": one.added, "removed": one.removed} for one in found.files],
-        "left_out": [printable(text) for text in work.left_out],
-        "is_laid_out": found.is_laid_out,
-        "file": found.file,
-        "why_not": printable(found.why_not),
+        **{name: value for name, value in work.items() if name not in ("session", "until")},
+        "command": cut_off.work.command if cut_off.work.commit else "",
+        "files": [
+            {name: _json(getattr(each, name)) for name in ("path", "added", "removed")} for each in cut_off.files
+        ],
+        "is_laid_out": cut_off.is_laid_out,
+        "file": cut_off.file,
+        "why_not": printable(cut_off.why_not),
     }
 
 
 def _bound_json(bound: Bound) -> dict[str, object]:
-    return {
-        "address": bound.address,
-        "kind": bound.kind,
-        "text": printable(bound.text),
-        "requirements": list(bound.requirements),
-        "checked": [{"name": name, "value": printable(value)} for name, value in bound.checked],
-        "doubt": printable(bound.doubt),
-    }
-
-
-def _conflict_json(conflict: Conflict | None) -> dict[str, object] | None:
-    if conflict is None:
-        return None
-    sides = {"files": conflict.files, "branch": conflict.branch, "work": conflict.work}
-    return {name: [printable(line) for line in lines] for name, lines in sides.items()}
+    checked = [{"name": name, "value": printable(value)} for name, value in bound.checked]
+    return {**_document(bound), "checked": checked}

@@ -24,7 +24,7 @@ AT_ONCE = 20
 
 def handoff_text(repo: Path, cut_off: CutOff, changed: Sequence[Lines], secrets: Iterable[str]) -> str:
     """The file as Markdown. Raises GitError."""
-    text, unread = _difference(repo, cut_off, [one.path for one in changed], tuple(secrets))
+    text, unread = _difference(repo, cut_off, [change.path for change in changed], tuple(secrets))
     shown, left_lines = _whole_lines(text)
     ended = code(redact(cut_off.why, secrets), LONGEST_WHY)
     parts = (
@@ -32,7 +32,7 @@ def handoff_text(repo: Path, cut_off: CutOff, changed: Sequence[Lines], secrets:
         f"Ended: {ended}. It had changed {cut_off.size}. This is evidence of what was tried, unfinished and judged by "
         "nobody; none of it is in your workspace.",
         fenced(shown, "diff"),
-        *_cuts(cut_off, left_lines, unread, sum(one.is_binary for one in changed)),
+        *_cuts(cut_off, left_lines, unread, sum(change.is_binary for change in changed)),
     )
     return "\n\n".join(parts) + "\n"
 

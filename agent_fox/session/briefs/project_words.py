@@ -26,8 +26,8 @@ _MOST_BYTES_A_LETTER = 4
 
 def packaged(name: str) -> str:
     """The template of this name that ships with the package. Raises FileNotFoundError for an unknown one."""
-    found = resources.files("agent_fox.session").joinpath("templates", f"{name}{_SUFFIX}")
-    return found.read_text(encoding="utf-8")
+    file = resources.files("agent_fox.session").joinpath("templates", f"{name}{_SUFFIX}")
+    return file.read_text(encoding="utf-8")
 
 
 def read_overrides(root: Path) -> Mapping[str, str]:

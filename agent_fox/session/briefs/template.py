@@ -104,10 +104,6 @@ def _bad_names(lines: Sequence[str]) -> Iterable[str]:
 
 
 def _bad_brief(text: str) -> Iterable[str]:
-    count = len(_ONLY_BRIEF.findall(_unconditional(text)))
+    count = len(_ONLY_BRIEF.findall(_without_blocks(text.splitlines(), frozenset())))
     if count != 1 or text.replace("$${brief}", "").count("${brief}") != 1:
         yield "the line ${brief} must be there exactly once, on a line of its own, outside of any ${when}"
-
-
-def _unconditional(text: str) -> str:
-    return _without_blocks(text.splitlines(), frozenset())

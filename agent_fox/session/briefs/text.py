@@ -126,7 +126,7 @@ def _short_sections(facts: BriefFacts) -> Iterable[Section]:
     """The texts of the requirements and where what fails began to; what else there is is counted, and named."""
     yield Section("This brief is short", 0, 0.1, lambda room: shortened(_left_out(facts), room))
     yield from _reason(shortened(facts.reason, 2 * LONGEST_LINE))
-    yield from _failing([replace(one, evidence=_first_lines(one.evidence)) for one in facts.failing])
+    yield from _failing([replace(failure, evidence=_first_lines(failure.evidence)) for failure in facts.failing])
     yield from _forbidden(facts)
     yield from _requirements("Requirements of these tasks", facts.requirements)
     yield from _paths("To read, in parts", facts.documents, 10)
@@ -141,7 +141,7 @@ def _lines_of(text: str) -> list[str]:
 
 
 def _left_out(facts: BriefFacts) -> str:
-    evidence = sum(max(0, len(_lines_of(one.evidence)) - FIRST_LINES) for one in facts.failing)
+    evidence = sum(max(0, len(_lines_of(failure.evidence)) - FIRST_LINES) for failure in facts.failing)
     counts = (
         (evidence, "line", "of evidence"), (len(_lines_of(facts.tasks)), "line", "of tasks"),
         (len(facts.must_stay_green), "requirement", "that must stay green"), (len(facts.fixed), "requirement", "fixed"),
@@ -246,7 +246,7 @@ def _reason(reason: str) -> Iterable[Section]:
 def _cut_off(found: CutOff | None) -> Iterable[Section]:
     if found is None:
         return
-    lines = [f"- {code(one.path, LONGEST_LINE)} {_count(one)}" for one in found.files]
+    lines = [f"- {code(file.path, LONGEST_LINE)} {_count(file)}" for file in found.files]
     lead = cut_off_words(found)
 
     def body(room: int) -> str:
@@ -279,11 +279,12 @@ def _count(lines: Lines) -> str:
 
 def _failing(failures: Sequence[Failure]) -> Iterable[Section]:
     if failures:
-        yield Section("Failing: make these pass", 1, 0.5, lambda room: _failures(failures, room))
-
-
-def _failures(failures: Sequence[Failure], room: int) -> str:
-    return _richest(failures, [failure.id for failure in failures], FAILURE_LEVELS, _failure, room)
+        yield Section(
+            "Failing: make these pass",
+            1,
+            0.5,
+            lambda room: _richest(failures, [failure.id for failure in failures], FAILURE_LEVELS, _failure, room),
+        )
 
 
 def _richest(

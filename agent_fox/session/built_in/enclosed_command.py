@@ -36,27 +36,24 @@ def write_document(order: LaunchOrder, paths: Paths, argv: Sequence[str]) -> Non
     document = {
         "argv": list(argv), "workspace": str(paths.workspace.resolve()), "private": str(paths.agent.resolve()),
         "result": str(paths.result.resolve()), "writes": order.writes,
-        "readable": [*readable(order, paths), *_named(argv)],
+        "readable": [*readable(order, paths), *[word for word in argv if word.startswith('/') and Path(word).exists()]],
     }  # fmt: skip
     paths.document.write_text(json.dumps(document), encoding="utf-8")
 
 
-def _named(argv: Sequence[str]) -> list[str]:
-    """The files and folders that the command line names: whoever wrote it wants them read."""
-    return [word for word in argv if word.startswith("/") and Path(word).exists()]
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run the command of a document in the sandbox. The exit status is the command's own."""
-    told = json.loads(Path(arguments[0]).read_bytes())
-    private, workspace = Path(told["private"]), Path(told["workspace"])
+    document = json.loads(Path(arguments[0]).read_bytes())
+    private, workspace = Path(document["private"]), Path(document["workspace"])
     for name in ("home", "tmp"):
         (private / name).mkdir(parents=True, exist_ok=True)
     own = {"HOME": str(private / "home"), "TMPDIR": str(private / "tmp"), RESULT: str(private / "result.json")}
     environment = {**os.environ, **own}
-    view = view_of(told["argv"][0], workspace, private, told["readable"], environment, writes=told["writes"])
+    view = view_of(
+        document["argv"][0], workspace, private, document["readable"], environment, writes=document["writes"]
+    )
     try:
-        with bubblewrap.enclosed(tuple(told["argv"]), view) as wrapped:
+        with bubblewrap.enclosed(tuple(document["argv"]), view) as wrapped:
             done = subprocess.run(
                 wrapped.argv, cwd=workspace, env=environment, pass_fds=wrapped.descriptors, check=False
             )
@@ -68,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
         return NOT_STARTED
     written = read_regular(private / "result.json", LARGEST_RESULT + 1)
     if written is not None:
-        Path(told["result"]).write_bytes(written)
+        Path(document["result"]).write_bytes(written)
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
@@ -76,8 +73,8 @@ def view_of(
     program: str, workspace: Path, private: Path, shown: Sequence[str], environment: Mapping[str, str], *, writes: bool
 ) -> View:
     """A coder may write its workspace; who reads may not write anything there."""
-    found = shutil.which(program, path=environment.get("PATH")) or program
-    folders = (*toolchains.folders(program, workspace, environment), *program_folders(Path(found)), *map(Path, shown))
+    path = shutil.which(program, path=environment.get("PATH")) or program
+    folders = (*toolchains.folders(program, workspace, environment), *program_folders(Path(path)), *map(Path, shown))
     outside = dict.fromkeys(folder for folder in folders if not folder.is_relative_to(workspace))
     outer = [folder for folder in outside if not any(folder.is_relative_to(other) for other in {*outside} - {folder})]
     return View(

@@ -4,28 +4,57 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from agent_fox.core.late import Late
 from agent_fox.session.agents.registry import NAMES
 from agent_fox.session.backends import Backend
 
-CHECKS, LIBRARY = "checks", "library"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agent_fox.session.order import Agent, LaunchOrder, Paths
+
+CHECKS, LIBRARY, SCRIPTED = "checks", "library", "scripted"
 OUR_OWN = frozenset({CHECKS, LIBRARY})
 """Judges that are ours: they say what they ran, and are believed on causes."""
 
+DOUBLES = "agent_fox.testing"
+"""The package that a distribution of its own brings."""
+
 _PLACES: Mapping[str, Late[Callable[[], Backend]]] = {
     "command": Late("agent_fox.session.built_in.command:CommandBackend"),
-    "scripted": Late("agent_fox.session.built_in.scripted:ScriptedBackend"),
+    SCRIPTED: Late("agent_fox.testing.scripted.backend:ScriptedBackend"),
     CHECKS: Late("agent_fox.session.built_in.checks:ChecksBackend"),
     LIBRARY: Late("agent_fox.session.built_in.library:LibraryBackend"),
 }
 _AGENT: Late[Callable[[str], Backend]] = Late("agent_fox.session.agents.backend:AgentBackend")
 
 
+class NotInstalled:
+    """Stands for the backend `scripted` where the distribution of the test doubles is not installed."""
+
+    name = SCRIPTED
+
+    def missing(self, agent: Agent, root: Path) -> str | None:
+        return f"backend '{SCRIPTED}' comes with the test doubles; install them: pip install 'agent-fox[testing]'"
+
+    def argv(self, order: LaunchOrder, paths: Paths) -> list[str]:
+        raise FileNotFoundError(self.missing(order.agent, order.repo))
+
+    def environment(self, order: LaunchOrder, paths: Paths) -> dict[str, str]:
+        return {}
+
+
 @cache
 def built_in(name: str) -> Backend:
     """Raises KeyError for a name that none has."""
-    return _AGENT.load()(name) if name in NAMES else _PLACES[name].load()()
+    try:
+        return _AGENT.load()(name) if name in NAMES else _PLACES[name].load()()
+    except ModuleNotFoundError as error:
+        if error.name != DOUBLES:
+            raise
+        return NotInstalled()
 
 
 class Backends(Mapping[str, Backend]):

@@ -70,22 +70,24 @@ def close_out(order: LaunchOrder, work: Work, summary: str, judging: Judging) ->
     if judging.stop.is_set():
         return None
     contract = replace(own, expected=tuple(map(clean, own.expected)))
-    given = CloseOut(task_of(order), feedback, _scope(order, work), _rules(gate, clean), contract)
+    given = CloseOut(
+        task_of(order),
+        feedback,
+        _scope(order, work),
+        RuleReport(
+            tuple(clean(breach.rule) for breach in gate.refusing), tuple(clean(breach.rule) for breach in gate.noted)
+        ),
+        contract,
+    )
     verification = judge(given, order.closing.waivers)
-    notes = (*(breach.told for breach in gate.noted), *_notes(verification))
+    notes = (*(breach.message for breach in gate.noted), *_notes(verification))
     closed = ClosedOut(given, verification, work.tree, work.commit)
     return Closure(closed, _refusal(gate, verification, clean), notes)
 
 
-def _rules(gate: Gate, clean: Callable[[str], str]) -> RuleReport:
-    return RuleReport(
-        tuple(clean(breach.rule) for breach in gate.refusing), tuple(clean(breach.rule) for breach in gate.noted)
-    )
-
-
 def _scope(order: LaunchOrder, work: Work) -> ScopeReport:
     touched = () if work.is_unchanged else touched_between(order.repo, order.pinned, work.tree)
-    return scope_of(order.closing.contract.boundary, [one for one in touched if not _is_ours(order, one)])
+    return scope_of(order.closing.contract.boundary, [path for path in touched if not _is_ours(order, path)])
 
 
 def _is_ours(order: LaunchOrder, touched: Touched) -> bool:
@@ -98,10 +100,10 @@ def _feedback(order: LaunchOrder, clean: Callable[[str], str], stop: StopSignal)
     """Each acceptance command, run in the workspace after its work was taken: what it changes there does not land."""
     for number, line in enumerate(order.closing.contract.expected, 1):
         ended = _run(order, line, number, stop)
-        said = clean(ended.output or ended.not_started)
+        output = clean(ended.output or ended.not_started)
         with order.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
-            log.write(f"--- close-out: {clean(line)}: {_how(ended)}\n{said}\n")
-        yield FeedbackRecord(clean(line), ended.exit_code, stderr=_how(ended) if not said else said.strip()[-SAID:])
+            log.write(f"--- close-out: {clean(line)}: {_how(ended)}\n{output}\n")
+        yield FeedbackRecord(clean(line), ended.exit_code, stderr=_how(ended) if not output else output.strip()[-SAID:])
 
 
 def _run(order: LaunchOrder, line: str, number: int, stop: StopSignal) -> Ended:
@@ -125,19 +127,25 @@ def _how(ended: Ended) -> str:
 def _refusal(gate: Gate, verification: Verification, clean: Callable[[str], str]) -> str:
     """Why the work does not count, in words that a coder can act on; empty where it does."""
     rules = {RULE_BLOCKS.format(clean(breach.rule)): breach.rule for breach in gate.refusing}
-    told = gate.refusals({rules[one.detail] for one in verification.blocking if one.detail in rules})
-    others = [one for one in verification.blocking if one.detail not in rules]
-    return "; ".join((*told, *([f"refused by the close-out gate: {_named(others)}"] if others else [])))
+    refusals = gate.refusals({rules[finding.detail] for finding in verification.blocking if finding.detail in rules})
+    others = [finding for finding in verification.blocking if finding.detail not in rules]
+    return "; ".join((*refusals, *([f"refused by the close-out gate: {_named(others)}"] if others else [])))
 
 
 def _named(findings: Sequence[Finding]) -> str:
     more = f"; and {len(findings) - FINDINGS_NAMED} more" if len(findings) > FINDINGS_NAMED else ""
-    return "; ".join(f"{one.check}: {one.detail}" for one in findings[:FINDINGS_NAMED]) + more
+    return "; ".join(f"{finding.check}: {finding.detail}" for finding in findings[:FINDINGS_NAMED]) + more
 
 
 def _notes(verification: Verification) -> Iterator[str]:
     """Warnings that the rules have not told yet, in a line; and what a person signed for."""
-    warnings = [one for one in verification.findings if one.severity is Severity.WARN and one.check != Check.RULE_WARN]
+    warnings = [
+        finding
+        for finding in verification.findings
+        if finding.severity is Severity.WARN and finding.check != Check.RULE_WARN
+    ]
     if warnings:
         yield f"close-out: {_named(warnings)}"
-    yield from (f"close-out: {one.check} waived by {one.signer}: {one.reason}" for one in verification.waivers)
+    yield from (
+        f"close-out: {finding.check} waived by {finding.signer}: {finding.reason}" for finding in verification.waivers
+    )

@@ -17,9 +17,9 @@ def formatted(order: LaunchOrder) -> tuple[str, ...]:
     """What was done to the workspace, in words; nothing where it is not allowed."""
     if not order.format_apply:
         return ()
-    found: Any = import_module(_PASS)
-    format_work: Callable[[object], tuple[str, ...]] = found.format_work
+    module: Any = import_module(_PASS)
+    format_work: Callable[[object], tuple[str, ...]] = module.format_work
     artifacts = Path(order.artifacts) if order.artifacts else order.state / "artifacts"
     mode = SandboxMode(order.sandbox)
     workspace = Paths(order.state).workspace
-    return format_work(found.Work(workspace, order.repo, order.pinned, order.launch, order.attempt, artifacts, mode))
+    return format_work(module.Work(workspace, order.repo, order.pinned, order.launch, order.attempt, artifacts, mode))

@@ -34,10 +34,10 @@ class Changes(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """A rule that fired. `rule`: its name for the report, with the place; `told`: in words that a coder can act on."""
+    """A rule that fired. `rule`: its name for the report, with the place; `message`: words that a coder can act on."""
 
     rule: str
-    told: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +56,17 @@ class Gate:
 
     def refusals(self, open_rules: Container[str]) -> tuple[str, ...]:
         """Why the work is refused, a sentence for each kind, naming the rules that nobody signed for."""
-        foreign = [breach.told for breach in self.foreign if breach.rule in open_rules]
-        weakened = [breach.told for breach in self.weakened if breach.rule in open_rules]
-        told = [f"refused by policy ([policy] other_specs): {'; '.join(foreign)}"] if foreign else []
-        return (*told, *([_weakening_told(weakened)] if weakened else []))
+        foreign = [breach.message for breach in self.foreign if breach.rule in open_rules]
+        weakened = [breach.message for breach in self.weakened if breach.rule in open_rules]
+        reasons = [f"refused by policy ([policy] other_specs): {'; '.join(foreign)}"] if foreign else []
+        return (*reasons, *([_refused_weakening(weakened)] if weakened else []))
 
 
 def look_at(order: LaunchOrder, work: Work, summary: str) -> Gate:
     """Check what the work changes against the commit it began at. `summary`: the coder's own words. Raises GitError."""
     if work.is_unchanged:
         return Gate()
-    foreign = tuple(Breach(f"{OTHER_SPECS}: {told}", told) for told in foreign_changes(order, work))
+    foreign = tuple(Breach(f"{OTHER_SPECS}: {change}", change) for change in foreign_changes(order, work))
     gate = _weakening(order, work, summary)
     if order.other_specs == REFUSE:
         return Gate(foreign, gate.weakened, gate.noted)
@@ -78,8 +78,12 @@ def _weakening(order: LaunchOrder, work: Work, summary: str) -> Gate:
     if changes is Changes.IGNORE:
         return Gate()
     report = check_change(change_between(order.repo, order.pinned, work.commit), PolicyContext(summary=summary))
-    refusing = [one for one in report.findings if one.severity in REFUSED] if changes is Changes.REFUSE else []
-    noted = [one for one in report.findings if one.severity is not Severity.NOTE and one not in refusing]
+    refusing = (
+        [finding for finding in report.findings if finding.severity in REFUSED] if changes is Changes.REFUSE else []
+    )
+    noted = [
+        finding for finding in report.findings if finding.severity is not Severity.NOTE and finding not in refusing
+    ]
     return Gate((), tuple(map(_refused, refusing)), tuple(map(_noted, noted)))
 
 
@@ -96,7 +100,7 @@ def _unstated(finding: PolicyFinding) -> str:
     return " and no reason was stated" if finding.severity is Severity.NEEDS_REASON else ""
 
 
-def _weakening_told(named: Sequence[str]) -> str:
+def _refused_weakening(named: Sequence[str]) -> str:
     more = f"; and {len(named) - FINDINGS_NAMED} more" if len(named) > FINDINGS_NAMED else ""
     return f"refused by policy, tests or checks were weakened: {'; '.join(named[:FINDINGS_NAMED])}{more}"
 

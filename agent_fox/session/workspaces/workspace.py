@@ -8,6 +8,7 @@ remote, none of their configuration. What an agent left in it is read by `snapsh
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import shutil
 import stat
@@ -128,7 +129,7 @@ def _open_up(retry: Callable[..., object], path: str, _: object) -> None:
             place.chmod(stat.S_IRWXU)
     if Path(path).is_dir() and not Path(path).is_symlink():
         shutil.rmtree(path)
-    else:
+    elif os.path.lexists(path):  # its folder may be gone by now: what could not be listed was removed above
         retry(path)
 
 

@@ -66,12 +66,12 @@ def _app(world: World, secret: str) -> App:
 
 def _part(text: str) -> dict[str, object]:
     try:
-        found = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+        part = json.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        part = None
+    if not isinstance(part, dict):
         raise Refusal(401, "A JSON web token could not be decoded")
-    return found
+    return part
 
 
 def may_see(where: Repository, who: Actor) -> bool:

@@ -75,10 +75,12 @@ class Description:
         key = json.dumps(schema, sort_keys=True)
         items = _object(schema).get("items") if isinstance(value, list) else None
         if isinstance(value, list) and items is not None:
-            return tuple(f"[{n}]{one}" for n, item in enumerate(value) for one in self.problems(item, items))
+            return tuple(f"[{n}]{problem}" for n, item in enumerate(value) for problem in self.problems(item, items))
         known = hashlib.sha256(f"{key}\0{json.dumps(value, sort_keys=True)}".encode()).digest()
         if known not in self._known:
-            self._known[known] = tuple(_said(error) for error in self._validator(key, schema).iter_errors(value))
+            self._known[known] = tuple(
+                _problem_text(error) for error in self._validator(key, schema).iter_errors(value)
+            )
         return self._known[known]
 
     def _validator(self, key: str, schema: Schema) -> Draft202012Validator:
@@ -89,11 +91,11 @@ class Description:
 
     def resolved(self, value: JsonValue) -> dict[str, JsonValue]:
         """A part of the description, or what it refers to."""
-        found = _object(value)
-        while "$ref" in found:
-            _, _, kind, name = str(found["$ref"]).split("/")
-            found = _object(_object(_object(self.whole["components"])[kind])[name])
-        return found
+        schema = _object(value)
+        while "$ref" in schema:
+            _, _, kind, name = str(schema["$ref"]).split("/")
+            schema = _object(_object(_object(self.whole["components"])[kind])[name])
+        return schema
 
 
 def read_description(file: Path) -> Description:
@@ -112,7 +114,7 @@ def plain(schema: Schema, *, is_part: bool = False) -> Schema:
     One that `is_part` of another (`allOf`) stays open: the other part names the rest.
     """
     if isinstance(schema, list):
-        return [plain(one, is_part=is_part) for one in schema]
+        return [plain(part, is_part=is_part) for part in schema]
     if not isinstance(schema, dict):
         return schema
     made = {name: _inner(name, value) for name, value in schema.items() if name != "nullable"}
@@ -133,10 +135,10 @@ def _inner(name: str, value: JsonValue) -> JsonValue:
             return plain(value)
 
 
-def _said(error: object) -> str:
+def _problem_text(error: object) -> str:
     path, message = getattr(error, "absolute_path", ()), str(getattr(error, "message", error))
     short = message if len(message) <= 2 * _WORDS else f"{message[:_WORDS]} ... {message[-_WORDS:]}"
-    return "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in path) + f": {short}"
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path) + f": {short}"
 
 
 def _is_time(value: object) -> bool:
@@ -226,7 +228,7 @@ class Checked:
         except ValueError:
             yield ": the body is no JSON"
             return
-        yield from (f" body{one}" for one in self.description.problems(value, _schema(wanted)))
+        yield from (f" body{problem}" for problem in self.description.problems(value, _schema(wanted)))
 
     def _answer(self, operation: Operation, status: int, kind: str, body: bytes) -> Iterator[str]:
         responses = _object(operation.holds["responses"])

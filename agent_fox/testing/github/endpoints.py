@@ -71,11 +71,11 @@ def get_repository(call: Call, where: Repository) -> Answer:
 def list_issues(call: Call, where: Repository) -> Answer:
     check_read(where, call.actor)
     at = call.world.clock() - call.knobs.lag
-    found = [issue for issue in where.issues.values() if _is_listed(call.request, issue, at)]
-    found.sort(key=lambda issue: _rank(call.request, issue, at), reverse=call.request.query.get("direction") != "asc")
+    issues = [issue for issue in where.issues.values() if _is_listed(call.request, issue, at)]
+    issues.sort(key=lambda issue: _rank(call.request, issue, at), reverse=call.request.query.get("direction") != "asc")
     if call.knobs.empty_chance and call.knobs.random.random() < call.knobs.empty_chance:
-        found = []
-    shown, links = page(call.request, found)
+        issues = []
+    shown, links = page(call.request, issues)
     if place(call.request).page in call.knobs.missing_pages:
         shown = []
     return answer(200, [call.show.issue(where, issue, at) for issue in shown], links)
@@ -117,12 +117,12 @@ def create_issue(call: Call, where: Repository) -> Answer:
 
 def _text(given: dict[str, JsonValue], name: str) -> str | None:
     """A member that must be text (a title may be a number)."""
-    found = given.get(name)
-    if name == "title" and isinstance(found, int) and not isinstance(found, bool):
-        return str(found)
-    if found is not None and not isinstance(found, str):
-        raise Refusal(422, f"Invalid request.\n\nFor 'properties/{name}', {found!r} is not a string.")
-    return found
+    value = given.get(name)
+    if name == "title" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is not None and not isinstance(value, str):
+        raise Refusal(422, f"Invalid request.\n\nFor 'properties/{name}', {value!r} is not a string.")
+    return value
 
 
 def _check_sizes(title: str | None, body: str | None) -> None:
@@ -143,7 +143,7 @@ def _labels(call: Call, where: Repository, given: dict[str, JsonValue]) -> tuple
         return None
     if not isinstance(named, list):
         raise Refusal(422, f"Invalid request.\n\nFor 'properties/labels', {named!r} is not an array.")
-    names = [_label_name(one) for one in named]
+    names = [_label_name(label) for label in named]
     if call.knobs.drops_labels or call.actor.role < Role.TRIAGE:
         return None
     return tuple(dict.fromkeys(_kept(call.world, where, name) for name in names))
@@ -167,7 +167,7 @@ def _kept(world: World, where: Repository, name: str) -> str:
 
 def _label(where: Repository, name: str) -> Label | None:
     """Names of labels differ by more than the case of their letters."""
-    return next((one for one in where.labels.values() if one.name.lower() == name.lower()), None)
+    return next((label for label in where.labels.values() if label.name.lower() == name.lower()), None)
 
 
 def get_issue(call: Call, where: Repository, number: int) -> Answer:
@@ -214,9 +214,9 @@ def list_comments(call: Call, where: Repository, number: int) -> Answer:
     check_read(where, call.actor)
     issue = _issue(where, number)
     until, since = call.world.clock() - call.knobs.comment_lag, call.request.query.get("since", "")
-    found = [one for one in issue.comments if one.created <= until and stamp(one.updated) >= since]
-    shown, links = page(call.request, found)
-    return answer(200, [call.show.comment(where, issue, one) for one in shown], links)
+    comments = [comment for comment in issue.comments if comment.created <= until and stamp(comment.updated) >= since]
+    shown, links = page(call.request, comments)
+    return answer(200, [call.show.comment(where, issue, comment) for comment in shown], links)
 
 
 def create_comment(call: Call, where: Repository, number: int) -> Answer:
@@ -245,8 +245,8 @@ def get_comment(call: Call, where: Repository, id: int) -> Answer:
 
 
 def _comment(where: Repository, id: int) -> tuple[Issue, Comment]:
-    found = ((issue, one) for issue in where.issues.values() for one in issue.comments if one.id == id)
-    first = next(found, None)
+    matches = ((issue, comment) for issue in where.issues.values() for comment in issue.comments if comment.id == id)
+    first = next(matches, None)
     if first is None:
         raise not_found()
     return first
@@ -269,10 +269,10 @@ def list_labels(call: Call, where: Repository) -> Answer:
 
 def get_label(call: Call, where: Repository, name: str) -> Answer:
     check_read(where, call.actor)
-    found = _label(where, name)
-    if found is None:
+    label = _label(where, name)
+    if label is None:
         raise not_found()
-    return answer(200, call.show.label(where, found))
+    return answer(200, call.show.label(where, label))
 
 
 def create_label(call: Call, where: Repository) -> Answer:
@@ -300,9 +300,9 @@ def _check_label(where: Repository, name: str, color: str, description: str) -> 
 
 def list_children(call: Call, where: Repository, number: int) -> Answer:
     check_read(where, call.actor)
-    found = [call.world.issue(id) for id in _issue(where, number).children]
-    shown, links = page(call.request, [one for one in found if one is not None])
-    return answer(200, [call.show.issue(*one) for one in shown], links)
+    children = [call.world.issue(id) for id in _issue(where, number).children]
+    shown, links = page(call.request, [child for child in children if child is not None])
+    return answer(200, [call.show.issue(*child) for child in shown], links)
 
 
 def add_child(call: Call, where: Repository, number: int) -> Answer:
@@ -313,10 +313,10 @@ def add_child(call: Call, where: Repository, number: int) -> Answer:
     id = given.get("sub_issue_id")
     if not isinstance(id, int):
         raise Refusal(422, 'Invalid request.\n\n"sub_issue_id" wasn\'t supplied.')
-    found = call.world.issue(id)
-    if found is None:
+    child = call.world.issue(id)
+    if child is None:
         raise not_found()
-    _adopt(call, parent, found[1], is_replacing=given.get("replace_parent") is True)
+    _adopt(call, parent, child[1], is_replacing=given.get("replace_parent") is True)
     return answer(201, call.show.issue(where, parent))
 
 

@@ -92,7 +92,7 @@ class GitHubFake:
         else:
             self._count_unapplied(request, fault.what)
             answer = spoilt(None, fault.what)
-        self.limits.told(request, answer, self.clock())
+        self.limits.note_answer(request, answer, self.clock())
         return answer
 
     def _count_unapplied(self, request: Request, what: Break | Say) -> None:
@@ -107,10 +107,10 @@ class GitHubFake:
             self.limits.spend(request, self.clock())
             show = Show(self.world, request.base, request.pages)
             who = actor(self.world, request)
-            found = answered(Call(self.world, self.knobs, self.said, request, who, show), self.limits)
+            answer = answered(Call(self.world, self.knobs, self.said, request, who, show), self.limits)
         except Refusal as no:
-            found = no.answer()
-        return replace(found, headers={**self.limits.headers(), **found.headers})
+            answer = no.answer()
+        return replace(answer, headers={**self.limits.headers(), **answer.headers})
 
     def person(self, login: str = "alex", *, is_bot: bool = False, repository: Repository | None = None) -> Person:
         """Somebody who acts in the repository, or in another one."""
@@ -151,4 +151,4 @@ class GitHubFake:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Whom and what the texts that were written would notify, link or close."""
-        return tuple(notice for one in self.said for notice in notices(one.number, one.text))
+        return tuple(notice for text in self.said for notice in notices(text.number, text.text))

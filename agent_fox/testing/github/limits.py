@@ -71,7 +71,7 @@ class Limits:
             if self.is_enforced:
                 raise Refusal(403, _SECONDARY, headers={"Retry-After": "60"})
 
-    def told(self, request: Request, answer: Answer, now: float) -> None:
+    def note_answer(self, request: Request, answer: Answer, now: float) -> None:
         """Remember what was answered: the write itself, and a time to wait for."""
         if request.is_write:
             self.writes.append(Write(now, request.method, request.path, answer.status))

@@ -26,12 +26,12 @@ def page(fake: GitHubFake, request: Request) -> Answer | None:
         return None
     if request.path == STATE:
         return _state(fake, request)
-    if found := _LIST.match(request.path):
-        where = fake.world.named(found[1])
+    if match := _LIST.match(request.path):
+        where = fake.world.named(match[1])
         return None if where is None else _html(_list(where))
-    if found := _ISSUE.match(request.path):
-        where = fake.world.named(found[1])
-        issue = where.issues.get(int(found[2])) if where else None
+    if match := _ISSUE.match(request.path):
+        where = fake.world.named(match[1])
+        issue = where.issues.get(int(match[2])) if where else None
         return None if where is None or issue is None else _html(_issue(where, issue))
     return None
 
@@ -42,7 +42,8 @@ def _state(fake: GitHubFake, request: Request) -> Answer:
     return answer(
         200,
         [
-            show.issue(where, issue) | {"all_comments": [show.comment(where, issue, one) for one in issue.comments]}
+            show.issue(where, issue)
+            | {"all_comments": [show.comment(where, issue, comment) for comment in issue.comments]}
             for where in fake.world.repositories.values()
             for issue in where.issues.values()
         ],
@@ -57,8 +58,8 @@ def _html(body: str) -> Answer:
 
 def _list(where: Repository) -> str:
     rows = (
-        f'<li>{_mark(one)} <a href="/{where.full_name}/issues/{one.number}">#{one.number}</a> {escape(one.face.title)}'
-        for one in reversed(where.issues.values())
+        f'<li>{_mark(it)} <a href="/{where.full_name}/issues/{it.number}">#{it.number}</a> {escape(it.face.title)}'
+        for it in reversed(where.issues.values())
     )
     return f"<h1>{escape(where.full_name)}</h1><ul>{''.join(rows)}</ul>"
 
@@ -67,7 +68,7 @@ def _issue(where: Repository, issue: Issue) -> str:
     labels = ", ".join(map(escape, issue.face.labels)) or "no labels"
     head = f"<h1>#{issue.number} {escape(issue.face.title)}</h1><p>{_mark(issue)} · {labels}</p>"
     texts = [(issue.author.login, issue.created, issue.face.body or "")]
-    texts += [(one.author.login, one.created, one.body) for one in issue.comments]
+    texts += [(comment.author.login, comment.created, comment.body) for comment in issue.comments]
     return head + "".join(f"<hr><p><b>{escape(who)}</b> {stamp(at)}</p>{_rendered(text)}" for who, at, text in texts)
 
 

@@ -42,12 +42,12 @@ class Person:
         self.edits(number, (self._issue(number).face.body or "").partition("\n")[2])
 
     def edits_comment(self, number: int, id: int, body: str) -> None:
-        comment = next(one for one in self._issue(number).comments if one.id == id)
+        comment = next(each for each in self._issue(number).comments if each.id == id)
         comment.body, comment.updated = body, self.world.clock()
 
     def deletes_comment(self, number: int, id: int) -> None:
         issue = self._issue(number)
-        issue.comments = [one for one in issue.comments if one.id != id]
+        issue.comments = [each for each in issue.comments if each.id != id]
 
     def locks(self, number: int, reason: str | None = None) -> None:
         self._issue(number).change(self.world.clock(), is_locked=True, lock_reason=reason)

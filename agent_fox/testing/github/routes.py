@@ -72,9 +72,9 @@ def _elsewhere(call: Call, path: str, limits: Limits) -> Answer:
 def _repository(call: Call, name: str | None, id: str | None) -> tuple[Repository, bool]:
     """The repository that is meant, and whether it is called by a name that it had once."""
     world = call.world
-    found = world.repositories.get(int(id)) if id else world.named(name or "")
-    if found is not None:
-        return found, False
+    repository = world.repositories.get(int(id)) if id else world.named(name or "")
+    if repository is not None:
+        return repository, False
     old = world.repositories.get(world.renamed.get((name or "").lower(), 0))
     if old is None:
         raise not_found()
@@ -95,12 +95,12 @@ def _within(call: Call, where: Repository, rest: str) -> Answer:
     whole = _WHOLE.get((method, rest))
     if whole is not None:
         return whole(call, where)
-    if found := re.fullmatch(r"/issues/comments/(\d+)", rest):
-        return _for(_OF_COMMENT.get(method))(call, where, int(found[1]))
-    if found := re.fullmatch(r"/labels/([^/]+)", rest):
-        return endpoints.get_label(call, where, unquote(found[1]))
-    if found := _ISSUE.fullmatch(rest):
-        return _of_issue(call, where, int(found[1]), found[2])
+    if match := re.fullmatch(r"/issues/comments/(\d+)", rest):
+        return _for(_OF_COMMENT.get(method))(call, where, int(match[1]))
+    if match := re.fullmatch(r"/labels/([^/]+)", rest):
+        return endpoints.get_label(call, where, unquote(match[1]))
+    if match := _ISSUE.fullmatch(rest):
+        return _of_issue(call, where, int(match[1]), match[2])
     raise not_found()
 
 

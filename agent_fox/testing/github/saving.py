@@ -16,7 +16,7 @@ _REPOSITORIES = TypeAdapter(list[Repository])
 
 def save(world: World, file: Path) -> None:
     """Write the file whole. Raises OSError."""
-    kept = [asdict(one) | {"deleted": sorted(one.deleted)} for one in world.repositories.values()]
+    kept = [asdict(repository) | {"deleted": sorted(repository.deleted)} for repository in world.repositories.values()]
     new = file.with_name(f"{file.name}.new")
     new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     new.replace(file)
@@ -24,14 +24,16 @@ def save(world: World, file: Path) -> None:
 
 def load(world: World, file: Path) -> None:
     """Take over what a file holds in place of the repositories of the same name. Raises OSError, ValueError."""
-    for one in _REPOSITORIES.validate_json(file.read_bytes()):
-        same = world.named(one.full_name)
+    for repository in _REPOSITORIES.validate_json(file.read_bytes()):
+        same = world.named(repository.full_name)
         if same is not None:
             del world.repositories[same.id]
-        world.repositories[one.id] = one
-        for account in _accounts(one):
+        world.repositories[repository.id] = repository
+        for account in _accounts(repository):
             world.accounts[account.login] = account
-    world.ids = count(1 + max([next(world.ids), *(id for one in world.repositories.values() for id in _ids(one))]))
+    world.ids = count(
+        1 + max([next(world.ids), *(id for repository in world.repositories.values() for id in _ids(repository))])
+    )
 
 
 def _accounts(where: Repository) -> list[Account]:
@@ -42,5 +44,5 @@ def _accounts(where: Repository) -> list[Account]:
 def _ids(where: Repository) -> list[int]:
     issues = list(where.issues.values())
     comments = [comment.id for issue in issues for comment in issue.comments]
-    others = [one.id for one in where.labels.values()] + [one.id for one in _accounts(where)]
+    others = [item.id for item in where.labels.values()] + [item.id for item in _accounts(where)]
     return [where.id, *(issue.id for issue in issues), *comments, *others]

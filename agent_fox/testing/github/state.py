@@ -181,12 +181,16 @@ class World:
     def named(self, full_name: str) -> Repository | None:
         """The repository that is called so now; letters may be of either case."""
         wanted = full_name.lower()
-        return next((one for one in self.repositories.values() if one.full_name.lower() == wanted), None)
+        return next(
+            (repository for repository in self.repositories.values() if repository.full_name.lower() == wanted), None
+        )
 
     def issue(self, id: int) -> tuple[Repository, Issue] | None:
         """An issue by its id, wherever it is."""
-        found = ((where, one) for where in self.repositories.values() for one in where.issues.values() if one.id == id)
-        return next(found, None)
+        matches = (
+            (where, issue) for where in self.repositories.values() for issue in where.issues.values() if issue.id == id
+        )
+        return next(matches, None)
 
     def write_issue(
         self,

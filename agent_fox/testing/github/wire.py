@@ -57,13 +57,13 @@ class Request:
     def read(self) -> dict[str, JsonValue]:
         """The object in the body. Raises Refusal 400 as GitHub does for what is no JSON."""
         try:
-            found = json.loads(self.body or b"{}")
-            json.dumps(found, ensure_ascii=False).encode("utf-8")
+            document = json.loads(self.body or b"{}")
+            json.dumps(document, ensure_ascii=False).encode("utf-8")
         except ValueError:
             raise Refusal(400, "Problems parsing JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(document, dict):
             raise Refusal(400, "Body should be a JSON object")
-        return found
+        return document
 
 
 def request(method: str, url: str, headers: Mapping[str, str], body: bytes) -> Request:
@@ -96,8 +96,8 @@ class Answer:
     manner: Manner = Manner.WHOLE
 
     def read(self) -> JsonValue:
-        found: JsonValue = json.loads(self.body)
-        return found
+        document: JsonValue = json.loads(self.body)
+        return document
 
 
 def answer(status: int, value: JsonValue, headers: Mapping[str, str] | None = None) -> Answer:

@@ -8,8 +8,8 @@ import sys
 import threading
 from pathlib import Path
 
-from agent_fox.session.built_in.script import ScriptError
 from agent_fox.testing.model_server.server import ModelServer
+from agent_fox.testing.scripted.script import ScriptError
 
 LONGEST_SECONDS = 3600.0
 

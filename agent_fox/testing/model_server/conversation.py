@@ -86,7 +86,7 @@ class Conversation:
         """The tool that runs programs which call other tools."""
         return next((tool for tool in self.tools if tool.is_host), None)
 
-    def said(self, *speakers: Speaker) -> str:
+    def text_by(self, *speakers: Speaker) -> str:
         """Everything that these have said."""
         return "\n".join(message.text for message in self.messages if message.speaker in speakers)
 
@@ -100,14 +100,14 @@ class Conversation:
     @property
     def folder(self) -> str | None:
         """The folder that the agent says it works in."""
-        found = _FOLDER.search(self.said(Speaker.SYSTEM, Speaker.USER))
+        found = _FOLDER.search(self.text_by(Speaker.SYSTEM, Speaker.USER))
         return found[1] if found else None
 
     @property
     def task(self) -> str:
         """The message that the session began with; all that was asked where none holds a ticket."""
         begins = self._beginning()
-        return self.messages[begins].text if begins is not None else self.said(Speaker.USER, Speaker.SYSTEM)
+        return self.messages[begins].text if begins is not None else self.text_by(Speaker.USER, Speaker.SYSTEM)
 
     def since_the_task(self) -> Sequence[Message]:
         """What was said after the message that began this session: all of it where none did."""

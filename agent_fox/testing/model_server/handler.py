@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.built_in.script import Sleep
 from agent_fox.testing.model_server.conversation import Conversation, Ticket
 from agent_fox.testing.model_server.playing import NoStep, Part, part_for
 from agent_fox.testing.model_server.protocols.chat import Chat
@@ -23,6 +22,7 @@ from agent_fox.testing.model_server.records import Exchange, Records
 from agent_fox.testing.model_server.routes import Route, Task, route
 from agent_fox.testing.model_server.script import Drop, Fail, Garbage, Hang, Obstacle, Script, Status
 from agent_fox.testing.model_server.tools import NotOffered
+from agent_fox.testing.scripted.script import Sleep
 
 IDLE_SECONDS = 60.0
 LONGEST_BODY = 64_000_000

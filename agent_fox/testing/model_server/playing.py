@@ -7,13 +7,13 @@ import json
 import shlex
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.built_in.script import Verdicts
 from agent_fox.testing.model_server.conversation import Call, Conversation, Reply, Speaker, Ticket
 from agent_fox.testing.model_server.reports import report
 from agent_fox.testing.model_server.script import Action, Answer, Deed, Say, Script, Step
 from agent_fox.testing.model_server.side import side_answer
 from agent_fox.testing.model_server.tools import calls_for, filled, shell_call
 from agent_fox.testing.model_server.turns import Turn, turn_for
+from agent_fox.testing.scripted.script import Verdicts
 
 STRUCTURED = ("StructuredOutput",)
 SUBMIT = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT"
@@ -37,14 +37,14 @@ class Part:
 
 def part_for(script: Script, talk: Conversation) -> Part:
     """What the script plays now. Raises NoStep, NotOffered."""
-    said = side_answer(talk)
-    if said is not None:
-        return Part(talk.ticket, None, None, Turn(Say(say=said)), _reply(talk, None, said, ()))
+    answer = side_answer(talk)
+    if answer is not None:
+        return Part(talk.ticket, None, None, Turn(Say(say=answer)), _reply(talk, None, answer, ()))
     ticket = talk.ticket or Ticket()
-    found = script.fitting(ticket.node, ticket.attempt, ticket.reading)
-    if found is None:
+    fitting = script.fitting(ticket.node, ticket.attempt, ticket.reading)
+    if fitting is None:
         raise NoStep(f"the script has no step for {ticket.node}, attempt {ticket.attempt}, reading {ticket.reading}")
-    number, step = found
+    number, step = fitting
     place, turn = turn_for(step, len(talk.turns()), is_asked_again=talk.messages[-1].speaker is not Speaker.TOOL)
     text, calls = _spoken(turn, talk, ticket)
     return Part(ticket, number, place, turn, _reply(talk, step, text, calls))
@@ -79,7 +79,7 @@ def _structured(words: str, document: object, talk: Conversation) -> tuple[str, 
 def _ending(words: str, text: str, talk: Conversation) -> tuple[str, tuple[Call, ...]]:
     """Last words; an agent that ends by a command gets them by that command."""
     whole = "\n".join(part for part in (words, text) if part)
-    if SUBMIT in talk.said(Speaker.SYSTEM, Speaker.USER) and talk.tools:
+    if SUBMIT in talk.text_by(Speaker.SYSTEM, Speaker.USER) and talk.tools:
         return "", (shell_call(f"echo {SUBMIT}; printf %s {shlex.quote(whole)}", talk),)
     return whole, ()
 
@@ -87,8 +87,8 @@ def _ending(words: str, text: str, talk: Conversation) -> tuple[str, tuple[Call,
 def _reply(talk: Conversation, step: Step | None, text: str, calls: tuple[Call, ...]) -> Reply:
     length = len(text) + sum(len(call.source or json.dumps(call.arguments)) for call in calls)
     counted = max(1, talk.size // _BYTES_A_TOKEN), max(1, length // _BYTES_A_TOKEN)
-    told = (step.input_tokens, step.output_tokens) if step else (None, None)
-    given, taken = (own if own is not None else other for own, other in zip(told, counted, strict=True))
+    counts = (step.input_tokens, step.output_tokens) if step else (None, None)
+    given, taken = (own if own is not None else other for own, other in zip(counts, counted, strict=True))
     return Reply(_id(talk, text, calls), text, calls, given, taken)
 
 

@@ -7,7 +7,7 @@ import re
 from pydantic import JsonValue
 
 from agent_fox.core.regex import regex
-from agent_fox.session.built_in.script import Verdicts
+from agent_fox.testing.scripted.script import Verdicts
 
 _ASKED = regex(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
 _TOLD = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
@@ -24,9 +24,13 @@ def report(action: Verdicts, prompt: str) -> dict[str, JsonValue]:
     """One verdict for each id of the brief, and for each that the action names; as the scripted backend reports."""
     words = {"*": action.verdicts} if isinstance(action.verdicts, str) else action.verdicts
     ids = ids_asked_for(prompt)
-    given = [(one, words.get(one, words.get("*"))) for one in [*ids, *(set(words) - {"*", *ids})]]
+    given = [
+        (requirement, words.get(requirement, words.get("*"))) for requirement in [*ids, *(set(words) - {"*", *ids})]
+    ]
     rows: list[JsonValue] = [
-        {"requirement_id": one, "verdict": word, "evidence": action.evidence} for one, word in given if word is not None
+        {"requirement_id": requirement, "verdict": word, "evidence": action.evidence}
+        for requirement, word in given
+        if word is not None
     ]
     is_passed = bool(rows) and all(word == "PASS" for _, word in given if word is not None)
     return {

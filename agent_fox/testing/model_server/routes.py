@@ -51,9 +51,9 @@ def route(method: str, path: str) -> Route | None:
     """Where a request leads; None where to nothing that we know."""
     parts = urlsplit(path)
     for pattern, wire, task in {"POST": _POSTS, "GET": _GETS}.get(method, ()):
-        found = re.match(_ANY_VERSION + pattern, parts.path)
-        if found:
-            named = found.groupdict()
+        match = re.match(_ANY_VERSION + pattern, parts.path)
+        if match:
+            named = match.groupdict()
             is_streamed = named.get("stream") == "streamGenerateContent" or "alt" in parse_qs(parts.query)
             return Route(wire, task, named.get("model") or "", is_streamed)
     return None

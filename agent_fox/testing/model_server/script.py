@@ -18,75 +18,71 @@ single answer of the step.
 
 from __future__ import annotations
 
-import json
-import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, JsonValue, Tag, TypeAdapter, ValidationError
+from pydantic import Field, JsonValue
 
-from agent_fox.session.built_in import script as scripted
-from agent_fox.session.built_in.script import (
+from agent_fox.testing.scripted import script as scripted
+from agent_fox.testing.scripted.script import (
     Append,
     Complain,
     Delete,
     Print,
     Replace,
     Run,
-    ScriptError,
     Sleep,
+    Strict,
     Verdicts,
     Write,
+    one_of,
+    read_script,
 )
 
 Times = Annotated[int, Field(ge=1)] | Literal["always"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Mcp(_Strict):
+class Mcp(Strict):
     mcp: str = Field(min_length=1)
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class Tool(_Strict):
+class Tool(Strict):
     tool: str = Field(min_length=1)
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
 
 
-class Say(_Strict):
+class Say(Strict):
     say: str
 
 
-class Answer(_Strict):
+class Answer(Strict):
     answer: dict[str, JsonValue]
 
 
-class Status(_Strict):
+class Status(Strict):
     status: int = Field(ge=400, le=599)
     body: str | None = None
     times: Times = 1
 
 
-class Drop(_Strict):
+class Drop(Strict):
     drop: Literal[True]
     times: Times = 1
 
 
-class Garbage(_Strict):
+class Garbage(Strict):
     garbage: str
     times: Times = 1
 
 
-class Hang(_Strict):
+class Hang(Strict):
     hang: float = Field(ge=0)
     stage: Literal["before", "stream"] = "before"
     times: Times = "always"
 
 
-class Fail(_Strict):
+class Fail(Strict):
     fail: Literal["authentication", "rate limit", "overload", "network"]
     times: Times = "always"
 
@@ -100,40 +96,10 @@ Ending = Say | Answer | Verdicts
 Deed = Write | Append | Replace | Delete | Run | Mcp | Tool
 """What a model does by calling a tool."""
 
-_KINDS: tuple[type[BaseModel], ...] = (
-    *(Write, Append, Replace, Delete, Run, Mcp, Tool, Say, Answer, Verdicts, Print, Complain),
-    *(Status, Drop, Garbage, Hang, Fail, Sleep),
-)
-_NAMES = {kind.__name__.lower(): kind for kind in _KINDS}
-
-
-def _kind(action: Any) -> str | None:  # noqa: ANN401 - what a file holds before it is checked
-    if isinstance(action, BaseModel):
-        return type(action).__name__.lower()
-    return next((name for name in _NAMES if name in action), None) if isinstance(action, dict) else None
-
-
-Action = Annotated[
-    Annotated[Write, Tag("write")]
-    | Annotated[Append, Tag("append")]
-    | Annotated[Replace, Tag("replace")]
-    | Annotated[Delete, Tag("delete")]
-    | Annotated[Run, Tag("run")]
-    | Annotated[Mcp, Tag("mcp")]
-    | Annotated[Tool, Tag("tool")]
-    | Annotated[Say, Tag("say")]
-    | Annotated[Answer, Tag("answer")]
-    | Annotated[Verdicts, Tag("verdicts")]
-    | Annotated[Print, Tag("print")]
-    | Annotated[Complain, Tag("complain")]
-    | Annotated[Status, Tag("status")]
-    | Annotated[Drop, Tag("drop")]
-    | Annotated[Garbage, Tag("garbage")]
-    | Annotated[Hang, Tag("hang")]
-    | Annotated[Fail, Tag("fail")]
-    | Annotated[Sleep, Tag("sleep")],
-    Discriminator(_kind),
-]
+if TYPE_CHECKING:
+    Action = Deed | Ending | Print | Complain | Obstacle
+else:
+    Action = one_of(*get_args(Deed), *get_args(Ending), Print, Complain, *get_args(Obstacle))
 
 
 class Step(scripted.Step):
@@ -142,27 +108,9 @@ class Step(scripted.Step):
     actions: list[Action] = []  # type: ignore[assignment]  # noqa: RUF012 - more kinds; pydantic copies it
 
 
-class Script(_Strict):
-    step: list[Step] = []
-
-    def fitting(self, node: str, attempt: int, reading: int) -> tuple[int, Step] | None:
-        """The first step that fits, and its place in the script."""
-        return next((found for found in enumerate(self.step) if found[1].fits(node, attempt, reading)), None)
-
-
-_SCRIPT = TypeAdapter(Script)
+Script = scripted.Script[Step]
 
 
 def read_model_script(path: Path) -> Script:
-    """Read a script, TOML or JSON by its ending. Raises ScriptError."""
-    try:
-        raw = path.read_text(encoding="utf-8")
-        return _SCRIPT.validate_python(json.loads(raw) if path.suffix == ".json" else tomllib.loads(raw))
-    except OSError as error:
-        raise ScriptError(f"script {path}: {error.strerror}; name a script that exists") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise ScriptError(f"script {path}: {place}: {first['msg']}") from error
-    except ValueError as error:
-        raise ScriptError(f"script {path}: {error}") from error
+    """Read a script of a model. Raises ScriptError."""
+    return read_script(path, Step, "name a script that exists")

@@ -29,8 +29,8 @@ def side_answer(talk: Conversation) -> str | None:
     """
     if talk.tools:
         return None
-    said = talk.said(Speaker.SYSTEM) + "\n" + (talk.messages[-1].text if talk.messages else "")
-    if any(mark in said for mark in MARKS) or (talk.schema is not None and talk.ticket is None):
+    text = talk.text_by(Speaker.SYSTEM) + "\n" + (talk.messages[-1].text if talk.messages else "")
+    if any(mark in text for mark in MARKS) or (talk.schema is not None and talk.ticket is None):
         return json.dumps(smallest(talk.schema)) if talk.schema is not None else TITLE
     return None
 

@@ -11,9 +11,9 @@ from pathlib import PurePosixPath
 
 from pydantic import JsonValue
 
-from agent_fox.session.built_in.script import Append, Delete, Replace, Run, Write
 from agent_fox.testing.model_server.conversation import Call, Conversation, Offered, Speaker, Ticket
 from agent_fox.testing.model_server.script import Deed, Mcp, Tool
+from agent_fox.testing.scripted.script import Append, Delete, Replace, Run, Write
 
 WRITERS = ("Write", "write_file", "write")
 EDITORS = ("Edit", "replace", "edit")
@@ -83,12 +83,14 @@ def _mcp(name: str, arguments: dict[str, JsonValue], talk: Conversation) -> Call
         return _call(tool, arguments)
     if talk.host is not None:
         return Call(talk.host.name, {}, talk.host.space, source=_FIND % (json.dumps(name), json.dumps(arguments)))
-    told = re.search(rf"^mcp__\S*__{re.escape(name)}$", talk.said(Speaker.SYSTEM, Speaker.USER), re.MULTILINE)
-    if told is None or talk.offered(SEARCH) is None:
+    name_in_text = re.search(
+        rf"^mcp__\S*__{re.escape(name)}$", talk.text_by(Speaker.SYSTEM, Speaker.USER), re.MULTILINE
+    )
+    if name_in_text is None or talk.offered(SEARCH) is None:
         raise NotOffered(f"no tool of the request ends in {name!r}; it offers {_names(talk)}")
     if talk.searched():
-        return Call(told[0], arguments)
-    return Call(SEARCH, {"query": f"select:{told[0]}", "max_results": 1}, is_search=True)
+        return Call(name_in_text[0], arguments)
+    return Call(SEARCH, {"query": f"select:{name_in_text[0]}", "max_results": 1}, is_search=True)
 
 
 def _write(path: str, text: str, talk: Conversation, *, executable: bool) -> tuple[Call, ...]:
@@ -143,8 +145,10 @@ def _shell_arguments(tool: Offered, line: str) -> dict[str, JsonValue]:
         return {"cmd": line, "yield_time_ms": LONGEST_WAIT}
     if tool.name == "shell":
         return {"command": ["bash", "-c", line]}
-    told: dict[str, JsonValue] = {"description": "A step of the script"} if "description" in tool.arguments else {}
-    return {"command": line, **told}
+    description: dict[str, JsonValue] = (
+        {"description": "A step of the script"} if "description" in tool.arguments else {}
+    )
+    return {"command": line, **description}
 
 
 def shell_call(line: str, talk: Conversation) -> Call:

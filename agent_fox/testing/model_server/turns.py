@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agent_fox.core.values import dataclass
-from agent_fox.session.built_in.script import Complain, Print, Sleep
 from agent_fox.testing.model_server.script import (
     Action,
     Drop,
@@ -16,6 +15,7 @@ from agent_fox.testing.model_server.script import (
     Status,
     Step,
 )
+from agent_fox.testing.scripted.script import Complain, Print, Sleep
 
 DONE = "done"
 

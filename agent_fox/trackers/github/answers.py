@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -10,6 +9,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 from agent_fox.system.redaction.masking import redact
@@ -41,10 +41,10 @@ class Answer:
     def words(self) -> str:
         """What GitHub says is wrong, on one line; empty where it says nothing that can be read."""
         try:
-            said = _Said.model_validate_json(self.body)
+            message = _Said.model_validate_json(self.body)
         except ValueError:
             return ""
-        whole = redact("; ".join([said.message, *(_words(error) for error in said.errors[:9])])[:LONGEST_WORDS])
+        whole = redact("; ".join([message.message, *(_words(error) for error in message.errors[:9])])[:LONGEST_WORDS])
         return " ".join("".join(char if char.isprintable() else " " for char in whole).split())[:300]
 
 
@@ -189,8 +189,8 @@ def whoever_in(answer: Answer) -> Whoever:
 def is_json(answer: Answer) -> bool:
     """Whether the body is whole: one that was cut is no JSON."""
     try:
-        json.loads(answer.body)
-    except (ValueError, RecursionError):
+        read_json(answer.body)
+    except NotJson:
         return False
     return True
 
@@ -239,6 +239,6 @@ def _link(url: str) -> str:
 def _words(error: str | dict[str, object]) -> str:
     if isinstance(error, str):
         return error
-    told = error.get("message")
+    message = error.get("message")
     named = " ".join(str(error[name]) for name in ("resource", "field", "code") if error.get(name))
-    return f"{named}: {told}" if told and named else str(told or named)
+    return f"{named}: {message}" if message and named else str(message or named)

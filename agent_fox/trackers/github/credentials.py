@@ -95,8 +95,8 @@ class RepositoryApp(Auth.Auth):
 
     def may(self) -> Mapping[str, str]:
         """What the App may do in the repository, such as `{"issues": "write"}`."""
-        told = self._integration.get_repo_installation(self._address.owner, self._address.name).raw_data
-        permissions = told.get("permissions")
+        installation = self._integration.get_repo_installation(self._address.owner, self._address.name).raw_data
+        permissions = installation.get("permissions")
         return {str(name): str(level) for name, level in dict(permissions or {}).items()}
 
     def _installation(self) -> Auth.AppInstallationAuth:
@@ -118,9 +118,9 @@ def credential(settings: TrackerSettings, address: Address, root: Path, environ:
         "keyring": _in_keyring,
     }
     for name, way in ways.items():
-        found = way(address, environ) if settings.credentials in ("auto", name) else None
-        if found is not None:
-            return found
+        candidate = way(address, environ) if settings.credentials in ("auto", name) else None
+        if candidate is not None:
+            return candidate
     remedy = REMEDY if is_named(address, environ) else _name_it(address)
     raise SetupTrouble(_nothing_found(settings, address, environ), remedy)
 
@@ -140,8 +140,8 @@ def is_named(address: Address, environ: Mapping[str, str]) -> bool:
     is_own = is_public(address.hostname) or is_loopback(address.hostname)
     if told_base or is_own or environ.get("GITHUB_SERVER_URL", "").rstrip("/") == address.web:
         return True
-    told = {environ.get(name, "").strip().lower() for name in HOSTS}
-    return bool(told & {address.host.lower(), address.hostname.lower()})
+    hosts = {environ.get(name, "").strip().lower() for name in HOSTS}
+    return bool(hosts & {address.host.lower(), address.hostname.lower()})
 
 
 def _in_environment(address: Address, environ: Mapping[str, str]) -> Credential | None:
@@ -158,8 +158,8 @@ def _of_gh(address: Address, environ: Mapping[str, str]) -> Credential | None:
     if program is None:
         return None
     asked = {name: value for name, value in environ.items() if name not in hidden} | {"GH_PROMPT_DISABLED": "1"}
-    said = _told([program, "auth", "token", "--hostname", address.host], asked)
-    return _token(said, "`gh auth token`") if said else None
+    answer = _output_of([program, "auth", "token", "--hostname", address.host], asked)
+    return _token(answer, "`gh auth token`") if answer else None
 
 
 def _in_keyring(address: Address, environ: Mapping[str, str]) -> Credential | None:
@@ -167,11 +167,11 @@ def _in_keyring(address: Address, environ: Mapping[str, str]) -> Credential | No
     if importlib.util.find_spec("keyring") is None:
         return None
     service = f"agent-fox:{address.host}"
-    said = _told([sys.executable, "-P", "-m", "keyring", "get", service, KEYRING_USER], environ)
-    return _token(said, f"the keyring, service `{service}`") if said else None
+    answer = _output_of([sys.executable, "-P", "-m", "keyring", "get", service, KEYRING_USER], environ)
+    return _token(answer, f"the keyring, service `{service}`") if answer else None
 
 
-def _told(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+def _output_of(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     """What a program prints, without the newline at its end; empty if it fails or takes too long."""
     try:
         done = subprocess.run(
@@ -211,8 +211,8 @@ def _private_key(path: Path) -> str:
         is_open_to_others = path.stat().st_mode & 0o077
         key = read_regular(path.resolve(), LONGEST_KEY)
     except (OSError, RuntimeError) as error:
-        told = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
-        raise SetupTrouble(f"the App's key {path} cannot be read: {told}", again) from None
+        reason = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
+        raise SetupTrouble(f"the App's key {path} cannot be read: {reason}", again) from None
     if key is None:
         raise SetupTrouble(f"the App's key {path} cannot be read: it is no file", again)
     if is_open_to_others:
@@ -232,5 +232,5 @@ def _nothing_found(settings: TrackerSettings, address: Address, environ: Mapping
         reason += f" (`[tracker] credentials` is `{settings.credentials}`)"
     empty = [name for name in names if environ.get(name) == ""]
     unfit = [name for name in (*ANYWHERE, *PUBLIC_ONLY, *ENTERPRISE) if environ.get(name) and name not in names]
-    said = [*(f"{name} is empty" for name in empty), *(f"{name} is not for this host" for name in unfit)]
-    return f"{reason}; {'; '.join(said)}" if said else reason
+    reasons = [*(f"{name} is empty" for name in empty), *(f"{name} is not for this host" for name in unfit)]
+    return f"{reason}; {'; '.join(reasons)}" if reasons else reason

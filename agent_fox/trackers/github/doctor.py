@@ -39,7 +39,7 @@ class Check:
 
     name: str
     ok: bool | None
-    told: str
+    detail: str
     remedy: str = ""
 
 
@@ -68,12 +68,12 @@ def _setup(
         return
     yield Check("repository", True, f"{address.repository} at {address.base_url}")
     try:
-        found = credential(settings, address, root, environ)
+        way_in = credential(settings, address, root, environ)
     except SetupTrouble as error:
         yield Check("token", False, error.reason, f"{error.remedy}; {LEAST}")
         return
-    yield Check("token", True, f"from {found.source}")
-    yield from _asked(settings, address, found, Wire(hub(found.auth, address), now, pause))
+    yield Check("token", True, f"from {way_in.source}")
+    yield from _asked(settings, address, way_in, Wire(hub(way_in.auth, address), now, pause))
 
 
 def _asked(settings: TrackerSettings, address: Address, found: Credential, wire: Wire) -> Iterator[Check]:
@@ -176,8 +176,8 @@ def _writing(answer: Answer, place: Place, found: Credential) -> Check:
     if not scopes:
         return Check("writing", None, "the token does not tell what it may, and nothing was written to try", LEAST)
     may = "repo" in scopes or ("public_repo" in scopes and place.private is False)
-    told = f"scopes of the token: {', '.join(sorted(scopes))}"
-    return _fact("writing", may, told, told, "add the scope `public_repo`, or `repo` for a private repository")
+    detail = f"scopes of the token: {', '.join(sorted(scopes))}"
+    return _fact("writing", may, detail, detail, "add the scope `public_repo`, or `repo` for a private repository")
 
 
 def _app_may(app: RepositoryApp) -> Check:
@@ -205,8 +205,8 @@ def _rate(answer: Answer) -> Check:
     if not (left.isascii() and left.isdigit()):
         return Check("rate", None, "the server tells no limit", "")
     remedy = "wait; the limit is counted for each hour, and everything that uses this token uses it"
-    told = f"{left} of {most or '?'} requests left in this hour"
-    return _fact("rate", int(left[:9]) >= LEAST_LEFT, told, told, remedy)
+    detail = f"{left} of {most or '?'} requests left in this hour"
+    return _fact("rate", int(left[:9]) >= LEAST_LEFT, detail, detail, remedy)
 
 
 def _clock(answer: Answer, now: str) -> Check:
@@ -215,8 +215,8 @@ def _clock(answer: Answer, now: str) -> Check:
         return Check("clock", None, "the server tells no time", "")
     skew = ours - trouble.github_time(answer, now)
     side = "ahead of" if skew > 0 else "behind"
-    told = f"{abs(skew):.0f} s {side} the server's"
-    return _fact("clock", abs(skew) <= MOST_SKEW, told, told, "set the clock: an App's tokens hang on it")
+    detail = f"{abs(skew):.0f} s {side} the server's"
+    return _fact("clock", abs(skew) <= MOST_SKEW, detail, detail, "set the clock: an App's tokens hang on it")
 
 
 def _key(environ: Mapping[str, str]) -> Check:

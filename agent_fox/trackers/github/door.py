@@ -83,10 +83,10 @@ class Door:
             return Absent.NONE
         if answer.status == 410 and "disabled" not in answer.words.lower():
             return Absent.GONE
-        found = self._value(answers.issue_in, self._fine(answer))
-        if found.number != number and not answer.is_elsewhere:
+        issue = self._value(answers.issue_in, self._fine(answer))
+        if issue.number != number and not answer.is_elsewhere:
             raise trouble.unreadable(is_write=False, now=self.wire.now())
-        return self._noted(number, found)
+        return self._noted(number, issue)
 
     def newest(self) -> int:
         """The newest number that the list shows, of an issue or a pull request; 0 where it shows none."""
@@ -98,18 +98,18 @@ class Door:
         """All issues of a creator (empty: of everybody), the newest first; pull requests are left out."""
         query = {"state": state, "sort": "created", "direction": "desc", "per_page": "100"}
         asked = query | ({"creator": creator} if creator else {})
-        found: dict[int, RemoteIssue] = {}
+        issues: dict[int, RemoteIssue] = {}
         for page in self._pages(self._path("/issues"), asked):
-            found |= {issue.number: issue for issue in self._value(answers.issues_in, page)}
-        newest_first = sorted(found.values(), key=lambda issue: issue.number, reverse=True)
+            issues |= {issue.number: issue for issue in self._value(answers.issues_in, page)}
+        newest_first = sorted(issues.values(), key=lambda issue: issue.number, reverse=True)
         return tuple(issue for issue in newest_first if not issue.is_pull)
 
     def comments(self, number: int) -> tuple[RemoteComment, ...]:
         """All comments of an issue, the oldest first."""
-        found: dict[int, RemoteComment] = {}
+        comments: dict[int, RemoteComment] = {}
         for page in self._pages(f"{self._issue_path(number)}/comments", {"per_page": "100"}, is_about_all=False):
-            found |= {comment.id: comment for comment in self._value(answers.comments_in, page)}
-        return tuple(found.values())
+            comments |= {comment.id: comment for comment in self._value(answers.comments_in, page)}
+        return tuple(comments.values())
 
     def create(self, title: str, body: str, labels: tuple[str, ...] = ()) -> RemoteIssue:
         asked = {"title": title, "body": body, "labels": list(labels)}

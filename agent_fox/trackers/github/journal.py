@@ -68,17 +68,17 @@ class Journal:
         Raises LeaseLost before anything is noted where another process may have done it meanwhile.
         """
         self.desk.keep()
-        earlier = self.sent(op)
-        now = Sent(min(before, earlier.before) if earlier else before, self.desk.now())
+        sent = self.sent(op)
+        now = Sent(min(before, sent.before) if sent else before, self.desk.now())
         self.desk.remember(_name(op), now.as_text())
         try:
             value = send()
         except (LeaseLost, TooSoon):
-            self._take_back(op, earlier)
+            self._take_back(op, sent)
             raise
         except DoorTrouble as trouble:
             if not isinstance(trouble.delivery, Unsure):
-                self._take_back(op, earlier)
+                self._take_back(op, sent)
             raise
         self.note_made(op, made(value))
         return value

@@ -5,7 +5,7 @@ What is missing is no error here: such a tracker holds everything, and says what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,10 +73,10 @@ def github_tracker(settings: TrackerSettings, root: Path, environ: Mapping[str, 
 
 
 def _tracker(settings: TrackerSettings, address: Address, root: Path, environ: Mapping[str, str]) -> GitHubTracker:
-    found = credential(settings, address, root, environ)
-    door = opened(found.auth, address, login=settings.login or "")
+    way_in = credential(settings, address, root, environ)
+    door = opened(way_in.auth, address, login=settings.login or "")
     key = marker_key(environ)
-    secrets = (*secret_values(environ), key.hex(), *([found.secret] if found.secret else []))
+    secrets = (*secret_values(environ), key.hex(), *([way_in.secret] if way_in.secret else []))
     write = partial(written, style=style_of(settings, root, secrets, door))
     return GitHubTracker(door=door, settings=settings, key=key, write=write)
 
@@ -88,7 +88,7 @@ def style_of(settings: TrackerSettings, root: Path, secrets: Sequence[str], door
         commit_url=lambda sha: door.commit_url(sha) if is_there(sha) else "",
         blob_url=lambda sha, path, line: door.blob_url(sha, path, line) if is_there(sha) else "",
         template=None if settings.template is None else read_template(root / settings.template),
-        mask=_mask(secrets),
+        mask=(lambda text: redact(text, secrets)),
     )
 
 
@@ -98,12 +98,7 @@ def is_pushed(root: Path, remote: str, sha: str) -> bool:
         return False
     branches = f"refs/remotes/{remote}/"
     try:
-        found = git.call(root, "for-each-ref", "--count=1", f"--contains={sha}", branches, allowed=(0, 129))
+        references = git.call(root, "for-each-ref", "--count=1", f"--contains={sha}", branches, allowed=(0, 129))
     except git.GitError:
         return False
-    return found.status == 0 and bool(found.text)
-
-
-def _mask(secrets: Sequence[str]) -> Callable[[str], str]:
-    """A closure, for unlike a partial it shows no secret where it is printed."""
-    return lambda text: redact(text, secrets)
+    return references.status == 0 and bool(references.text)

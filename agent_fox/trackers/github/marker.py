@@ -35,17 +35,17 @@ class Marker:
         return self.op == op or self.op.startswith(f"{op}/")
 
     def _signature(self, key: bytes) -> str:
-        told = "\0".join(("agent-fox", "1", _quoted(self.fp), _quoted(self.op)))
-        return hmac.new(key, told.encode(), hashlib.sha256).hexdigest()
+        signed = "\0".join(("agent-fox", "1", _quoted(self.fp), _quoted(self.op)))
+        return hmac.new(key, signed.encode(), hashlib.sha256).hexdigest()
 
 
 def read(body: str, key: bytes) -> Marker | None:
     """The mark of a text. None where it is missing, not the whole first line, or not signed with our key."""
     first = body.split("\n", 1)[0].rstrip("\r")
-    found = _LINE.fullmatch(first)
-    if found is None:
+    match = _LINE.fullmatch(first)
+    if match is None:
         return None
-    marker = Marker(unquote(found["fp"]), unquote(found["op"]))
+    marker = Marker(unquote(match["fp"]), unquote(match["op"]))
     return marker if hmac.compare_digest(marker.line(key).encode(), first.encode(errors="replace")) else None
 
 

@@ -24,16 +24,18 @@ def key_file(environ: Mapping[str, str]) -> Path:
 
 def marker_key(environ: Mapping[str, str]) -> bytes:
     """The key: of the variable, else of the file, which is made on first use. Raises SetupTrouble."""
-    told = environ.get(VARIABLE, "").strip()
-    if told:
-        return _key(told, f"the variable {VARIABLE}", f"set it to {BYTES * 2} hex digits (`openssl rand -hex {BYTES}`)")
+    reason = environ.get(VARIABLE, "").strip()
+    if reason:
+        return _key(
+            reason, f"the variable {VARIABLE}", f"set it to {BYTES * 2} hex digits (`openssl rand -hex {BYTES}`)"
+        )
     path = key_file(environ)
     try:
         return _of_file(path)
     except (OSError, UnicodeDecodeError) as error:
-        told = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
         remedy = f"make {path} readable and its folder writable, or set {VARIABLE}"
-        raise SetupTrouble(f"the key that marks our issues cannot be had: {path}: {told}", remedy) from None
+        raise SetupTrouble(f"the key that marks our issues cannot be had: {path}: {reason}", remedy) from None
 
 
 def _of_file(path: Path) -> bytes:

@@ -61,7 +61,7 @@ def by_us(comments: Sequence[RemoteComment], issue: RemoteIssue, creator: str, k
 def marked(issues: Sequence[RemoteIssue], creator: str, key: bytes) -> tuple[Marked, ...]:
     """Those of our creator with our mark. A mark in a stranger's issue is a copy."""
     read = ((issue, marker.read(issue.body, key)) for issue in issues if is_by(issue, creator) and not issue.is_pull)
-    return tuple(Marked(issue, found) for issue, found in read if found is not None)
+    return tuple(Marked(issue, mark) for issue, mark in read if mark is not None)
 
 
 def chosen(found: Sequence[Marked], fp: str, op: str, stale: Collection[int] = ()) -> RemoteIssue | None:
@@ -84,7 +84,7 @@ def _is_kept_and_late(issue: RemoteIssue) -> tuple[bool, int]:
 def ops_in(comments: Sequence[RemoteComment], fp: str, key: bytes) -> dict[str, RemoteComment]:
     """Our comments about a cause by the operation that wrote them; of several the first."""
     read = ((marker.read(comment.body, key), comment) for comment in reversed(comments))
-    return {found.op: comment for found, comment in read if found is not None and found.fp == fp}
+    return {mark.op: comment for mark, comment in read if mark is not None and mark.fp == fp}
 
 
 def has_person_spoken(comments: Sequence[RemoteComment], op: str, key: bytes) -> bool:

@@ -163,18 +163,18 @@ def _remote_url(settings: TrackerSettings, root: Path) -> str:
 
 
 def _named(text: str) -> tuple[str, str]:
-    found = _NAMED.fullmatch(text.strip())
-    if found is None or found["name"] in (".", "..", ".git"):
+    match = _NAMED.fullmatch(text.strip())
+    if match is None or match["name"] in (".", "..", ".git"):
         reason = "`[tracker] repository` has not the form OWNER/NAME"
         raise SetupTrouble(reason, f"{_SET}, without host and without `.git`")
-    return found["owner"], found["name"]
+    return match["owner"], match["name"]
 
 
 def _path_named(path: str) -> tuple[str, str]:
-    found = _NAMED.fullmatch(path.strip("/").removesuffix(".git"))
-    if found is None:
+    match = _NAMED.fullmatch(path.strip("/").removesuffix(".git"))
+    if match is None:
         raise SetupTrouble("the path of the git remote has not the form OWNER/NAME", _SET)
-    return found["owner"], found["name"]
+    return match["owner"], match["name"]
 
 
 def _port(url: str) -> int | None:

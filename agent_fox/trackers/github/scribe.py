@@ -53,8 +53,8 @@ class Scribe:
 
     def talk(self, number: int, issue: RemoteIssue) -> Talk:
         """The issue with its comments; marks that strangers have copied are none."""
-        found = self.door.comments(number)
-        return Talk(number, issue, reading.by_us(found, issue, self.search.creator(), self.key))
+        comments = self.door.comments(number)
+        return Talk(number, issue, reading.by_us(comments, issue, self.search.creator(), self.key))
 
     def create(self, effect: Effect, title: str, body: str, labels: Sequence[str], earlier: int) -> RemoteIssue:
         """File an issue, and remember its number before anything else can go wrong."""

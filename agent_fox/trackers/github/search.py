@@ -76,9 +76,9 @@ class Search:
         """
         listing = self.listing()
         ours = reading.marked(listing.issues, listing.creator, self.key)
-        found = reading.chosen(ours, effect.fingerprint, effect.id, stale)
-        if found is not None:
-            return found
+        chosen = reading.chosen(ours, effect.fingerprint, effect.id, stale)
+        if chosen is not None:
+            return chosen
         sent = self.journal.sent(op) if op else None
         known = {issue.number for issue in listing.issues} | {*stale}
         probed = self._probe(effect, listing, sent, known)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeGuard
 
 from agent_fox.trackers.desk import LeaseLost, TooSoon
 from agent_fox.trackers.github import reading
@@ -33,42 +32,42 @@ class Sweep:
         return self._collected(self._sweep)
 
     def _collected(self, observe: Callable[[Scribe], Iterator[Observation]]) -> Seeing:
-        found: list[Observation] = []
+        observations: list[Observation] = []
         trouble = self.trouble
         try:
             for observation in observe(self.scribe) if self.scribe else ():
-                found.append(observation)
+                observations.append(observation)
         except DoorTrouble as error:
             trouble = error.delivery
         except LeaseLost as lost:
             trouble = Retry(str(lost), is_general=True)
         except TooSoon as early:
             trouble = Retry(str(early), early.until, is_general=True)
-        return Seeing(tuple(found), trouble)
+        return Seeing(tuple(observations), trouble)
 
     def _look(self, scribe: Scribe, known: Iterable[Known]) -> Iterator[Observation]:
         listed = {issue.number: issue for issue in scribe.door.issues(scribe.search.creator())}
-        for one in known:
-            number = self._number(scribe, one, listed)
+        for known_issue in known:
+            number = self._number(scribe, known_issue, listed)
             found: RemoteIssue | Absent | None = listed.get(number)
-            if number and (found is None or self._remote(scribe, one, number, found) is not one.remote):
-                found = self._asked(scribe, number, one.remote)
-            remote = self._remote(scribe, one, number, found) if found is not None else None
+            if number and (found is None or self._remote(scribe, known_issue, number, found) is not known_issue.remote):
+                found = self._asked(scribe, number, known_issue.remote)
+            remote = self._remote(scribe, known_issue, number, found) if found is not None else None
             if found is not None and remote is not None:
                 url = "" if isinstance(found, Absent) else found.url
-                yield Observation(one.fingerprint, str(number), url, remote)
+                yield Observation(known_issue.fingerprint, str(number), url, remote)
 
     def _number(self, scribe: Scribe, one: Known, listed: Mapping[int, RemoteIssue]) -> int:
         """As noted at this desk; else only that of an issue with the mark of the cause. 0 where there is none."""
         noted = scribe.desk.recall(f"filed {one.fingerprint}")
         issue = listed.get(int(one.number)) if one.number.isdecimal() else None
         ours = reading.marked((issue,), scribe.search.creator(), scribe.key) if issue else ()
-        return int(noted or (one.number if any(found.marker.fp == one.fingerprint for found in ours) else 0))
+        return int(noted or (one.number if any(each.marker.fp == one.fingerprint for each in ours) else 0))
 
     def _asked(self, scribe: Scribe, number: int, left: Remote | None) -> RemoteIssue | Absent | None:
         """The issue itself, or how it is gone; None where that is not to be believed yet."""
-        found = scribe.search.known(number, left is Remote.GONE)
-        return None if isinstance(found, Retry) else found
+        standing = scribe.search.known(number, left is Remote.GONE)
+        return None if isinstance(standing, Retry) else standing
 
     def _remote(self, scribe: Scribe, one: Known, number: int, found: RemoteIssue | Absent) -> Remote | None:
         state = "" if isinstance(found, Absent) else found.state
@@ -84,16 +83,20 @@ class Sweep:
         for fingerprint in sorted({one.marker.fp for one in ours}):
             same = sorted((one for one in ours if one.marker.fp == fingerprint), key=lambda one: one.issue.number)
             if len(same) > 1:
-                yield from self._of_one(scribe, same)
+                yield from self._of_issue(scribe, same)
 
-    def _of_one(self, scribe: Scribe, same: list[Marked]) -> Iterator[Observation]:
+    def _of_issue(self, scribe: Scribe, same: list[Marked]) -> Iterator[Observation]:
         """A list may be late: each issue is asked for itself before anything is closed.
 
         What a person opened again after it was closed here stays open.
         """
         fingerprint = same[0].marker.fp
-        asked = [(one.issue.number, scribe.door.issue(one.issue.number)) for one in same]
-        is_open = [Talk(number, issue, ()) for number, issue in asked if _is_open(issue)]
+        asked = [(each.issue.number, scribe.door.issue(each.issue.number)) for each in same]
+        is_open = [
+            Talk(number, issue, ())
+            for number, issue in asked
+            if (not isinstance(issue, Absent) and issue.state == "open")
+        ]
         doubled = [talk for talk in is_open[1:] if not scribe.desk.recall(f"swept {talk.number}")]
         if not doubled:
             return
@@ -109,7 +112,3 @@ class Sweep:
         if scribe.say(read, fingerprint, {f"{DUPLICATE_OF}{kept}": text}) is None:
             scribe.door.set_state(talk.number, "closed", "duplicate")
             scribe.desk.remember(f"swept {talk.number}", str(kept))
-
-
-def _is_open(issue: RemoteIssue | Absent) -> TypeGuard[RemoteIssue]:
-    return not isinstance(issue, Absent) and issue.state == "open"

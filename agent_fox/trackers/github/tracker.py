@@ -164,9 +164,9 @@ class Delivering:
         if isinstance(issue, Absent) or issue.is_pull:
             what = f"is {issue.value}" if isinstance(issue, Absent) else "is a pull request"
             return Held(f"#{number} {what}", "name the number of an issue of this repository")
-        found = marker.read(issue.body, self.scribe.key)
-        if found is not None and found.fp != fingerprint:
-            return Held(f"#{number} is the issue of another cause ({found.fp})", "name another issue")
+        mark = marker.read(issue.body, self.scribe.key)
+        if mark is not None and mark.fp != fingerprint:
+            return Held(f"#{number} is the issue of another cause ({mark.fp})", "name another issue")
         talk = self.scribe.talk(number, issue)
         text = f"agent-fox keeps this issue for the cause `{fingerprint}` from now on: what is found goes here.\n"
         waits = self.scribe.say(talk, fingerprint, {f"adopt-{number}": text})
@@ -191,11 +191,11 @@ class Delivering:
 
     def _number_of(self, target: str) -> int | None:
         """The number of a target in our repository."""
-        found = _TARGET.fullmatch(target)
+        match = _TARGET.fullmatch(target)
         ours = {None, self.door.repository.lower(), self.door.address.repository.lower()}
-        if found is None or (found["repository"] and found["repository"].lower()) not in ours:
+        if match is None or (match["repository"] and match["repository"].lower()) not in ours:
             return None
-        return int(found["number"])
+        return int(match["number"])
 
     def _standing(self, effect: Effect) -> Standing | Waits:
         """The issue of the cause: of the number that is known here, else by its mark."""
@@ -217,21 +217,21 @@ class Delivering:
         issue = self.door.issue(int(effect.number or 0))
         seen = () if isinstance(issue, Absent) else (issue,)
         ours = reading.marked(seen, self.search.creator(), self.scribe.key)
-        return int(effect.number or 0) if any(one.marker.fp == effect.fingerprint for one in ours) else 0
+        return int(effect.number or 0) if any(each.marker.fp == effect.fingerprint for each in ours) else 0
 
     def _by_mark(self, effect: Effect, stale: tuple[int, ...]) -> Standing | Waits:
         """Look among ours until one is found that can be written to, or none is left."""
         op = issue_note(effect.id) if effect.says is Says.FAILING else ""
         while True:
-            found = self.search.cause(effect, stale, op)
-            if isinstance(found, Retry | Unsure):
-                return found
-            if found is None:
+            chosen = self.search.cause(effect, stale, op)
+            if isinstance(chosen, Retry | Unsure):
+                return chosen
+            if chosen is None:
                 return Standing(Seen.NEVER, act(Seen.NEVER, effect.says), earlier=max(stale, default=0))
-            standing = self._stands(effect, found.number, found)
+            standing = self._stands(effect, chosen.number, chosen)
             if standing.act is not Act.CREATE:
                 return standing
-            stale = (*stale, found.number)
+            stale = (*stale, chosen.number)
 
     def _stands(self, effect: Effect, number: int, found: RemoteIssue | Absent) -> Standing:
         now, days, left = self.scribe.desk.now(), self.settings.reopen_days, effect.remote
@@ -270,7 +270,8 @@ class Delivering:
                 return self._comment(effect, talk, standing.sight)
             case Act.CLOSE:
                 waits = None if talk.is_whole else self.search.lagging(effect)
-                return waits or self._close(effect, talk, standing.sight)
+                waits = waits or self._say(effect, talk, self.write(effect))
+                return waits or self._left(effect, talk, standing.sight)
             case Act.NOTHING | Act.CREATE:
                 return _nothing(standing, effect)
             case _:
@@ -307,10 +308,7 @@ class Delivering:
         page = self.write(_as(effect, EffectKind.COMMENT))
         if sight is Seen.SPOKEN and effect.says is Says.PROOF:
             page = replace(page, body=f"{LEFT_OPEN}{page.body}")
-        return self._say(effect, talk, page) or self._told(effect, talk, sight)
-
-    def _close(self, effect: Effect, talk: Talk, sight: Seen) -> Delivery:
-        return self._say(effect, talk, self.write(effect)) or self._left(effect, talk, sight)
+        return self._say(effect, talk, page) or self._update(effect, talk, sight)
 
     def _left(self, effect: Effect, talk: Talk, sight: Seen) -> Delivery:
         """All is said of an open issue. It is closed where the table says so."""
@@ -318,9 +316,9 @@ class Delivering:
             if effect.state_reason is StateReason.NOT_PLANNED:
                 self.scribe.withdraw(effect.fingerprint, talk.number)
             self.door.set_state(talk.number, "closed", effect.state_reason or StateReason.COMPLETED)
-        return self._told(effect, talk, sight)
+        return self._update(effect, talk, sight)
 
-    def _told(self, effect: Effect, talk: Talk, sight: Seen) -> Done:
+    def _update(self, effect: Effect, talk: Talk, sight: Seen) -> Done:
         remote = reading.after(sight, effect.says, effect.remote)
         note = "left open: a person has spoken there" if remote is Remote.KEPT else ""
         return Done(str(talk.number), talk.issue.url, remote, note)

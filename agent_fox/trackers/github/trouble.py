@@ -75,7 +75,7 @@ def of_answer(answer: Answer, is_write: bool, now: str, strikes: int = 0) -> Doo
     """What an answer means that is not the one hoped for. `strikes`: limits met before this one without a success."""
     if is_limit(answer):
         until = later(now, seconds_to_wait(answer, now, strikes))
-        return DoorTrouble(Retry(_said(answer, "GitHub asks to wait"), until, is_general=True), answer.status)
+        return DoorTrouble(Retry(_refusal_text(answer, "GitHub asks to wait"), until, is_general=True), answer.status)
     if answer.status >= 500 or answer.status == 408:
         return _of_a_breakdown(answer, is_write, now)
     if answer.is_fine:
@@ -88,7 +88,7 @@ def of_app(answer: Answer, now: str, strikes: int) -> DoorTrouble:
     if is_limit(answer) or answer.status >= 500:
         return generally(of_answer(answer, False, now, strikes))
     remedy = f"install the App in the repository; look at `[tracker] app_id`, `app_key` and `installation`, {SYNC}"
-    reason = _said(answer, "GitHub gives the App no token for the repository")
+    reason = _refusal_text(answer, "GitHub gives the App no token for the repository")
     return DoorTrouble(Held(reason, remedy, is_general=True), answer.status)
 
 
@@ -108,43 +108,44 @@ def held(answer: Answer) -> Held:
     match answer.status:
         case 401:
             remedy = f"set a token that is valid (AGENT_FOX_GITHUB_TOKEN, or `gh auth login`), {SYNC}"
-            return Held(_said(answer, "GitHub refuses the token: wrong, expired or revoked"), remedy, is_general=True)
+            refusal = _refusal_text(answer, "GitHub refuses the token: wrong, expired or revoked")
+            return Held(refusal, remedy, is_general=True)
         case 403:
             return _forbidden(answer)
         case 404:
             remedy = f"look at `[tracker] repository` and `base_url`, and at what the token may see; {DOCTOR}; {SYNC}"
-            return Held(_said(answer, "not there, or not visible to the token"), remedy)
+            return Held(_refusal_text(answer, "not there, or not visible to the token"), remedy)
         case 410 if "disabled" in answer.words.lower():
             remedy = f"switch issues on in the repository's settings, or set `[tracker] repository`, {SYNC}"
-            return Held(_said(answer, "issues are switched off in the repository"), remedy, is_general=True)
+            return Held(_refusal_text(answer, "issues are switched off in the repository"), remedy, is_general=True)
         case 422:
-            return Held(_said(answer, "GitHub does not accept it"), f"mend what GitHub names, {SYNC}")
+            return Held(_refusal_text(answer, "GitHub does not accept it"), f"mend what GitHub names, {SYNC}")
         case 451:
             remedy = f"set `[tracker] repository` to another one, {SYNC}"
-            return Held(_said(answer, "the repository is blocked"), remedy, is_general=True)
+            return Held(_refusal_text(answer, "the repository is blocked"), remedy, is_general=True)
         case status if 300 <= status < 400:
             remedy = f"set `[tracker] repository` (and `base_url`) to where it is now, {SYNC}"
-            return Held(_said(answer, "GitHub points to another address"), remedy)
+            return Held(_refusal_text(answer, "GitHub points to another address"), remedy)
         case _:
-            return Held(_said(answer, "GitHub refuses"), f"{DOCTOR}; {SYNC}")
+            return Held(_refusal_text(answer, "GitHub refuses"), f"{DOCTOR}; {SYNC}")
 
 
 def _forbidden(answer: Answer) -> Held:
     words = answer.words.lower()
     if "archived" in words:
         remedy = f"unarchive the repository, or set `[tracker] repository` to another one, {SYNC}"
-        return Held(_said(answer, "the repository is archived"), remedy, is_general=True)
+        return Held(_refusal_text(answer, "the repository is archived"), remedy, is_general=True)
     if "locked" in words:
-        return Held(_said(answer, "the issue is locked"), f"unlock the issue, {SYNC}")
+        return Held(_refusal_text(answer, "the issue is locked"), f"unlock the issue, {SYNC}")
     needed = answer.headers.get("x-accepted-github-permissions", "")
     asked = f" (GitHub asks for `{_plain(needed)}`)" if needed else ""
     remedy = f"give the token or App `Issues: read and write`{asked}; {DOCTOR}; {SYNC}"
     is_general = bool(needed) or "resource not accessible" in words or "saml" in words
-    return Held(_said(answer, "the token may not do this"), remedy, is_general)
+    return Held(_refusal_text(answer, "the token may not do this"), remedy, is_general)
 
 
 def _of_a_breakdown(answer: Answer, is_write: bool, now: str) -> DoorTrouble:
-    reason = _said(answer, "GitHub broke down")
+    reason = _refusal_text(answer, "GitHub broke down")
     if is_write:
         return Flaky(Unsure(reason), answer.status)
     is_general = answer.status in (502, 503, 504)
@@ -181,7 +182,7 @@ def is_limit(answer: Answer) -> bool:
     if answer.status == 429 or (answer.status == 422 and "submitted too quickly" in words):
         return True
     spent = answer.headers.get("x-ratelimit-remaining") == "0" or "retry-after" in answer.headers
-    return answer.status == 403 and (spent or any(told in words for told in _LIMIT_WORDS))
+    return answer.status == 403 and (spent or any(phrase in words for phrase in _LIMIT_WORDS))
 
 
 def seconds_to_wait(answer: Answer, now: str, strikes: int) -> float:
@@ -198,24 +199,24 @@ def seconds_to_wait(answer: Answer, now: str, strikes: int) -> float:
 
 
 def _retry_after(answer: Answer, now: str) -> float | None:
-    told = answer.headers.get("retry-after", "").strip()
-    if told.isascii() and told.isdigit():
-        return float(told[:9])
-    moment = _date(told)
+    value = answer.headers.get("retry-after", "").strip()
+    if value.isascii() and value.isdigit():
+        return float(value[:9])
+    moment = _date(value)
     return None if moment is None else moment - github_time(answer, now)
 
 
 def _until_reset(answer: Answer, now: str) -> float | None:
-    told = answer.headers.get("x-ratelimit-reset", "").strip()
-    if not (told.isascii() and told.isdigit()):
+    value = answer.headers.get("x-ratelimit-reset", "").strip()
+    if not (value.isascii() and value.isdigit()):
         return None
-    return float(told[:12]) - github_time(answer, now) + 1.0
+    return float(value[:12]) - github_time(answer, now) + 1.0
 
 
 def github_time(answer: Answer, now: str) -> float:
     """Seconds since 1970 on GitHub's clock; on ours where the answer has no date."""
-    told = _date(answer.headers.get("date", ""))
-    return datetime.fromisoformat(now).timestamp() if told is None else told
+    moment = _date(answer.headers.get("date", ""))
+    return datetime.fromisoformat(now).timestamp() if moment is None else moment
 
 
 def _date(text: str) -> float | None:
@@ -244,11 +245,11 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _cause(chain: tuple[BaseException, ...]) -> str:
     """What the operating system says, such as `: Connection refused`."""
-    told = [link.strerror for link in chain if isinstance(link, OSError) and isinstance(link.strerror, str)]
-    return f": {_plain(told[-1])}" if told else ""
+    reasons = [link.strerror for link in chain if isinstance(link, OSError) and isinstance(link.strerror, str)]
+    return f": {_plain(reasons[-1])}" if reasons else ""
 
 
-def _said(answer: Answer, meaning: str) -> str:
+def _refusal_text(answer: Answer, meaning: str) -> str:
     return f"{meaning} ({answer.status}{': ' + answer.words if answer.words else ''})"
 
 

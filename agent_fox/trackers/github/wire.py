@@ -136,8 +136,8 @@ class Wire:
                 break
             there = urlsplit(answer.headers["location"])
             asked = dict(parse_qsl(there.query) or query or {})
-            found = again(self._read, there.path.removeprefix(self._prefix), asked)
-            answer = replace(found, is_elsewhere=True)
+            response = again(self._read, there.path.removeprefix(self._prefix), asked)
+            answer = replace(response, is_elsewhere=True)
         return answer
 
     def write(self, verb: str, path: str, body: Mapping[str, object]) -> Answer:
@@ -195,8 +195,8 @@ class Wire:
     def _of_refusal(self, error: github.GithubException) -> DoorTrouble:
         """PyGithub raises only where an App's token is asked for: then nothing can be done at all."""
         headers = {name.lower(): str(value) for name, value in (error.headers or {}).items()}
-        told = error.data.get("message") if isinstance(error.data, dict) else None
-        answer = Answer(error.status, headers, json.dumps({"message": told if isinstance(told, str) else ""}))
+        message = error.data.get("message") if isinstance(error.data, dict) else None
+        answer = Answer(error.status, headers, json.dumps({"message": message if isinstance(message, str) else ""}))
         return trouble.of_app(answer, self.now(), self.strikes)
 
     def _checked(self, answer: Answer, is_write: bool) -> Answer:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from agent_fox.core.formal.specification import Specification  # noqa: TC001 - pydantic reads it
+from agent_fox.core.json_text import json_object
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
@@ -35,6 +35,6 @@ RESULTS: pydantic.TypeAdapter[tuple[LaneResult, ...]] = adapter(lambda: pydantic
 def lanes_in(output: str) -> tuple[LaneResult, ...]:
     """What the lanes said, read back from the judge's answer; nothing where it is not whole."""
     try:
-        return RESULTS.validate_python(json.loads(output)["lanes"])
-    except (ValueError, KeyError, TypeError):
+        return RESULTS.validate_python((json_object(output) or {}).get("lanes"))
+    except ValueError:
         return ()

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.proof.sides import copied, made_by_tests
@@ -225,7 +226,6 @@ def _place(url: str, root: Path) -> str:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+        return json_object(path.read_bytes()) or {}
+    except OSError:
         return {}
-    return found if isinstance(found, dict) else {}

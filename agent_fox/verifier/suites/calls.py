@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 
@@ -218,9 +218,9 @@ def _split(text: str) -> tuple[str, ...]:
 
 def _script_text(workspace: Path, name: str) -> str:
     try:
-        manifest = json.loads((workspace / "package.json").read_bytes())
-    except (OSError, ValueError):
+        manifest = json_object((workspace / "package.json").read_bytes()) or {}
+    except OSError:
         return ""
-    scripts = manifest.get("scripts") if isinstance(manifest, dict) else None
+    scripts = manifest.get("scripts")
     text = scripts.get(name) if isinstance(scripts, dict) else None
     return text if isinstance(text, str) else ""

@@ -15,6 +15,7 @@ from dataclasses import field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.cases import Outcome
@@ -105,11 +106,11 @@ class Controls:
             yield from ((case.name, case.outcome is Outcome.FAILED) for case in cases if self.name in case.name)
             return
         for line in self.aside.read_text("utf-8", "replace").splitlines() if self.aside.is_file() else ():
-            try:
-                told = json.loads(line)
-                yield str(told["name"]), bool(told["failed"])
-            except (ValueError, KeyError, TypeError):
-                yield f"{self.name}_{line[:80]}", False
+            match json_object(line):
+                case {"name": name, "failed": failed}:
+                    yield str(name), bool(failed)
+                case _:
+                    yield f"{self.name}_{line[:80]}", False
 
     def _told(self, name: str, is_failed: bool, places: Iterable[str]) -> _Told:
         """Which control it is, of which file or folder, and whether it failed."""
@@ -209,10 +210,10 @@ def _installed(call: Call, workspace: Path) -> Path | None:
     """Where the tool's package lies; None where it is not there, or older than what our runners extend."""
     package = workspace / "node_modules" / call.tool
     try:
-        version = str(json.loads((package / "package.json").read_bytes())["version"])
-    except (OSError, ValueError, KeyError, TypeError):
+        manifest = json_object((package / "package.json").read_bytes()) or {}
+    except OSError:
         return None
-    major = version.partition(".")[0]
+    major = str(manifest.get("version")).partition(".")[0]
     return package.resolve() if major.isdigit() and int(major) >= _OLDEST[call.tool] else None
 
 
@@ -231,10 +232,8 @@ def _of_tool(path: Path, tool: str) -> str:
     text = path.read_text("utf-8", "replace")
     if path.name != "package.json":
         return text
-    try:
-        return json.dumps(json.loads(text).get(tool, ""))
-    except (ValueError, AttributeError):
-        return text
+    manifest = json_object(text)
+    return text if manifest is None else json.dumps(manifest.get(tool, ""))
 
 
 def _mocha(call: Call, folder: Path, name: str, _workspace: Path) -> tuple[Call, Controls | None]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 from agent_fox.core.values import dataclass
 from agent_fox.verifier.ground.cases import Case, Outcome
@@ -60,11 +60,8 @@ def _output(line: str) -> str:
 def _event(line: str) -> dict[str, object] | None:
     if not line.startswith('{"'):
         return None
-    try:
-        event = json.loads(line)
-    except ValueError:
-        return None
-    return event if isinstance(event, dict) and isinstance(event.get("Action"), str) else None
+    event = json_object(line)
+    return event if event is not None and isinstance(event.get("Action"), str) else None
 
 
 class _Reader:

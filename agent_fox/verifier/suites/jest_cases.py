@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from pydantic import BaseModel, Field, ValidationError
 
+from agent_fox.core.json_text import NotJson, read_json
 from agent_fox.verifier.ground.cases import COLLECTION, Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.protocol import Workspace
 
@@ -36,8 +36,8 @@ class _Report(BaseModel, defer_build=True):
 def read_jest(path: Path, workspace: Path) -> tuple[Case, ...]:
     """The cases of one report; a file that could not be run is a case without classes. Raises ReportUnreadable."""
     try:
-        report = _Report.model_validate(json.loads(path.read_bytes()))
-    except (OSError, ValueError, ValidationError) as error:
+        report = _Report.model_validate(read_json(path.read_bytes()))
+    except (OSError, NotJson, ValidationError) as error:
         raise ReportUnreadable(f"{path.name} is no readable report of Jest: {type(error).__name__}") from error
     return tuple(case for file in report.files for case in _cases(file, workspace))
 

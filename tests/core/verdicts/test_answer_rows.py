@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agent_fox.core.json_text import DoubledObject
 from agent_fox.core.verdicts.answer_rows import Row, is_answer, plain, rows_of
-from agent_fox.core.verdicts.answer_scan import DoubledObject
 from agent_fox.core.verdicts.verdict import Word
 
 KNOWN = frozenset({"a", "b"})

@@ -33,7 +33,9 @@ def test_of_several_judges_the_one_whose_turn_it_is(tmp_path: Path) -> None:
     assert activity_in(tmp_path) is not None
 
 
-@pytest.mark.parametrize("text", ["", "not json", "[]", '{"ending": "ended"}', '{"ending": "running", "turns": "x"}'])
+@pytest.mark.parametrize(
+    "text", ["", "not json", "[]", "[" * 100_000, '{"ending": "ended"}', '{"ending": "running", "turns": "x"}']
+)
 def test_what_no_runner_wrote_is_nothing_and_no_error(tmp_path: Path, text: str) -> None:
     (tmp_path / "report.json").write_text(text)
     found = activity_in(tmp_path)

@@ -52,6 +52,7 @@ def test_a_missing_file_blocks(folder: Path, name: str) -> None:
         (b'"OK"\n', "valid dictionary"),
         (b"{}\n", "Field required"),
         (b"[" * 100_000, "nested too deeply"),
+        (b'{"exit_code": ' + b"7" * 5000 + b"}\n", "too many digits"),
         (b'{"command": NaN}\n', "NaN is not a number"),
         (b'{"task_id": "T", "task_id": "U"}\n', "'task_id' stands in it twice"),
     ],

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from agent_fox.session.agents.command_line import Facts, Reader, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start
 from agent_fox.session.agents.credentials import Credentials
 from agent_fox.session.agents.events import (
     Answered,
@@ -25,7 +25,6 @@ from agent_fox.session.agents.events import (
     Tokens,
     Trouble,
     Turn,
-    Unreadable,
     Used,
 )
 from agent_fox.session.agents.prices import read_prices
@@ -89,22 +88,14 @@ def event(kind: str, **fields: object) -> str:
 DONE = event("finished", reason="completed", text="done", cost=0.25)
 
 
-@dataclass
-class ToyReader:
+class ToyReader(Reader):
     """Reads the toy's own format of events."""
 
-    def line(self, text: str) -> Iterable[Event]:
-        try:
-            found = json.loads(text)
-        except ValueError:
-            return [Unreadable(text)]
-        return [_event(found)]
+    def events_of(self, text: str) -> Iterable[Event]:
+        return [_event(json.loads(text))]
 
     def complaint(self, text: str) -> Iterable[Event]:
         return []
-
-    def end(self, exit_status: int | None) -> Finished | None:
-        return None
 
 
 def _event(found: dict[str, object]) -> Event:
@@ -137,14 +128,11 @@ def _event(found: dict[str, object]) -> Event:
 
 
 @dataclass
-class ToyLine:
+class ToyLine(CommandLine):
     """The adapter: plays the prompt, and for the second question what stands under it in `again_steps`."""
 
     facts: Facts = FACTS
     again_steps: str = ""
-
-    def provider(self, model: str) -> Provider:
-        return Provider.ANTHROPIC
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         (task.home / "toy.py").write_text(PROGRAM)

@@ -46,7 +46,7 @@ def examined(root: Path, environ: Mapping[str, str] | None = None, **settings: s
     surroundings = {**NOTHING, "XDG_STATE_HOME": str(root.parent / "state"), "GH_TOKEN": "ghp_fake"}
     told = TrackerSettings.model_validate(settings)
     found = examine(told, root, {**surroundings, **(environ or {})}, pause=lambda _: None)
-    assert all(check.remedy or "tell" in check.told for check in found if not check.ok)
+    assert all(check.remedy or "tell" in check.detail for check in found if not check.ok)
     return {check.name: check for check in found}
 
 
@@ -68,8 +68,8 @@ def test_where_all_is_well_only_what_cannot_be_told_is_open(fake: GitHubFake, ro
     found = examined(root)
     assert tuple(found) == ALL
     assert bad(found) == {"writing": None, "clock": None}
-    assert found["login"].told == "fox-bot"
-    assert found["token"].told == "from GH_TOKEN"
+    assert found["login"].detail == "fox-bot"
+    assert found["token"].detail == "from GH_TOKEN"
     assert fake.writes == ()
 
 
@@ -161,7 +161,7 @@ def test_a_classic_token_tells_what_it_may(
 def test_a_rate_that_is_nearly_used_up_is_said(fake: GitHubFake, root: Path) -> None:
     fake.faults.append(answers_with({"X-RateLimit-Remaining": "3", "X-RateLimit-Limit": "5000"}, fake))
     found = examined(root)["rate"]
-    assert (found.ok, found.told) == (False, "3 of 5000 requests left in this hour")
+    assert (found.ok, found.detail) == (False, "3 of 5000 requests left in this hour")
     fake.faults[:] = [answers_with({"X-RateLimit-Remaining": "lots"}, fake)]
     assert examined(root)["rate"].ok is None
 
@@ -177,7 +177,7 @@ def test_a_clock_that_is_wrong_is_said(root: Path) -> None:
         wrong = {check.name: check for check in examine(settings, root, environ, now=fast)}
     assert right["clock"].ok is True
     assert wrong["clock"].ok is False
-    assert "ahead of the server's" in wrong["clock"].told
+    assert "ahead of the server's" in wrong["clock"].detail
 
 
 def test_an_app_tells_who_it_is_and_what_it_may(fake: GitHubFake, root: Path) -> None:
@@ -185,8 +185,8 @@ def test_an_app_tells_who_it_is_and_what_it_may(fake: GitHubFake, root: Path) ->
     path = key_file(root)
     found = examined(root, app_id=7, app_key=str(path))
     assert bad(found) == {"clock": None}
-    assert found["login"].told == "fox-app[bot]"
-    assert found["writing"].told == "the App may write issues"
+    assert found["login"].detail == "fox-app[bot]"
+    assert found["writing"].detail == "the App may write issues"
     assert fake.issues == ()
 
 

@@ -22,7 +22,7 @@ UNFORMATTED = {
 FLAKY = """\
 import pathlib
 
-MARK = pathlib.Path(__file__).parents[1].parent / "build" / "mark"
+MARK = pathlib.Path(__file__).parent.parent / "build" / "mark"
 
 
 def test_sometimes():

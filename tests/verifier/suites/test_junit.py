@@ -8,6 +8,8 @@ import pytest
 
 from agent_fox.verifier.ground.cases import Case, Outcome, ReportUnreadable
 from agent_fox.verifier.logs.junit_cases import LONGEST_TEXT
+from agent_fox.verifier.suites.go_cases import plain_text, read_go
+from agent_fox.verifier.suites.jest_cases import read_jest
 from agent_fox.verifier.suites.junit import read_junit
 
 REPORT = """<?xml version="1.0"?>
@@ -103,3 +105,21 @@ def test_a_java_test_has_the_file_that_its_modules_report_leads_to(tmp_path: Pat
     case = read_junit(report, tmp_path)[0]
     assert case.id == "shop/src/test/java/com/shop/CartTest.java::CartTest::Full::adds()"
     assert case.classes == ("com", "shop", "CartTest", "Full")
+
+
+DEEP = '{"a": ' + "[" * 100_000
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", DEEP, b"\xff".decode("latin-1")])
+def test_what_is_no_report_of_jest_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "jest.json").write_text(text, encoding="latin-1")
+    with pytest.raises(ReportUnreadable, match="no readable report of Jest"):
+        read_jest(tmp_path / "jest.json", tmp_path)
+
+
+def test_a_line_of_go_that_is_nested_too_deeply_is_a_line_of_text(tmp_path: Path) -> None:
+    event = '{"Action": "output", "Output": "ok\\n"}'
+    (tmp_path / "go.log").write_text(f"{DEEP}\n{event}\n")
+    run = read_go(tmp_path / "go.log", tmp_path)
+    assert (run.cases, run.has_events) == ((), True)
+    assert plain_text(f"{DEEP}\n{event}\n") == f"{DEEP}\nok\n"

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from agent_fox.session.agents.claude.reader import ClaudeReader
-from agent_fox.session.agents.command_line import Facts, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
 from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
@@ -85,18 +85,28 @@ LOGINS: Mapping[str, tuple[str, ...]] = {
 }
 """What says that the program logs in by itself, in the order of preference, and the secrets that go with it."""
 
-LOOPBACK = "127.0.0.1,localhost"
+FACTS = Facts(
+    name="claude",
+    program="claude",
+    least=(2, 1, 330),
+    install="npm install --global @anthropic-ai/claude-code, with Node.js 22 or newer",
+    providers=(Provider.ANTHROPIC,),
+    keys={Provider.ANTHROPIC: ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")},
+    direct=tuple(name for login, others in LOGINS.items() for name in (login, *others)),
+    logins=tuple(LOGINS),
+    counts_resumed=True,
+    tells_cost=True,
+    beats=True,
+    can_resume=True,
+    has_schema=True,
+    has_hooks=True,
+)
 
 
-class Claude:
+class Claude(CommandLine):
     """The adapter. `prepare` writes three files below the home; every session gets them anew."""
 
-    @property
-    def facts(self) -> Facts:
-        return FACTS
-
-    def provider(self, model: str) -> Provider:
-        return Provider.ANTHROPIC
+    facts = FACTS
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         _forget(task.home)
@@ -190,7 +200,8 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         "CLAUDE_CODE_TMPDIR": str(task.scratch),
         "ANTHROPIC_BASE_URL": door.model_url,
     }
-    return {**ALWAYS, **places, **key, **_times(task.limits), **_corrected(task.environment)}
+    emptied = {name: "" for name in OF_ANOTHER_SESSION if name in task.environment}
+    return {**ALWAYS, **places, **key, **_times(task.limits), **emptied, **direct(task.environment)}
 
 
 def _login(credentials: Mapping[str, str]) -> dict[str, str]:
@@ -198,13 +209,6 @@ def _login(credentials: Mapping[str, str]) -> dict[str, str]:
     login = next((name for name in LOGINS if name in credentials), None)
     names = (login, *LOGINS[login]) if login is not None else ()
     return {name: credentials[name] for name in names if name in credentials}
-
-
-def _corrected(given: Mapping[str, str]) -> dict[str, str]:
-    """What must not stay as it is around us: words of another session, and a proxy for what is on this machine."""
-    direct = [",".join(filter(None, (given.get(name), LOOPBACK))) for name in ("NO_PROXY", "no_proxy")]
-    emptied = {name: "" for name in OF_ANOTHER_SESSION if name in given}
-    return {**emptied, "NO_PROXY": direct[0], "no_proxy": direct[1]}
 
 
 def _times(limits: Limits) -> dict[str, str]:
@@ -236,22 +240,5 @@ def _forget(home: Path) -> None:
         if left.name != TRANSCRIPTS or left.is_symlink():
             remove(left)
 
-
-FACTS = Facts(
-    name="claude",
-    program="claude",
-    least=(2, 1, 330),
-    install="npm install --global @anthropic-ai/claude-code, with Node.js 22 or newer",
-    providers=(Provider.ANTHROPIC,),
-    keys={Provider.ANTHROPIC: ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")},
-    direct=tuple(name for login, others in LOGINS.items() for name in (login, *others)),
-    logins=tuple(LOGINS),
-    counts_resumed=True,
-    tells_cost=True,
-    beats=True,
-    can_resume=True,
-    has_schema=True,
-    has_hooks=True,
-)
 
 CLAUDE = Claude()

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import BeforeValidator, Field, JsonValue
 
 from agent_fox.session.agents.events import Tokens
-
-
-def _empty_for_none(value: object) -> object:
-    return "" if value is None else value
+from agent_fox.session.agents.shapes import Count, Shape, Word
 
 
 def _blocks(value: object) -> object:
@@ -18,21 +15,13 @@ def _blocks(value: object) -> object:
     return [{"type": "text", "text": value}] if isinstance(value, str) else value
 
 
-Word = Annotated[str, BeforeValidator(_empty_for_none)]
-Count = Annotated[int, Field(ge=0)] | None
-
-
-class _Shape(BaseModel, defer_build=True):
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, strict=True)
-
-
-class Usage(_Shape):
+class Usage(Shape):
     """Tokens of one message. What a later line leaves out stays as it was."""
 
-    input_tokens: Count = None
-    output_tokens: Count = None
-    cache_read_input_tokens: Count = None
-    cache_creation_input_tokens: Count = None
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    cache_read_input_tokens: Count | None = None
+    cache_creation_input_tokens: Count | None = None
 
     def over(self, before: Tokens) -> Tokens:
         def newer(value: int | None, old: int) -> int:
@@ -46,14 +35,14 @@ class Usage(_Shape):
         )
 
 
-class Block(_Shape):
+class Block(Shape):
     """One part of a message: words, a call, or a call's answer."""
 
     type: str
     text: Word = ""
     id: Word = ""
     name: Word = ""
-    input: dict[str, JsonValue] = {}
+    input: dict[str, JsonValue] = Field(default_factory=dict)
     tool_use_id: Word = ""
     content: JsonValue = None
     is_error: bool | None = None
@@ -71,14 +60,14 @@ class Block(_Shape):
 Content = Annotated[tuple[Block, ...], BeforeValidator(_blocks), Field(strict=False)]
 
 
-class Message(_Shape):
+class Message(Shape):
     id: Word = ""
     model: Word = ""
     content: Content = ()
     usage: Usage = Usage()
 
 
-class Happening(_Shape):
+class Happening(Shape):
     """An event of the model's own stream."""
 
     type: str
@@ -86,11 +75,11 @@ class Happening(_Shape):
     usage: Usage = Usage()
 
 
-class Partial(_Shape):
+class Partial(Shape):
     event: Happening
 
 
-class Assistant(_Shape):
+class Assistant(Shape):
     message: Message
     error: Word = ""
     is_api_error_message: bool = False
@@ -98,11 +87,11 @@ class Assistant(_Shape):
     api_error_type: Word = ""
 
 
-class Decision(_Shape):
+class Decision(Shape):
     decision: Word = ""
 
 
-class ResultMeta(_Shape):
+class ResultMeta(Shape):
     id: str
     permission_decision: Decision | None = None
 
@@ -111,17 +100,17 @@ class ResultMeta(_Shape):
         return self.permission_decision is not None and self.permission_decision.decision not in {"", "accept"}
 
 
-class User(_Shape):
+class User(Shape):
     message: Message
     tool_result_meta: Annotated[tuple[ResultMeta, ...], Field(strict=False)] = ()
 
 
-class Server(_Shape):
+class Server(Shape):
     name: str
     status: Word = ""
 
 
-class System(_Shape):
+class System(Shape):
     subtype: Word = ""
     session_id: Word = ""
     model: Word = ""
@@ -135,13 +124,13 @@ class System(_Shape):
     error: JsonValue = None
 
 
-class ModelUsage(_Shape):
+class ModelUsage(Shape):
     """Tokens of one model over the whole session, resumed parts included."""
 
-    inputTokens: Count = None
-    outputTokens: Count = None
-    cacheReadInputTokens: Count = None
-    cacheCreationInputTokens: Count = None
+    inputTokens: Count | None = None
+    outputTokens: Count | None = None
+    cacheReadInputTokens: Count | None = None
+    cacheCreationInputTokens: Count | None = None
 
     @property
     def tokens(self) -> Tokens:
@@ -153,7 +142,7 @@ class ModelUsage(_Shape):
         )
 
 
-class Result(_Shape):
+class Result(Shape):
     subtype: Word = ""
     session_id: Word = ""
     is_error: bool = False

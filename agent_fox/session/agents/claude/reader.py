@@ -6,33 +6,14 @@ Tokens: lines of type `assistant` say that one token was put out. The true numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
-from pydantic import ValidationError
-from pydantic_core import from_json
-
-from agent_fox.core.regex import regex
+from agent_fox.session.agents import events
 from agent_fox.session.agents.claude import lines
-from agent_fox.session.agents.events import (
-    Answered,
-    Beat,
-    Began,
-    Called,
-    Event,
-    Finished,
-    Said,
-    Tokens,
-    Trouble,
-    Turn,
-    Unreadable,
-    Used,
-)
+from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader, read_object
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
-
-LONGEST_SHOWN = 2000
-"""Characters of an answer or an odd line that an event keeps."""
 
 COMPLETED = "completed"
 HOOK_CAP = "stop-hook-block-cap"
@@ -43,23 +24,22 @@ SYNTHETIC = "<synthetic>"
 
 CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 NOT_OFFERED = "<tool_use_error>Error: No such tool available"
-_HALF_CHARACTER = regex(rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}")
 
 _UNTOLD = frozenset({"", "unknown", "server_error"})
 """What the program calls an error of the connection as well: it is one where there is no status."""
 
 
-def kind_told(status: int | None, *names: str) -> Infrastructure | None:
+def kind_of_failure(status: int | None, *names: str) -> Infrastructure | None:
     """What was broken, by the HTTP status and by the API's and the program's own names for the error."""
     telling = [name for name in names if name not in _UNTOLD]
     return kind_of(status, *telling) if telling or status is not None else Infrastructure.NETWORK
 
 
-class ClaudeReader:
+class ClaudeReader(Reader):
     """Reads one process. Remembers which messages and calls were told already."""
 
     def __init__(self) -> None:
-        self._messages: dict[str, Used] = {}
+        self._messages: dict[str, events.Used] = {}
         self._streamed: set[str] = set()
         self._calls: set[str] = set()
         self._model = ""
@@ -67,22 +47,8 @@ class ClaudeReader:
         self._has_given_up = False
         self._is_let_go = False
 
-    def line(self, text: str) -> Iterable[Event]:
-        if not text.strip():
-            return ()
-        try:
-            raw = _read(text)
-            return tuple(self._events(raw))
-        except (ValidationError, ValueError):
-            return (Unreadable(text[:LONGEST_SHOWN]),)
-
-    def complaint(self, text: str) -> Iterable[Event]:
-        return (Beat(),) if text.strip() else ()
-
-    def end(self, exit_status: int | None) -> Finished | None:
-        return None
-
-    def _events(self, raw: Mapping[str, object]) -> Iterator[Event]:
+    def events_of(self, text: str) -> Iterator[events.Event]:
+        raw = read_object(text)
         match raw.get("type"):
             case "system":
                 yield from self._system(lines.System.model_validate(raw))
@@ -95,23 +61,23 @@ class ClaudeReader:
             case "result":
                 yield from self._result(lines.Result.model_validate(raw))
             case str():
-                yield Beat()
+                yield events.Beat()
             case _:
                 raise ValueError("a line without a type")
 
-    def _system(self, line: lines.System) -> Iterator[Event]:
+    def _system(self, line: lines.System) -> Iterator[events.Event]:
         if line.subtype == "init":
             self._model = line.model
-            yield Began(
+            yield events.Began(
                 line.session_id, line.model, line.tools, {server.name: server.status for server in line.mcp_servers}
             )
         elif line.subtype == "api_retry":
             yield _retry(line)
         else:
             self._is_let_go |= line.key == HOOK_CAP
-            yield Beat()
+            yield events.Beat()
 
-    def _partial(self, line: lines.Partial) -> Iterator[Event]:
+    def _partial(self, line: lines.Partial) -> Iterator[events.Event]:
         event = line.event
         match event.type:
             case "message_start" if event.message is not None:
@@ -121,20 +87,20 @@ class ClaudeReader:
             case "message_delta" if self._streaming:
                 yield from self._used(self._streaming, "", event.usage)
             case _:
-                yield Beat()
+                yield events.Beat()
 
-    def _used(self, message: str, model: str, usage: lines.Usage) -> Iterator[Event]:
+    def _used(self, message: str, model: str, usage: lines.Usage) -> Iterator[events.Event]:
         before = self._messages.get(message)
         if before is None:
-            yield Turn()
-            before = Used(message, Tokens(), model or self._model)
+            yield events.Turn()
+            before = events.Used(message, events.Tokens(), model or self._model)
         self._messages[message] = used = replace(before, tokens=usage.over(before.tokens))
         yield used
 
-    def _assistant(self, line: lines.Assistant) -> Iterator[Event]:
+    def _assistant(self, line: lines.Assistant) -> Iterator[events.Event]:
         message = line.message
         if line.error or line.is_api_error_message:
-            text = _text_of(message.content) or line.error
+            text = "\n".join(block.text for block in message.content if block.type == "text") or line.error
             yield self._gave_up(text, line.api_error_status, line.api_error_type, line.error)
             return
         if message.model != SYNTHETIC and message.id not in self._streamed:
@@ -142,65 +108,49 @@ class ClaudeReader:
         for block in message.content:
             yield from self._block(block)
 
-    def _block(self, block: lines.Block) -> Iterator[Event]:
+    def _block(self, block: lines.Block) -> Iterator[events.Event]:
         if block.type == "text" and block.text:
-            yield Said(block.text)
+            yield events.Said(block.text)
         elif block.type in CALLS and (not block.id or block.id not in self._calls):
             self._calls.add(block.id)
-            yield Called(block.name, block.input, block.id)
+            yield events.Called(block.name, block.input, block.id)
         else:
-            yield Beat()
+            yield events.Beat()
 
-    def _gave_up(self, text: str, status: int | None, *names: str) -> Trouble:
+    def _gave_up(self, text: str, status: int | None, *names: str) -> events.Trouble:
         self._has_given_up = True
-        return Trouble(text, kind_told(status, *names), is_final=True)
+        return events.Trouble(text, kind_of_failure(status, *names), is_final=True)
 
-    def _result(self, line: lines.Result) -> Iterator[Event]:
+    def _result(self, line: lines.Result) -> Iterator[events.Event]:
         reason = line.terminal_reason or line.subtype
         if reason == "api_error" and not self._has_given_up:
             yield self._gave_up(line.result or reason, line.api_error_status, line.api_error_type)
         is_error = line.is_error or line.subtype != "success" or line.terminal_reason not in {None, COMPLETED}
-        yield Finished(
+        yield events.Finished(
             text=line.result or "; ".join(line.errors),
             structured=line.structured_output,
             is_error=is_error,
             reason=HOOK_CAP if self._is_let_go and not is_error else reason,
             session=line.session_id,
             cost_usd=line.total_cost_usd,
-            tokens=sum((usage.tokens for usage in line.model_usage.values()), Tokens()),
+            tokens=sum((usage.tokens for usage in line.model_usage.values()), events.Tokens()),
             model=self._model,
         )
 
 
-def _read(text: str) -> Mapping[str, object]:
-    """The object of a line. Halves of characters, which JSON may hold and Python's text may not, are replaced."""
-    line = text.encode("utf-8", "replace")
-    try:
-        raw = from_json(line)
-    except ValueError:
-        raw = from_json(_HALF_CHARACTER.sub(rb"\\ufffd", line))
-    if not isinstance(raw, dict):
-        raise ValueError("not an object")
-    return raw
-
-
-def _retry(line: lines.System) -> Trouble:
+def _retry(line: lines.System) -> events.Trouble:
     name = line.error if isinstance(line.error, str) else ""
-    told = f"status {line.error_status}" if line.error_status is not None else "no answer"
-    text = f"request to the model failed ({told}, {name or 'unknown'}): repeat {line.attempt} of {line.max_retries}"
-    return Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_told(line.error_status, name))
+    answer = f"status {line.error_status}" if line.error_status is not None else "no answer"
+    text = f"request to the model failed ({answer}, {name or 'unknown'}): repeat {line.attempt} of {line.max_retries}"
+    return events.Trouble(f"{text} in {line.retry_delay_ms / 1000:.1f} s", kind_of_failure(line.error_status, name))
 
 
-def _answers(line: lines.User) -> Iterator[Event]:
+def _answers(line: lines.User) -> Iterator[events.Event]:
     refused = {meta.id for meta in line.tool_result_meta if meta.is_refused}
-    found = [block for block in line.message.content if block.type.endswith("tool_result")]
-    for block in found:
+    answers = [block for block in line.message.content if block.type.endswith("tool_result")]
+    for block in answers:
         text = block.shown
         is_refused = block.tool_use_id in refused or text.startswith(NOT_OFFERED)
-        yield Answered(block.tool_use_id, text[:LONGEST_SHOWN], bool(block.is_error), is_refused)
-    if not found:
-        yield Beat()
-
-
-def _text_of(content: Iterable[lines.Block]) -> str:
-    return "\n".join(block.text for block in content if block.type == "text")
+        yield events.Answered(block.tool_use_id, text[:LONGEST_SHOWN], bool(block.is_error), is_refused)
+    if not answers:
+        yield events.Beat()

@@ -15,7 +15,7 @@ from agent_fox.session.agents.codex import guard
 from agent_fox.session.agents.codex.reader import CodexReader
 from agent_fox.session.agents.codex.settings import KEY, SERVER, TOKEN, config, home_of, hooks, is_served
 from agent_fox.session.agents.codex.trace import LEVELS
-from agent_fox.session.agents.command_line import Facts, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Start, direct
 from agent_fox.session.agents.private_files import keep_folder, remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 
@@ -34,18 +34,27 @@ JUDGING = frozenset(
 KEPT = ("sessions", "installation_id", "*.sqlite*")
 """What an earlier process of the same task may leave in codex's folder: what it is resumed from."""
 
-LOOPBACK = "127.0.0.1,localhost"
+FACTS = Facts(
+    name="codex",
+    program="codex",
+    least=(0, 169, 0),
+    install="npm install --global @openai/codex, with Node.js 16 or newer",
+    providers=(Provider.OPENAI,),
+    keys={Provider.OPENAI: ("CODEX_API_KEY", "OPENAI_API_KEY")},
+    direct=(ACCESS_TOKEN,),
+    counts_resumed=True,
+    tells_cost=False,
+    beats=False,
+    can_resume=True,
+    has_schema=True,
+    has_hooks=True,
+)
 
 
-class Codex:
+class Codex(CommandLine):
     """The adapter. `prepare` writes its files below the home; every session gets them anew."""
 
-    @property
-    def facts(self) -> Facts:
-        return FACTS
-
-    def provider(self, model: str) -> Provider:
-        return Provider.OPENAI
+    facts = FACTS
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         folder = home_of(task)
@@ -89,15 +98,12 @@ def _argv(task: AgentTask, door: Door, *words: str, session: str = "") -> tuple[
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
     key = {KEY: door.model_key} if door.model_key else dict(door.credentials)
     token = {TOKEN: door.mcp_token} if is_served(task, door) else {}
-    around = next((task.environment[name] for name in ("NO_PROXY", "no_proxy") if task.environment.get(name)), "")
-    direct = f"{around},{LOOPBACK}" if around else LOOPBACK
     return {
         "HOME": str(task.home),
         "CODEX_HOME": str(home_of(task)),
         "TMPDIR": str(task.scratch),
         "RUST_LOG": LEVELS,
-        "NO_PROXY": direct,
-        "no_proxy": direct,
+        **direct(task.environment),
         **key,
         **token,
     }
@@ -115,21 +121,5 @@ def _cleared(folder: Path) -> None:
         if not is_kept:
             remove(path)
 
-
-FACTS = Facts(
-    name="codex",
-    program="codex",
-    least=(0, 169, 0),
-    install="npm install --global @openai/codex, with Node.js 16 or newer",
-    providers=(Provider.OPENAI,),
-    keys={Provider.OPENAI: ("CODEX_API_KEY", "OPENAI_API_KEY")},
-    direct=(ACCESS_TOKEN,),
-    counts_resumed=True,
-    tells_cost=False,
-    beats=False,
-    can_resume=True,
-    has_schema=True,
-    has_hooks=True,
-)
 
 CODEX = Codex()

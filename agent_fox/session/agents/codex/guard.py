@@ -117,11 +117,12 @@ def _find(arguments: Sequence[str]) -> bool:
 
 
 def _sed(arguments: Sequence[str]) -> bool:
-    return len(arguments) >= 2 and arguments[0] == "-n" and bool(_SED.fullmatch(arguments[1])) and _files(arguments[2:])
-
-
-def _files(arguments: Sequence[str]) -> bool:
-    return not any(word.startswith("-") for word in arguments)
+    return (
+        len(arguments) >= 2
+        and arguments[0] == "-n"
+        and bool(_SED.fullmatch(arguments[1]))
+        and (not any(word.startswith("-") for word in arguments[2:]))
+    )
 
 
 def _sort(arguments: Sequence[str]) -> bool:

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import JsonValue
 
 from agent_fox.session.agents.events import Tokens
-
-Count = Annotated[int, Field(ge=0)]
-
-
-class _Shape(BaseModel, defer_build=True):
-    model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+from agent_fox.session.agents.shapes import Count, Shape
 
 
-class Usage(_Shape):
+class Usage(Shape):
     """Tokens of the whole thread so far. What was read from a cache or written to one is part of the input."""
 
     input_tokens: Count = 0
@@ -24,7 +17,7 @@ class Usage(_Shape):
     output_tokens: Count = 0
 
 
-class Item(_Shape):
+class Item(Shape):
     """One thing that happened in a turn; `type` says which of the fields there are."""
 
     id: str = ""
@@ -38,11 +31,11 @@ class Item(_Shape):
     arguments: JsonValue = None
 
 
-class Error(_Shape):
+class Error(Shape):
     message: str = ""
 
 
-class Line(_Shape):
+class Line(Shape):
     """One event of codex's own output."""
 
     type: str

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
+from agent_fox.core.json_text import json_object
 from agent_fox.core.regex import regex
 
 LARGEST_PART = 8 * 1024 * 1024
@@ -112,11 +113,8 @@ def _payloads(lines: Iterable[bytes]) -> Iterator[_Payload]:
 def _arguments(payload: _Payload) -> Mapping[str, object]:
     if payload.input is not None:
         return {_SCRIPTS.get(payload.name, "input"): payload.input}
-    try:
-        given = json.loads(payload.arguments or "")
-    except (ValueError, RecursionError):
-        given = None
-    return given if isinstance(given, dict) else {"arguments": payload.arguments}
+    given = json_object(payload.arguments or "")
+    return {"arguments": payload.arguments} if given is None else given
 
 
 def _text(output: JsonValue) -> str:

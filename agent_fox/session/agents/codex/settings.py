@@ -79,16 +79,30 @@ def config(task: AgentTask, door: Door) -> str:
         "history": {"persistence": "none"},
         "projects": {str(task.workspace): {"trust_level": "untrusted"}},
         "shell_environment_policy": _shell(task),
-        "sandbox_workspace_write": _write_access(task),
+        "sandbox_workspace_write": {
+            "network_access": True,
+            "writable_roots": _writable(task),
+            "exclude_slash_tmp": True,
+        },
         "model_providers": {PROVIDER: _provider(door, task.limits)},
     }
     if is_served(task, door):
-        tables["mcp_servers"] = {SERVER: _server(task, door)}
+        tables["mcp_servers"] = {
+            SERVER: {
+                "url": door.mcp_url,
+                "bearer_token_env_var": TOKEN,
+                "required": True,
+                "enabled_tools": list(task.tools),
+                "default_tools_approval_mode": "approve",
+                "startup_timeout_sec": int(CONNECTING),
+                "tool_timeout_sec": max(1, int(task.limits.answer)),
+            }
+        }
     return _toml(tables)
 
 
 def _top(task: AgentTask) -> dict[str, Value]:
-    said: dict[str, Value] = {
+    settings: dict[str, Value] = {
         "model_provider": PROVIDER,
         "approval_policy": "never",
         "sandbox_mode": sandbox_of(task),
@@ -99,7 +113,7 @@ def _top(task: AgentTask) -> dict[str, Value]:
         "cli_auth_credentials_store": "ephemeral",
     }
     given = {"model": task.model, "model_reasoning_effort": task.effort, "developer_instructions": task.system}
-    return said | {name: value for name, value in given.items() if value}
+    return settings | {name: value for name, value in given.items() if value}
 
 
 def _shell(task: AgentTask) -> dict[str, Value]:
@@ -107,11 +121,6 @@ def _shell(task: AgentTask) -> dict[str, Value]:
     kept = {name: task.environment[name] for name in ("RUST_LOG",) if name in task.environment}
     excluded = [KEY, TOKEN, "CODEX_HOME", "RUST_LOG", "CODEX_ACCESS_TOKEN", codex_guard.TOOLS]
     return {"inherit": "all", "ignore_default_excludes": True, "exclude": excluded, "set": kept}
-
-
-def _write_access(task: AgentTask) -> dict[str, Value]:
-    """Not /tmp: codex leaves empty folders named `.git` in what it lets its commands write, and /tmp is everybody's."""
-    return {"network_access": True, "writable_roots": _writable(task), "exclude_slash_tmp": True}
 
 
 def _writable(task: AgentTask) -> list[str]:
@@ -136,28 +145,15 @@ def _provider(door: Door, limits: Limits) -> dict[str, Value]:
     }
 
 
-def _server(task: AgentTask, door: Door) -> dict[str, Value]:
-    """`required`: without it a first turn may begin before the tools are there, and they are simply missing."""
-    return {
-        "url": door.mcp_url,
-        "bearer_token_env_var": TOKEN,
-        "required": True,
-        "enabled_tools": list(task.tools),
-        "default_tools_approval_mode": "approve",
-        "startup_timeout_sec": int(CONNECTING),
-        "tool_timeout_sec": max(1, int(task.limits.answer)),
-    }
-
-
 def hooks(task: AgentTask, door: Door) -> Mapping[str, object]:
     """The events of `hooks.json`, empty where there are none."""
-    found: dict[str, object] = {}
+    events: dict[str, object] = {}
     if is_guarded(task.role):
         guard = shlex.join((sys.executable, "-I", "-S", str(Path(codex_guard.__file__))))
-        found["PreToolUse"] = _hook(f"{guard} || exit 2", GUARD)
+        events["PreToolUse"] = _hook(f"{guard} || exit 2", GUARD)
     elif door.stop_command:
-        found["Stop"] = _hook(shlex.join(door.stop_command), STOP_HOOK)
-    return found
+        events["Stop"] = _hook(shlex.join(door.stop_command), STOP_HOOK)
+    return events
 
 
 def _hook(command: str, seconds: int) -> list[object]:

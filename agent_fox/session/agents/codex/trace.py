@@ -37,10 +37,10 @@ class Traced:
 
 def traced(line: str) -> Traced | None:
     """The event of a line of standard error, None where it holds none."""
-    found = _EVENT.fullmatch(line)
-    if found is None:
+    event = _EVENT.fullmatch(line)
+    if event is None:
         return None
-    at, rest = found.groups()
+    at, rest = event.groups()
     error = _ERROR.search(rest)
     fields = {name: _plain(value) for name, value in _FIELD.findall(rest)}
     return Traced(at, fields.get("event.name", ""), fields, _plain(error.group(1)) if error else "")
@@ -48,8 +48,8 @@ def traced(line: str) -> Traced | None:
 
 def refused(line: str) -> str:
     """What codex answered to a call that it did not let run, or that failed; empty where the line says none."""
-    found = _REFUSED.fullmatch(line)
-    return found.group(1) if found else ""
+    refusal = _REFUSED.fullmatch(line)
+    return refusal.group(1) if refusal else ""
 
 
 def why_failed(event: Traced) -> tuple[str, Infrastructure | None] | None:

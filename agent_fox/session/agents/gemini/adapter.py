@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 
-from agent_fox.core.values import dataclass
-from agent_fox.session.agents.command_line import Facts, Reader, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start, direct
 from agent_fox.session.agents.gemini.hiding import hiding
 from agent_fox.session.agents.gemini.reader import GeminiReader
 from agent_fox.session.agents.gemini.settings import SERVED, SERVER, known_as, policy, settings, tools_of
@@ -55,14 +54,10 @@ server and our hook work, which an untrusted folder may not have.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Gemini:
+class Gemini(CommandLine):
     """Gemini CLI 0.61 and later."""
 
-    facts: Facts = FACTS
-
-    def provider(self, model: str) -> Provider:
-        return Provider.GEMINI
+    facts = FACTS
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Settings, policies, rules, and what hides the workspace's own.
@@ -102,7 +97,6 @@ class Gemini:
 
 
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
-    around = task.environment.get("NO_PROXY") or task.environment.get("no_proxy", "")
     script = json.dumps(str(task.home / ".gemini" / HIDING))
     options = (f"--require {script}", task.environment.get("NODE_OPTIONS", ""))
     return {
@@ -112,7 +106,7 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         "GEMINI_API_KEY": door.model_key,
         "GOOGLE_GEMINI_BASE_URL": door.model_url,
         "NODE_OPTIONS": " ".join(filter(None, options)),
-        "NO_PROXY": ",".join(filter(None, (around, "127.0.0.1,localhost"))),
+        **direct(task.environment),
     }
 
 

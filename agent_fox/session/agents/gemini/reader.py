@@ -8,32 +8,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter
 
 from agent_fox.core.regex import regex
-from agent_fox.session.agents.events import (
-    Answered,
-    Beat,
-    Began,
-    Called,
-    Event,
-    Finished,
-    Said,
-    Tokens,
-    Trouble,
-    Turn,
-    Unreadable,
-    Used,
-)
+from agent_fox.session.agents import events
+from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
 from agent_fox.session.agents.gemini.settings import SERVER, known_as
 from agent_fox.session.agents.gemini.transcript import Transcript
 from agent_fox.session.agents.signatures import hint_of, kind_of
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.adapters import adapter
 
-LONGEST_ANSWER = 4000
-LONGEST_LINE = 400
-"""Characters of a tool's output, and of an odd line, that an event keeps."""
+LONGEST_TROUBLE = 400
+"""Characters of a line of standard error that an event keeps."""
 
 REFUSALS = frozenset({"tool_not_registered", "policy_violation"})
 STOPPED_BY_HOOK = "Agent execution blocked: "
@@ -61,10 +48,10 @@ class _Counts(BaseModel, defer_build=True):
     cached: int = 0
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> events.Tokens:
         """Thoughts are in the total only, and are paid as output."""
         fresh = self.input_tokens - self.cached
-        return Tokens(max(fresh, 0), max(self.total_tokens - self.input_tokens, 0), max(self.cached, 0))
+        return events.Tokens(max(fresh, 0), max(self.total_tokens - self.input_tokens, 0), max(self.cached, 0))
 
 
 class _Stats(BaseModel, defer_build=True):
@@ -117,8 +104,11 @@ _LINE: TypeAdapter[_Line] = adapter(lambda: TypeAdapter(_Line))
 
 
 @dataclass(slots=True)
-class GeminiReader:
-    """One process of the program. home: its own, where it keeps the session with each message's tokens."""
+class GeminiReader(Reader):
+    """One process of the program. home: its own, where it keeps the session with each message's tokens.
+
+    It has no `end`: a process that was ended by a signal exits with 0 and without a last word, which is no success.
+    """
 
     home: Path
     session: str = ""
@@ -137,28 +127,20 @@ class GeminiReader:
     def __post_init__(self) -> None:
         self.transcript = Transcript(self.home)
 
-    def line(self, text: str) -> Iterable[Event]:
-        if not text.strip():
-            return []
-        try:
-            return list(self._events(_LINE.validate_json(text)))
-        except ValidationError:
-            return [Unreadable(text[:LONGEST_LINE])]
-
-    def _events(self, line: _Line) -> Iterator[Event]:
-        match line:
+    def events_of(self, text: str) -> Iterator[events.Event]:
+        match line := _LINE.validate_json(text):
             case _Init():
                 yield from self._began(line)
             case _Message(role="assistant", content=content):
                 yield from self._turn()
                 self.words += content
-                yield Beat()
+                yield events.Beat()
             case _Message():
-                yield Beat()
+                yield events.Beat()
             case _ToolUse():
                 yield from self._turn()
-                yield from self._said()
-                yield Called(known_as(line.tool_name), line.parameters, line.tool_id)
+                yield from self._flushed()
+                yield events.Called(known_as(line.tool_name), line.parameters, line.tool_id)
             case _ToolResult():
                 yield from self._answered(line)
             case _Error(message=message):
@@ -166,96 +148,92 @@ class GeminiReader:
             case _Result():
                 yield from self._ended(line)
 
-    def _began(self, line: _Init) -> Iterator[Event]:
+    def _began(self, line: _Init) -> Iterator[events.Event]:
         self.session, self.model = line.session_id, line.model
         self.transcript.begin(line.session_id, line.timestamp)
-        yield Began(line.session_id, line.model)
+        yield events.Began(line.session_id, line.model)
 
-    def _turn(self) -> Iterator[Event]:
+    def _turn(self) -> Iterator[events.Event]:
         if self.is_asked:
             self.is_asked, self.warning, self.known = False, "", None
-            yield Turn()
+            yield events.Turn()
 
-    def _said(self) -> Iterator[Event]:
+    def _flushed(self) -> Iterator[events.Event]:
         words, self.words = self.words, ""
         if words.strip():
-            yield Said(words)
+            yield events.Said(words)
 
-    def _answered(self, line: _ToolResult) -> Iterator[Event]:
+    def _answered(self, line: _ToolResult) -> Iterator[events.Event]:
         self.is_asked = True
         failure = line.error or _Failure()
         is_error = line.status != "success"
-        text = (line.output or failure.message)[:LONGEST_ANSWER]
-        yield Answered(line.tool_id, text, is_error, failure.type in REFUSALS)
+        text = (line.output or failure.message)[:LONGEST_SHOWN]
+        yield events.Answered(line.tool_id, text, is_error, failure.type in REFUSALS)
         yield from self.transcript.used()
 
-    def _warned(self, message: str) -> Iterator[Event]:
+    def _warned(self, message: str) -> Iterator[events.Event]:
         """A warning ends the work, though its result may say success, unless the model goes on after it."""
-        yield from self._said()
+        yield from self._flushed()
         self.is_asked, self.warning = True, message
         if message.startswith(STOPPED_BY_HOOK):
-            yield Beat()
+            yield events.Beat()
         else:
-            yield Trouble(message)
+            yield events.Trouble(message)
 
-    def _ended(self, line: _Result) -> Iterator[Event]:
+    def _ended(self, line: _Result) -> Iterator[events.Event]:
         failure, words = line.error or _Failure(), self.words
         is_error = line.status != "success" or bool(self.warning)
         if not is_error:
-            yield from self._said()
+            yield from self._flushed()
         yield from self.transcript.used()
         yield from self._rest(line)
         if failure.message:
-            yield Trouble(failure.message, kind_in(failure.message) or self.known, is_final=True)
+            yield events.Trouble(failure.message, kind_in(failure.message) or self.known, is_final=True)
         text = failure.message or self.warning or words
         reason = failure.type or self.warning or line.status
-        yield Finished(text, is_error=is_error, reason=reason, session=self.session, model=self.model)
+        yield events.Finished(text, is_error=is_error, reason=reason, session=self.session, model=self.model)
 
-    def _rest(self, line: _Result) -> Iterator[Event]:
+    def _rest(self, line: _Result) -> Iterator[events.Event]:
         """Tokens of the requests that are not messages of the session, such as compressing what was said."""
         for model, counts in (line.stats or _Stats()).models.items():
-            left = less(counts.tokens, self.transcript.spent.get(model, Tokens()))
-            if left != Tokens():
-                yield Used(f"{self.session} {line.timestamp} {model}", left, model)
+            left = less(counts.tokens, self.transcript.spent.get(model, events.Tokens()))
+            if left != events.Tokens():
+                yield events.Used(f"{self.session} {line.timestamp} {model}", left, model)
 
-    def complaint(self, text: str) -> Iterable[Event]:
+    def complaint(self, text: str) -> Iterable[events.Event]:
         """Failed requests stand on standard error: each that is repeated, and the last with its fields."""
         if text.startswith(UNSERVED):
-            return [Began(self.session, self.model, servers={SERVER: "failed"})]
-        found = _TRIED.match(text)
-        if found:
-            self.known = kind_told([found[1]])
-            return [Trouble(text[:LONGEST_LINE], self.known)]
+            return [events.Began(self.session, self.model, servers={SERVER: "failed"})]
+        match = _TRIED.match(text)
+        if match:
+            self.known = kind_of_failure([match[1]])
+            return [events.Trouble(text[:LONGEST_TROUBLE], self.known)]
         if _GIVEN_UP.match(text) or text.startswith("}"):
             self.is_giving_up = not text.startswith("}")
             return []
-        found = _FIELD.match(text) if self.is_giving_up else None
-        if found is None or (kind := kind_told([found[1]])) is None:
+        match = _FIELD.match(text) if self.is_giving_up else None
+        if match is None or (kind := kind_of_failure([match[1]])) is None:
             return []
         self.known = kind
-        return [Trouble(f"the model's server: {found[1]}{hint_of(None, found[1])}", kind, is_final=True)]
-
-    def end(self, exit_status: int | None) -> Finished | None:
-        """None: a process that was ended by a signal exits with 0 and without a last word, which is no success."""
-        return None
+        return [events.Trouble(f"the model's server: {match[1]}{hint_of(None, match[1])}", kind, is_final=True)]
 
 
-def kind_told(words: Iterable[str]) -> Infrastructure | None:
+def kind_of_failure(words: Iterable[str]) -> Infrastructure | None:
     """What was broken, by the HTTP status and the names among the words."""
-    told = list(words)
-    return kind_of(next((int(word) for word in told if _STATUS.fullmatch(word)), None), *told)
+    names = list(words)
+    return kind_of(next((int(word) for word in names if _STATUS.fullmatch(word)), None), *names)
 
 
 def kind_in(message: str) -> Infrastructure | None:
     """What was broken, by the program's own last error."""
     if _BROKEN_OFF.match(message):
         return Infrastructure.NETWORK
-    return kind_told(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
+    return kind_of_failure(_IN_JSON.findall(message)) if message.startswith("[API Error: {") else None
 
 
-def less(whole: Tokens, part: Tokens) -> Tokens:
+def less(whole: events.Tokens, part: events.Tokens) -> events.Tokens:
     """What is left of the whole, never less than nothing."""
-    return Tokens(
+    return events.Tokens(
         max(whole.input - part.input, 0),
         max(whole.output - part.output, 0),
         max(whole.cache_read - part.cache_read, 0),

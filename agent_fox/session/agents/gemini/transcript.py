@@ -64,11 +64,13 @@ class Transcript:
                 yield Used(message.id, tokens, message.model)
 
     def _more(self) -> bytes:
-        found = (
+        messages = (
             sorted(self.home.glob(f".gemini/tmp/*/chats/session-*-{self.session[:8]}.jsonl")) if self.session else []
         )
         try:
-            descriptor = os.open(found[0], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC) if found else -1
+            descriptor = (
+                os.open(messages[0], os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC) if messages else -1
+            )
         except OSError:
             return b""
         if descriptor < 0:

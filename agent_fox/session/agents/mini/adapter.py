@@ -9,8 +9,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from agent_fox.core.values import dataclass
-from agent_fox.session.agents.command_line import Facts, Reader, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Reader, Start, direct
 from agent_fox.session.agents.mini.reader import MiniReader
 from agent_fox.session.agents.mini.reporting_agent import KEPT, KEY, MODULE, TELLING
 from agent_fox.session.agents.private_files import remove, write_new
@@ -76,11 +75,10 @@ PYTHON = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONSAFEPATH", "PYTHON
 """Variables whose own values only the commands of the session get."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mini:
+class Mini(CommandLine):
     """mini-swe-agent 2.4 and later."""
 
-    facts: Facts = FACTS
+    facts = FACTS
 
     def provider(self, model: str) -> Provider:
         """By the name of the model, as litellm writes it. Raises ValueError for one that no key here is for."""
@@ -89,8 +87,8 @@ class Mini:
             return Provider.ANTHROPIC
         if model and (not slash or named == "openai"):
             return Provider.OPENAI
-        told = f"{model!r} is of another provider" if model else "it has no usual model"
-        raise ValueError(f'{told}; set `model = "anthropic/..."` or `model = "openai/..."`')
+        problem = f"{model!r} is of another provider" if model else "it has no usual model"
+        raise ValueError(f'{problem}; set `model = "anthropic/..."` or `model = "openai/..."`')
 
     def prepare(self, task: AgentTask, door: Door) -> None:
         """Everything in this folder can be imported, and its `.env` is read: nothing of an earlier session stays."""
@@ -120,7 +118,6 @@ def _folder(task: AgentTask) -> Path:
 
 def _environment(task: AgentTask, door: Door) -> dict[str, str]:
     kept = {name: task.environment[name] for name in PYTHON if name in task.environment} | {"HOME": str(task.home)}
-    around = task.environment.get("NO_PROXY") or task.environment.get("no_proxy", "")
     return {
         **dict.fromkeys(("PYTHONHOME", "PYTHONSTARTUP", "MSWEA_MODEL_NAME", "LITELLM_MODEL_REGISTRY_PATH"), ""),
         **PINNED,
@@ -128,7 +125,7 @@ def _environment(task: AgentTask, door: Door) -> dict[str, str]:
         "PYTHONPATH": str(_folder(task)),
         "MSWEA_GLOBAL_CONFIG_DIR": str(_folder(task)),
         "MSWEA_CONFIG_DIR": str(_folder(task)),
-        "NO_PROXY": ",".join(filter(None, (around, "127.0.0.1,localhost"))),
+        **direct(task.environment),
         KEY: door.model_key,
         KEPT: json.dumps(kept),
     }
@@ -149,17 +146,15 @@ def _configuration(task: AgentTask, door: Door) -> dict[str, object]:
         "environment": {"environment_class": "local", "timeout": int(max(task.limits.answer, LEAST_COMMAND))},
         "model": {
             "model_class": "litellm",
-            "model_name": _model(task),
+            "model_name": (
+                task.model if task.model.startswith(f"{task.provider}/") else f"{task.provider}/{task.model}"
+            ),
             "cost_tracking": "ignore_errors",
             "observation_template": OBSERVATION,
             "format_error_template": FORMAT_ERROR,
             "model_kwargs": _requests(task, door),
         },
     }
-
-
-def _model(task: AgentTask) -> str:
-    return task.model if task.model.startswith(f"{task.provider}/") else f"{task.provider}/{task.model}"
 
 
 def _requests(task: AgentTask, door: Door) -> dict[str, object]:

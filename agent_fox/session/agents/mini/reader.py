@@ -9,27 +9,11 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field, JsonValue, TypeAdapter, ValidationError
 
-from agent_fox.session.agents.events import (
-    Answered,
-    Beat,
-    Began,
-    Called,
-    Event,
-    Finished,
-    Said,
-    Tokens,
-    Trouble,
-    Turn,
-    Unreadable,
-    Used,
-)
+from agent_fox.session.agents import events
+from agent_fox.session.agents.command_line import LONGEST_SHOWN, Reader
 from agent_fox.session.agents.signatures import kind_of
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.system.adapters import adapter
-
-LONGEST_ANSWER = 4000
-LONGEST_LINE = 400
-"""Characters of a command's output, and of an odd line, that an event keeps."""
 
 SUBMITTED = "Submitted"
 
@@ -57,11 +41,11 @@ class _Usage(BaseModel, defer_build=True):
     prompt_tokens_details: _Details | None = None
 
     @property
-    def tokens(self) -> Tokens:
+    def tokens(self) -> events.Tokens:
         details = self.prompt_tokens_details or _Details()
         read = self.cache_read_input_tokens or details.cached_tokens or 0
         written = self.cache_creation_input_tokens or 0
-        return Tokens(max(self.prompt_tokens - read - written, 0), self.completion_tokens, read, written)
+        return events.Tokens(max(self.prompt_tokens - read - written, 0), self.completion_tokens, read, written)
 
 
 class _Function(BaseModel, defer_build=True):
@@ -126,7 +110,7 @@ _ARGUMENTS: TypeAdapter[dict[str, object]] = adapter(lambda: TypeAdapter(dict[st
 
 
 @dataclass(slots=True)
-class MiniReader:
+class MiniReader(Reader):
     """One process of the program."""
 
     model: str = ""
@@ -135,29 +119,25 @@ class MiniReader:
     """Of the answers of the model so far."""
     open_calls: list[str] = field(default_factory=list)
 
-    def line(self, text: str) -> Iterable[Event]:
-        if not text.strip():
-            return []
-        try:
-            return list(self._events(_LINE.validate_json(text)))
-        except ValidationError:
-            return [Unreadable(text[:LONGEST_LINE]) if self.has_begun else Beat()]
+    def odd(self, text: str) -> events.Event:
+        """Before it has begun, the program itself may print what it likes."""
+        return events.Unreadable(text) if self.has_begun else events.Beat()
 
-    def _events(self, line: _Line) -> Iterator[Event]:
-        match line:
+    def events_of(self, text: str) -> Iterator[events.Event]:
+        match line := _LINE.validate_json(text):
             case _Began(model=model):
                 self.model, self.has_begun = model, True
-                yield Began(model=model)
+                yield events.Began(model=model)
             case _Turn():
-                yield Turn()
+                yield events.Turn()
             case _Trouble():
-                yield Trouble(line.text, kind_told(line.status, line.errors))
+                yield events.Trouble(line.text, kind_of_failure(line.status, line.errors))
             case _Message(role="exit"):
                 yield from self._ended(line)
             case _Message():
-                yield from self._said(line)
+                yield from self._message_events(line)
 
-    def _said(self, line: _Message) -> Iterator[Event]:
+    def _message_events(self, line: _Message) -> Iterator[events.Event]:
         if line.response is not None:
             yield from self._answer(line.response)
         if line.interrupt is not None:
@@ -165,50 +145,47 @@ class MiniReader:
         elif line.call is not None:
             yield self._answered(line)
         else:
-            yield Beat()
+            yield events.Beat()
 
-    def _answer(self, response: _Response) -> Iterator[Event]:
+    def _answer(self, response: _Response) -> Iterator[events.Event]:
         self.number += 1
         if response.usage is not None:
             name = f"{self.number} {response.id}".strip()
-            yield Used(name, response.usage.tokens, response.model or self.model)
+            yield events.Used(name, response.usage.tokens, response.model or self.model)
         for choice in response.choices:
             if (words := choice.message.content or "").strip():
-                yield Said(words)
+                yield events.Said(words)
             for call in choice.message.tool_calls or ():
                 self.open_calls.append(call.id)
-                yield Called(call.function.name or "", _arguments(call.function.arguments), call.id)
+                yield events.Called(call.function.name or "", _arguments(call.function.arguments), call.id)
 
-    def _refused(self, why: str) -> Iterator[Event]:
+    def _refused(self, why: str) -> Iterator[events.Event]:
         """One call that is not of its format, and none of an answer's calls is run."""
         for call in self.open_calls:
-            yield Answered(call, why[:LONGEST_ANSWER], is_error=True, is_refused=True)
+            yield events.Answered(call, why[:LONGEST_SHOWN], is_error=True, is_refused=True)
         self.open_calls.clear()
 
-    def _answered(self, line: _Message) -> Answered:
+    def _answered(self, line: _Message) -> events.Answered:
         call = line.call or ""
         if call in self.open_calls:
             self.open_calls.remove(call)
-        return Answered(call, _text(line.content)[:LONGEST_ANSWER], bool(line.returncode or line.exception))
+        return events.Answered(call, _text(line.content)[:LONGEST_SHOWN], bool(line.returncode or line.exception))
 
-    def _ended(self, line: _Message) -> Iterator[Event]:
+    def _ended(self, line: _Message) -> Iterator[events.Event]:
         """Each end is one that the program chose; only a submission is the agent's."""
         status = line.exit_status or "without a reason"
         if line.submission.strip():
-            yield Said(line.submission)
+            yield events.Said(line.submission)
         text = line.submission or line.exception or _text(line.content)
         cost = line.cost or None
-        yield Finished(text, is_error=status != SUBMITTED, reason=status, cost_usd=cost, model=self.model)
+        yield events.Finished(text, is_error=status != SUBMITTED, reason=status, cost_usd=cost, model=self.model)
 
-    def complaint(self, text: str) -> Iterable[Event]:
+    def complaint(self, text: str) -> Iterable[events.Event]:
         """Standard error holds nothing that is not told."""
-        return []
-
-    def end(self, exit_status: int | None) -> Finished | None:
-        return None
+        return ()
 
 
-def kind_told(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
+def kind_of_failure(status: int | None, errors: Iterable[str]) -> Infrastructure | None:
     """What was broken: by what happened to the connection first, for the status is then the program's own guess."""
     short = {f"{name.partition('.')[0]}.{name.rpartition('.')[2]}" for name in errors}
     if short & _NETWORK or set(errors) & (_NETWORK | _GARBAGE):

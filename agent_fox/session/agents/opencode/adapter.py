@@ -6,7 +6,7 @@ told is in `opencode_settings`, what its lines mean in `opencode_reader`.
 
 from __future__ import annotations
 
-from agent_fox.session.agents.command_line import Facts, Start
+from agent_fox.session.agents.command_line import CommandLine, Facts, Start
 from agent_fox.session.agents.opencode import settings
 from agent_fox.session.agents.opencode.reader import OpencodeReader
 from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
@@ -15,12 +15,30 @@ TITLE = "agent-fox"
 """With a title of its own, a session does not ask the model for one."""
 
 
-class Opencode:
+FACTS = Facts(
+    name="opencode",
+    program="opencode",
+    least=(1, 18, 33),
+    install="npm install --global opencode-ai, with Node.js",
+    providers=(Provider.ANTHROPIC, Provider.OPENAI, Provider.GEMINI),
+    keys={
+        Provider.ANTHROPIC: ("ANTHROPIC_API_KEY",),
+        Provider.OPENAI: ("OPENAI_API_KEY",),
+        Provider.GEMINI: ("GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    },
+    counts_resumed=False,
+    tells_cost=True,
+    beats=False,
+    can_resume=True,
+    has_schema=False,
+    has_hooks=False,
+)
+
+
+class Opencode(CommandLine):
     """The adapter. The prompt comes by standard input; model, key, tools and server are in files below the home."""
 
-    @property
-    def facts(self) -> Facts:
-        return FACTS
+    facts = FACTS
 
     def provider(self, model: str) -> Provider:
         """Raises ValueError for a provider that cannot be pointed elsewhere."""
@@ -51,24 +69,5 @@ def _common(task: AgentTask) -> list[str]:
     argv += ["--model", model] if model else []
     return argv + (["--variant", task.effort] if task.effort else [])
 
-
-FACTS = Facts(
-    name="opencode",
-    program="opencode",
-    least=(1, 18, 33),
-    install="npm install --global opencode-ai, with Node.js",
-    providers=(Provider.ANTHROPIC, Provider.OPENAI, Provider.GEMINI),
-    keys={
-        Provider.ANTHROPIC: ("ANTHROPIC_API_KEY",),
-        Provider.OPENAI: ("OPENAI_API_KEY",),
-        Provider.GEMINI: ("GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    },
-    counts_resumed=False,
-    tells_cost=True,
-    beats=False,
-    can_resume=True,
-    has_schema=False,
-    has_hooks=False,
-)
 
 OPENCODE = Opencode()

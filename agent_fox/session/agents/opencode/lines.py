@@ -4,29 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from agent_fox.session.agents.events import Tokens
+from agent_fox.session.agents.shapes import Count, Shape, Word
 
 
-def _empty_for_none(value: object) -> object:
-    return "" if value is None else value
-
-
-Word = Annotated[str, BeforeValidator(_empty_for_none)]
-Count = Annotated[int, Field(ge=0)]
-
-
-class _Shape(BaseModel, defer_build=True):
-    model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, strict=True)
-
-
-class Cache(_Shape):
+class Cache(Shape):
     read: Count = 0
     write: Count = 0
 
 
-class Counts(_Shape):
+class Counts(Shape):
     """Tokens of one step. `input` is without what a cache gave or got, `output` without what was reasoned."""
 
     input: Count = 0
@@ -39,16 +28,16 @@ class Counts(_Shape):
         return Tokens(self.input, self.output + self.reasoning, self.cache.read, self.cache.write)
 
 
-class State(_Shape):
+class State(Shape):
     """How a tool's call ended."""
 
     status: Word = ""
-    input: dict[str, JsonValue] = {}
+    input: dict[str, JsonValue] = Field(default_factory=dict)
     output: Word = ""
     error: Word = ""
 
 
-class Part(_Shape):
+class Part(Shape):
     id: Word = ""
     text: Word = ""
     tool: Word = ""
@@ -59,35 +48,35 @@ class Part(_Shape):
     cost: Annotated[float, Field(ge=0, strict=False)] = 0.0
 
 
-class Step(_Shape):
+class Step(Shape):
     """A line about a part of a message: the program's own."""
 
     part: Part
 
 
-class ErrorData(_Shape):
+class ErrorData(Shape):
     message: Word = ""
     status: int | None = Field(default=None, alias="statusCode")
     body: Word = Field(default="", alias="responseBody")
 
 
-class Error(_Shape):
+class Error(Shape):
     name: Word = ""
     data: ErrorData = ErrorData()
 
 
-class Failure(_Shape):
+class Failure(Shape):
     error: Error
 
 
-class Told(_Shape):
+class Told(Shape):
     """A line of our plugin."""
 
     event: str
     model: Word = ""
     tool: Word = ""
     call: Word = ""
-    arguments: dict[str, JsonValue] = {}
+    arguments: dict[str, JsonValue] = Field(default_factory=dict)
     status: int | None = None
     name: Word = ""
     code: Word = ""

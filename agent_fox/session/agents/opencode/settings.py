@@ -12,6 +12,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
+from agent_fox.session.agents.command_line import direct
 from agent_fox.session.agents.private_files import remove, write_new
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
 
@@ -107,7 +108,21 @@ def write_settings(task: AgentTask, door: Door) -> None:
     write_new(folder / "rules.md", task.system)
     write_new(folder / "package-lock.json", json.dumps(_INSTALLED))
     (folder / "node_modules").mkdir()
-    write_new(guard / "guard.json", json.dumps(_guard(task, door), indent=1))
+    write_new(
+        guard / "guard.json",
+        json.dumps(
+            {
+                "configuration": str(configuration_folder(task)),
+                "plugin": str(guard_folder(task) / "plugin.js"),
+                "environment": _known(task),
+                "model": door.model_url,
+                "retries": RETRIES,
+                "wait": LONGEST_WAIT,
+                "places": [str(place.resolve()) for place in (task.workspace, *_places(task))],
+            },
+            indent=1,
+        ),
+    )
     for name in ("guard", "plugin"):
         write_new(guard / f"{name}.js", (_HERE / f"opencode_{name}.js").read_text(encoding="utf-8"))
 
@@ -119,7 +134,6 @@ _INSTALLED = {"lockfileVersion": 3, "packages": {"": {"dependencies": {"@opencod
 def environment(task: AgentTask) -> dict[str, str]:
     """What comes over the task's own variables. Loopback is reached without a proxy."""
     home = task.home
-    direct = ",".join(filter(None, (task.environment.get("NO_PROXY", ""), "127.0.0.1", "localhost")))
     return {
         **_known(task),
         "HOME": str(home),
@@ -128,8 +142,7 @@ def environment(task: AgentTask) -> dict[str, str]:
         "XDG_STATE_HOME": str(home / ".local" / "state"),
         "XDG_CACHE_HOME": str(home / ".cache"),
         "TMPDIR": str(task.scratch),
-        "NO_PROXY": direct,
-        "no_proxy": direct,
+        **direct(task.environment),
         "BUN_INSPECT_PRELOAD": str(guard_folder(task) / "guard.js"),
     }
 
@@ -138,18 +151,6 @@ def _known(task: AgentTask) -> dict[str, str]:
     """The program's own variables that stay; the guard removes all others."""
     command = int(min(task.limits.wall, USUAL_COMMAND) * 1000)
     return {**SWITCHES, "OPENCODE_EXPERIMENTAL_BASH_DEFAULT_TIMEOUT_MS": str(command)}
-
-
-def _guard(task: AgentTask, door: Door) -> dict[str, object]:
-    return {
-        "configuration": str(configuration_folder(task)),
-        "plugin": str(guard_folder(task) / "plugin.js"),
-        "environment": _known(task),
-        "model": door.model_url,
-        "retries": RETRIES,
-        "wait": LONGEST_WAIT,
-        "places": [str(place.resolve()) for place in (task.workspace, *_places(task))],
-    }
 
 
 def _settings(task: AgentTask, door: Door) -> dict[str, object]:

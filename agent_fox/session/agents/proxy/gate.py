@@ -96,7 +96,7 @@ class Gate:
         if not (generates or self._is_harmless(method, path)) or not _QUERY.fullmatch(query):
             note = f"a request beside the model was refused: {method[:10]} {path[:100]!r}"
             return Refusal(403, "only requests to the model go through here", note)
-        kept = _without_credentials(query)
+        kept = urlencode([(name, value) for name, value in _pairs(query) if name.lower() not in _QUERY_CREDENTIALS])
         return Passage(f"{path}?{kept}" if kept else path, size, generates)
 
     def _is_harmless(self, method: str, path: str) -> bool:
@@ -107,7 +107,9 @@ class Gate:
     def _is_known(self, headers: Message, query: str) -> bool:
         """All words are compared, and each in constant time."""
         given = [*_words(headers), *(value for name, value in _pairs(query) if name == "key")]
-        return any([hmac.compare_digest(_bytes(value), self.word.encode()) for value in given])
+        return any(
+            [hmac.compare_digest(value.encode("utf-8", "surrogateescape"), self.word.encode()) for value in given]
+        )
 
 
 def size_of(headers: Message) -> int | Refusal:
@@ -170,11 +172,3 @@ def _words(headers: Message) -> Iterable[str]:
 
 def _pairs(query: str) -> list[tuple[str, str]]:
     return parse_qsl(query[:8192], keep_blank_values=True)
-
-
-def _without_credentials(query: str) -> str:
-    return urlencode([(name, value) for name, value in _pairs(query) if name.lower() not in _QUERY_CREDENTIALS])
-
-
-def _bytes(value: str) -> bytes:
-    return value.encode("utf-8", "surrogateescape")

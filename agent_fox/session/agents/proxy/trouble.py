@@ -75,13 +75,9 @@ def trouble_of(status: int | None, error: ErrorBody, headers: Message | None = N
     wait = _wait(headers)
     if wait is not None:
         text += f", retry after {wait:g} s"
-    kind = Infrastructure.NO_CREDIT if _is_low(error) else kind_of(status, *error.words)
+    kind = Infrastructure.NO_CREDIT if (error.message or "").startswith(LOW_BALANCE) else kind_of(status, *error.words)
     is_long = kind is None and is_too_long(status, error.message or "", *error.words)
     return Trouble(text, kind, retry_after=wait, is_too_long=is_long)
-
-
-def _is_low(error: ErrorBody) -> bool:
-    return (error.message or "").startswith(LOW_BALANCE)
 
 
 def _wait(headers: Message | None) -> float | None:

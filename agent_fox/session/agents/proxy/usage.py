@@ -101,13 +101,13 @@ class Listener:
         if not self._is_stream:
             self._hold(piece)
             return []
-        heard: list[Event] = []
+        events: list[Event] = []
         *lines, rest = piece.split(b"\n")
         for line in lines:
             self._hold(line)
-            heard += self._line()
+            events += self._line()
         self._hold(rest)
-        return heard
+        return events
 
     def end(self) -> list[Event]:
         """What is left at the end of the answer."""
@@ -143,12 +143,12 @@ class Listener:
         inner = part.response or (part.message if isinstance(part.message, _Answer) else None)
         answer = inner or part
         self._model = answer.model or part.model or self._model
-        heard: list[Event] = []
+        events: list[Event] = []
         if answer.usage is not None or part.usage is not None or part.gemini is not None:
-            heard.append(self._used(part, answer))
+            events.append(self._used(part, answer))
         if error := answer.error or part.error or _bare_error(part):
-            heard.append(trouble_of(None, error))
-        return heard
+            events.append(trouble_of(None, error))
+        return events
 
     def _used(self, part: _Part, answer: _Answer) -> Used:
         usage = answer.usage or part.usage

@@ -134,10 +134,10 @@ def program_below(pid: int) -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    found = _children(pid)
-    for one in found:  # grows while it is walked
-        found += _children(one)
-    return found
+    processes = _children(pid)
+    for process in processes:  # grows while it is walked
+        processes += _children(process)
+    return processes
 
 
 def _children(pid: int) -> list[int]:

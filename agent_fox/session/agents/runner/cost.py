@@ -76,8 +76,8 @@ def metered_usd(metered: Mapping[str, Used], prices: Prices) -> float | None:
 
 def sum_of(used: Iterable[Used]) -> Tokens | None:
     """All their tokens, None where there are none."""
-    found = [event.tokens for event in used]
-    return sum(found, Tokens()) if found else None
+    counts = [event.tokens for event in used]
+    return sum(counts, Tokens()) if counts else None
 
 
 def _priced(used: list[Used], source: CostSource, prices: Prices) -> Spent:

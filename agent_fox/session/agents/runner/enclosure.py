@@ -25,9 +25,9 @@ def program_folders(program: Path) -> tuple[Path, ...]:
     Of a program that lies in a person's home itself, above it, or in a repository's root, only its file is shown.
     """
     hops = tuple(_hops(program))
-    found = [hop if _is_bare(hop.parent) else hop.parent for hop in hops]
+    folders = [hop if _is_bare(hop.parent) else hop.parent for hop in hops]
     roots = [_root_of(hop.parent) for hop in hops]
-    return tuple(dict.fromkeys(path for path in (*found, *roots) if not _is_bare(path)))
+    return tuple(dict.fromkeys(path for path in (*folders, *roots) if not _is_bare(path)))
 
 
 def _hops(program: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ from agent_fox.session.agents.events import Answered, Beat, Called, Event, Troub
 from agent_fox.session.agents.runner import log_lines, scanning
 from agent_fox.session.agents.runner.cost import Spent, cost_of, metered_usd
 from agent_fox.session.agents.runner.stop_gate import CHECKS, StopGate
-from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, told
+from agent_fox.session.agents.runner.tally import LONGEST_NAME, Tally, short_tool, shown_call
 from agent_fox.session.agents.runner.trace import NAME, Recorder
 from agent_fox.session.agents.runner.watchdog import Stop, Watchdog
 
@@ -69,8 +69,8 @@ class Hearing:
     @property
     def most_usd(self) -> float | None:
         """The most that the program or the proxy tells, for the ceilings. May be asked from any thread."""
-        told = (self.spent.cost_usd, metered_usd(self.metered, self.prices))
-        return max((usd for usd in told if usd is not None), default=None)
+        costs = (self.spent.cost_usd, metered_usd(self.metered, self.prices))
+        return max((usd for usd in costs if usd is not None), default=None)
 
     def why_end(self) -> Stop | None:
         return self.watchdog.look(self.tally, self.most_usd)
@@ -131,7 +131,7 @@ class Hearing:
         allowed = (task.workspace, task.home, task.scratch, *task.readable)
         why = scanning.forbidden(event.arguments, [PurePosixPath(str(folder)) for folder in allowed])
         if why:
-            self.tally.forbid(f"tried {why}: {event.tool[:LONGEST_NAME]} {told(event)}")
+            self.tally.forbid(f"tried {why}: {event.tool[:LONGEST_NAME]} {shown_call(event)}")
 
 
 def log(line: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agent_fox.core.markdown import one_line
 from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Said, Trouble, Unreadable
-from agent_fox.session.agents.runner.tally import told
+from agent_fox.session.agents.runner.tally import shown_call
 
 LONGEST_SAID = 2000
 LONGEST_ANSWER = 600
@@ -22,7 +22,7 @@ def line_of(event: Event) -> str | None:
         case Said(text=text):
             return f"says: {one_line(text, LONGEST_SAID)}" if text.strip() else None
         case Called(tool=tool):
-            return f"calls {tool} {told(event)}"
+            return f"calls {tool} {shown_call(event)}"
         case Answered():
             how = "refused" if event.is_refused else "failed" if event.is_error else "answers"
             return f"  {how}: {one_line(event.text, LONGEST_ANSWER)}"

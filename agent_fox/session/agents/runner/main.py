@@ -76,10 +76,12 @@ class Conversation:
                 self.run(self.cli.start(self.task, services.door))
                 self.ask_again(services)
         except (NotServed, SandboxMissing, OSError, ValueError) as error:
-            return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), _kind_of(error)))
-        heard, has_asked = self.hearing, self.hearing.has_asked(is_proxied=bool(credentials.key))
-        said = "\n".join(heard.complaints if has_asked else (*heard.unread, *heard.complaints))
-        return self.report(outcome_of(heard.tally, self.stop, self.exit_status, said, has_asked=has_asked))
+            is_absent = isinstance(error, FileNotFoundError)
+            kind = Infrastructure.MISSING_BINARY if is_absent else Infrastructure.WORKSPACE
+            return self.report(Outcome(Ending.INFRASTRUCTURE, str(error), kind))
+        hearing, has_asked = self.hearing, self.hearing.has_asked(is_proxied=bool(credentials.key))
+        complaints = "\n".join(hearing.complaints if has_asked else (*hearing.unread, *hearing.complaints))
+        return self.report(outcome_of(hearing.tally, self.stop, self.exit_status, complaints, has_asked=has_asked))
 
     def hear_proxy(self, event: Event) -> None:
         self.heard.put(FromProxy(event))
@@ -92,7 +94,7 @@ class Conversation:
         """Why the model may not be asked once more, for the proxy, which asks from its threads before each request."""
         self.hearing.was_asked = True
         limits, spent = self.task.limits, self.hearing.most_usd
-        ceilings = [one for one in (limits.cost_usd, limits.left_usd) if one is not None]
+        ceilings = [ceiling for ceiling in (limits.cost_usd, limits.left_usd) if ceiling is not None]
         if ceilings and spent is not None and spent >= min(ceilings):
             return f"the session has cost ${spent:.2f}, its ceiling is ${min(ceilings):.2f}"
         return None
@@ -156,13 +158,13 @@ class Conversation:
             attempts_to_stop=gate.blocks if gate is not None else 0,
             is_asked_again=self.is_asked_again,
             summary=answers.answer_of(tally)[:LONGEST_SUMMARY] if self.task.role is Role.CODER else "",
-            notes=tuple(self.told()),
+            notes=tuple(self.all_notes()),
             seconds=round(time.monotonic() - self.began, 3),
             last=redact(one_line(self.hearing.last, LONGEST_LAST), ()),
             silent=round(time.monotonic() - self.hearing.watchdog.heard, 3),
         )
 
-    def told(self) -> list[str]:
+    def all_notes(self) -> list[str]:
         """What a person should know beside the numbers."""
         tally, spent = self.hearing.tally, self.hearing.spent
         more = tally.attempts - len(tally.forbidden)
@@ -181,10 +183,6 @@ def _unknown_cost(spent: Spent) -> str:
         f": no price is listed for {', '.join(spent.unpriced)}; see .agent-fox/prices.toml" if spent.unpriced else ""
     )
     return f"its cost is not known{listed}"
-
-
-def _kind_of(error: Exception) -> Infrastructure:
-    return Infrastructure.MISSING_BINARY if isinstance(error, FileNotFoundError) else Infrastructure.WORKSPACE
 
 
 def keep_to_ourselves() -> None:

@@ -124,12 +124,12 @@ def _words(finished: Finished | None, exit_status: int | None, complaints: str) 
     if finished is None:
         last = _telling(complaints)
         return one_line(f"{how} without a last word{f': {last}' if last else ''}", LONGEST_REASON)
-    said = (
+    words = (
         finished.reason
         if finished.reason == finished.text
         else ": ".join(filter(None, (finished.reason, finished.text)))
     )
-    return one_line(f"{how}, with an error: {said or 'none given'}", LONGEST_REASON)
+    return one_line(f"{how}, with an error: {words or 'none given'}", LONGEST_REASON)
 
 
 def _telling(complaints: str) -> str:

@@ -49,8 +49,8 @@ def forbidden(arguments: Mapping[str, object], allowed: Iterable[PurePosixPath])
 
 
 def _written_outside(words: str, allowed: tuple[PurePosixPath, ...]) -> str:
-    found = (match[1] for match in _WRITTEN.finditer(words))
-    place = next((place for place in found if not _is_inside(place, (*allowed, *ANYBODYS))), "")
+    targets = (match[1] for match in _WRITTEN.finditer(words))
+    place = next((place for place in targets if not _is_inside(place, (*allowed, *ANYBODYS))), "")
     return f"writing outside of its workspace: {place}" if place else ""
 
 

@@ -69,8 +69,8 @@ class StopGate:
         now = self._read()
         if now is None or self._checked is None:
             return []
-        found = (change.path for change in changed(self._checked, now))
-        return [path for path in found if not path.startswith(REPOSITORY)]
+        paths = (change.path for change in changed(self._checked, now))
+        return [path for path in paths if not path.startswith(REPOSITORY)]
 
 
 @contextlib.contextmanager

@@ -9,19 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from agent_fox.core.markdown import one_line
-from agent_fox.session.agents.events import (
-    Answered,
-    Began,
-    Called,
-    Event,
-    Finished,
-    Said,
-    Tokens,
-    Trouble,
-    Turn,
-    Unreadable,
-    Used,
-)
+from agent_fox.session.agents import events
 from agent_fox.session.infrastructure import Infrastructure
 
 MOST_KEPT = 20
@@ -61,7 +49,7 @@ class Tally:
     tools: Counter[str] = field(default_factory=Counter)
     open_calls: dict[str, str] = field(default_factory=dict)
     """Calls that have not ended: their id, and the tool."""
-    used: dict[str, Used] = field(default_factory=dict)
+    used: dict[str, events.Used] = field(default_factory=dict)
     """Tokens of each message, by its id."""
     forbidden: list[str] = field(default_factory=list)
     attempts: int = 0
@@ -69,53 +57,53 @@ class Tally:
     refused: int = 0
     odd_lines: int = 0
     said: str = ""
-    trouble: Trouble | None = None
+    trouble: events.Trouble | None = None
     """The last failed request to the model, unless something went well after it."""
     unserved: str = ""
     """The program's word for an MCP server that it cannot reach."""
-    finished: Finished | None = None
+    finished: events.Finished | None = None
     """The last word of the process that runs, or ran last."""
-    last_words: list[Finished] = field(default_factory=list)
+    last_words: list[events.Finished] = field(default_factory=list)
     """Of all its processes."""
 
-    def hear(self, event: Event) -> None:
+    def hear(self, event: events.Event) -> None:
         match event:
-            case Began(session=session, model=model, servers=servers):
+            case events.Began(session=session, model=model, servers=servers):
                 self.session, self.model = session[:LONGEST_NAME] or self.session, model[:LONGEST_NAME] or self.model
                 self.unserved = next((state for state in servers.values() if state in UNREACHED), "")
-            case Turn():
+            case events.Turn():
                 self.turns += 1
-            case Said(text=text):
+            case events.Said(text=text):
                 self.said, self.trouble = text, None
-            case Called():
+            case events.Called():
                 self._called(event)
-            case Answered(call=call, is_refused=is_refused):
+            case events.Answered(call=call, is_refused=is_refused):
                 self.open_calls.pop(call, None)
                 self.refused += is_refused
-            case Used(message=message):
+            case events.Used(message=message):
                 self.used[message] = sane_use(event, self.model)
-            case Trouble():
+            case events.Trouble():
                 self.trouble = _joined(self.trouble, event)
-            case Unreadable():
+            case events.Unreadable():
                 self.odd_lines += 1
-            case Finished():
+            case events.Finished():
                 self._finished(event)
 
-    def _called(self, event: Called) -> None:
+    def _called(self, event: events.Called) -> None:
         tool = event.tool[:LONGEST_NAME]
         self.tools[tool if tool in self.tools or len(self.tools) < MOST_NAMES else OTHERS] += 1
         self.trouble = None
         if len(self.open_calls) < MOST_OPEN:
             self.open_calls[event.call or f"call {self.tools.total()}"] = tool
         if not self.may(event.tool):
-            self.forbid(f"asked for {tool}, which its role does not have: {told(event)}")
+            self.forbid(f"asked for {tool}, which its role does not have: {shown_call(event)}")
 
     def forbid(self, what: str) -> None:
         """Note a forbidden attempt; the first of them in words."""
         self.attempts += 1
         self.forbidden = [*self.forbidden, what][:MOST_KEPT]
 
-    def _finished(self, event: Finished) -> None:
+    def _finished(self, event: events.Finished) -> None:
         event = sane_end(event)
         self.finished = event
         self.last_words = [*self.last_words, event][-MOST_KEPT:]
@@ -127,15 +115,15 @@ class Tally:
 
         Such a number never falls: one that does was printed by something else in the program's name.
         """
-        told = [one.cost_usd for one in self.last_words if one.cost_usd is not None]
-        return (max(told) if counts_resumed else sum(told)) if told else None
+        costs = [end.cost_usd for end in self.last_words if end.cost_usd is not None]
+        return (max(costs) if counts_resumed else sum(costs)) if costs else None
 
-    def reported_tokens(self, *, counts_resumed: bool) -> Tokens | None:
-        told = [one.tokens for one in self.last_words if one.tokens is not None]
-        return (told[-1] if counts_resumed else sum(told, Tokens())) if told else None
+    def reported_tokens(self, *, counts_resumed: bool) -> events.Tokens | None:
+        counts = [end.tokens for end in self.last_words if end.tokens is not None]
+        return (counts[-1] if counts_resumed else sum(counts, events.Tokens())) if counts else None
 
 
-def _joined(before: Trouble | None, now: Trouble) -> Trouble:
+def _joined(before: events.Trouble | None, now: events.Trouble) -> events.Trouble:
     """The same trouble is told by the proxy and by the program, and not both know its kind: a program that has heard
     of a 429 and no more calls spent credit a limit.
     """
@@ -149,11 +137,11 @@ def _joined(before: Trouble | None, now: Trouble) -> Trouble:
     )  # fmt: skip
 
 
-def sane_use(event: Used, model: str) -> Used:
+def sane_use(event: events.Used, model: str) -> events.Used:
     return replace(event, tokens=sane(event.tokens), model=(event.model or model)[:LONGEST_NAME])
 
 
-def sane_end(event: Finished) -> Finished:
+def sane_end(event: events.Finished) -> events.Finished:
     """A last word whose numbers can be added up: a cost that is none is not told."""
     cost = event.cost_usd if event.cost_usd is not None and 0 <= event.cost_usd <= MOST_USD else None
     tokens = sane(event.tokens) if event.tokens is not None else None
@@ -161,12 +149,12 @@ def sane_end(event: Finished) -> Finished:
     return replace(event, cost_usd=cost, tokens=tokens, session=session, model=model, reason=reason)
 
 
-def sane(tokens: Tokens) -> Tokens:
+def sane(tokens: events.Tokens) -> events.Tokens:
     counts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
-    return Tokens(*(min(max(0, count), MOST_TOKENS) for count in counts))
+    return events.Tokens(*(min(max(0, count), MOST_TOKENS) for count in counts))
 
 
-def told(event: Called) -> str:
+def shown_call(event: events.Called) -> str:
     """A call's arguments in one line, cut."""
     text = json.dumps(dict(event.arguments), ensure_ascii=False, default=str)
     return one_line(text, LONGEST_TOLD)

@@ -116,8 +116,8 @@ def command_of(tool: str, arguments: Mapping[str, object]) -> str | None:
     """The command line that a call runs; None where it runs one that cannot be kept."""
     if tool.lower() not in RUNNING:
         return ""
-    said = next((value for name in COMMANDS if (value := arguments.get(name))), None)
-    text = " ".join(map(str, said)) if isinstance(said, list) else said
+    command = next((value for name in COMMANDS if (value := arguments.get(name))), None)
+    text = " ".join(map(str, command)) if isinstance(command, list) else command
     return kept_text(text) if isinstance(text, str) else None
 
 

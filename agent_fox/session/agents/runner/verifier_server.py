@@ -65,18 +65,18 @@ def _address(complaints: IO[bytes]) -> str:
     """What the server says it listens at; its standard error is read on, so that it never blocks."""
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_pump, args=(complaints, lines), daemon=True).start()
-    give_up, said = time.monotonic() + START_SECONDS, ""
+    give_up, last_line = time.monotonic() + START_SECONDS, ""
     while True:
         try:
             line = lines.get(timeout=max(0.01, give_up - time.monotonic()))
         except queue.Empty:
             raise NotServed(f"the verifier's server did not start within {START_SECONDS:g} s") from None
         if line is None:
-            raise NotServed(f"the verifier's server ended at once: {said or 'it said nothing'}")
-        found = _ADDRESS.search(line)
-        if found:
-            return found[1]
-        said = line.strip() or said
+            raise NotServed(f"the verifier's server ended at once: {last_line or 'it said nothing'}")
+        address = _ADDRESS.search(line)
+        if address:
+            return address[1]
+        last_line = line.strip() or last_line
 
 
 def _pump(complaints: IO[bytes], lines: queue.SimpleQueue[str | None]) -> None:

@@ -61,10 +61,10 @@ class Anthropic:
     def read(self, raw: bytes, model: str, *, is_streamed: bool) -> Conversation:
         asked = _Request.model_validate_json(raw)
         system = Message(Speaker.SYSTEM, _text(asked.system))
-        said = [part for message in asked.messages for part in _parts(message)]
+        parts = [part for message in asked.messages for part in _parts(message)]
         tools = tuple(Offered(tool.name, names_in(tool.input_schema)) for tool in asked.tools)
         schema = (asked.output_config.format or {}).get("schema")
-        return Conversation(asked.model, (system, *said), tools, asked.stream, schema, len(raw))
+        return Conversation(asked.model, (system, *parts), tools, asked.stream, schema, len(raw))
 
     def plain(self, talk: Conversation, reply: Reply) -> Document:
         texts: list[JsonValue] = [{"type": "text", "text": reply.text}] if reply.text or not reply.calls else []

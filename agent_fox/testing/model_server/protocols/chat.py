@@ -56,10 +56,10 @@ class Chat:
 
     def read(self, raw: bytes, model: str, *, is_streamed: bool) -> Conversation:
         asked = _Request.model_validate_json(raw)
-        said = tuple(map(_message, asked.messages))
+        messages = tuple(map(_message, asked.messages))
         tools = tuple(Offered(tool.function.name, names_in(tool.function.parameters)) for tool in asked.tools or ())
         form = (asked.response_format.json_schema or {}) if asked.response_format else {}
-        return Conversation(asked.model, said, tools, bool(asked.stream), form.get("schema"), len(raw))
+        return Conversation(asked.model, messages, tools, bool(asked.stream), form.get("schema"), len(raw))
 
     def plain(self, talk: Conversation, reply: Reply) -> Document:
         message: Document = {"role": "assistant", "content": reply.text or None}
@@ -73,16 +73,16 @@ class Chat:
         return _envelope(talk, reply, "chat.completion") | {"choices": [choice], "usage": _usage(reply)}
 
     def events(self, talk: Conversation, reply: Reply) -> Iterator[str]:
-        def told(delta: Document, finish: str | None = None) -> str:
+        def chunk(delta: Document, finish: str | None = None) -> str:
             choice: Document = {"index": 0, "delta": delta, "finish_reason": finish}
             return event(_envelope(talk, reply, "chat.completion.chunk") | {"choices": [choice]})
 
-        yield told({"role": "assistant", "content": ""})
+        yield chunk({"role": "assistant", "content": ""})
         for piece in pieces(reply.text):
-            yield told({"content": piece})
+            yield chunk({"content": piece})
         for call in _calls(reply):
-            yield told({"tool_calls": [call]})
-        yield told({}, _finish(reply))
+            yield chunk({"tool_calls": [call]})
+        yield chunk({}, _finish(reply))
         yield event(_envelope(talk, reply, "chat.completion.chunk") | {"choices": [], "usage": _usage(reply)})
         yield "data: [DONE]\n\n"
 

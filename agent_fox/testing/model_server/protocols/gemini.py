@@ -59,11 +59,11 @@ class Gemini:
     def read(self, raw: bytes, model: str, *, is_streamed: bool) -> Conversation:
         asked = _Request.model_validate_json(raw)
         system = Message(Speaker.SYSTEM, _text(asked.system) if asked.system else "")
-        said = [message for content in asked.contents for message in _messages(content)]
+        messages = [message for content in asked.contents for message in _messages(content)]
         functions = [function for tool in asked.tools for function in tool.functions]
         tools = tuple(Offered(one.name, names_in(one.json_schema or one.parameters)) for one in functions)
         schema = (asked.generation.json_schema or asked.generation.old_schema) if asked.generation else None
-        return Conversation(model, (system, *said), tools, is_streamed, schema, len(raw))
+        return Conversation(model, (system, *messages), tools, is_streamed, schema, len(raw))
 
     def plain(self, talk: Conversation, reply: Reply) -> Document:
         texts: list[JsonValue] = [{"text": reply.text}] if reply.text or not reply.calls else []
@@ -110,5 +110,5 @@ def _answer(talk: Conversation, reply: Reply, parts: list[JsonValue], *, is_last
         "totalTokenCount": reply.input_tokens + reply.output_tokens,
     }
     ended: Document = {"finishReason": "STOP"} if is_last else {}
-    told: Document = {"usageMetadata": usage} if is_last else {}
-    return {"candidates": [candidate | ended], **told, "modelVersion": talk.model, "responseId": reply.id}
+    usage_part: Document = {"usageMetadata": usage} if is_last else {}
+    return {"candidates": [candidate | ended], **usage_part, "modelVersion": talk.model, "responseId": reply.id}

@@ -62,10 +62,15 @@ class Responses:
     def read(self, raw: bytes, model: str, *, is_streamed: bool) -> Conversation:
         asked = _Request.model_validate_json(raw)
         items = [_Item(role="user", content=asked.input)] if isinstance(asked.input, str) else asked.input
-        said = (Message(Speaker.SYSTEM, asked.instructions or ""), *map(_message, _spoken(items)))
+        messages = (
+            Message(Speaker.SYSTEM, asked.instructions or ""),
+            *map(_message, [item for item in items if not item.tools]),
+        )
         tools = [*(asked.tools or ()), *(tool for item in items for tool in item.tools)]
         form = (asked.text.format or {}) if asked.text else {}
-        return Conversation(asked.model, said, tuple(_offered(tools)), bool(asked.stream), form.get("schema"), len(raw))
+        return Conversation(
+            asked.model, messages, tuple(_offered(tools)), bool(asked.stream), form.get("schema"), len(raw)
+        )
 
     def plain(self, talk: Conversation, reply: Reply) -> Document:
         return _response(talk, reply, "completed", _items(reply))
@@ -73,30 +78,26 @@ class Responses:
     def events(self, talk: Conversation, reply: Reply) -> Iterator[str]:
         numbers = count()
 
-        def told(kind: str, **values: JsonValue) -> str:
+        def numbered(kind: str, **values: JsonValue) -> str:
             return event({"type": kind, "sequence_number": next(numbers), **values}, kind)
 
-        yield told("response.created", response=_response(talk, reply, "in_progress", []))
-        yield told("response.in_progress", response=_response(talk, reply, "in_progress", []))
+        yield numbered("response.created", response=_response(talk, reply, "in_progress", []))
+        yield numbered("response.in_progress", response=_response(talk, reply, "in_progress", []))
         items = _items(reply)
         for place, item in enumerate(items):
             key = _GROWING[str(item["type"])]
             opened = item | {"status": "in_progress", key: [] if key == "content" else ""}
-            yield told("response.output_item.added", output_index=place, item=opened)
+            yield numbered("response.output_item.added", output_index=place, item=opened)
             for kind, values in _growth(item):
-                yield told(kind, item_id=item["id"], output_index=place, **values)
-            yield told("response.output_item.done", output_index=place, item=item)
-        yield told("response.completed", response=_response(talk, reply, "completed", items))
+                yield numbered(kind, item_id=item["id"], output_index=place, **values)
+            yield numbered("response.output_item.done", output_index=place, item=item)
+        yield numbered("response.completed", response=_response(talk, reply, "completed", items))
 
     def error(self, status: int, message: str) -> Document:
         return openai_error(status, message)
 
     def count(self, talk: Conversation) -> Document:
         return {"object": "response.input_tokens", "input_tokens": max(1, talk.size // 4)}
-
-
-def _spoken(items: list[_Item]) -> list[_Item]:
-    return [item for item in items if not item.tools]
 
 
 def _message(item: _Item) -> Message:
@@ -132,11 +133,11 @@ def _inside(host: _Tool, space: str | None) -> Iterator[Offered]:
 
 
 def _items(reply: Reply) -> list[Document]:
-    texts = [_said(reply)] if reply.text or not reply.calls else []
+    texts = [_message_item(reply)] if reply.text or not reply.calls else []
     return [*texts, *(_called(reply, number, call) for number, call in enumerate(reply.calls))]
 
 
-def _said(reply: Reply) -> Document:
+def _message_item(reply: Reply) -> Document:
     part: JsonValue = {"type": "output_text", "text": reply.text, "annotations": []}
     return {
         "type": "message",

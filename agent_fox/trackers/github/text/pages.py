@@ -46,7 +46,7 @@ def written(effect: Effect, style: Style) -> Written:
     pen = Pen(style)
     title = pen.title(effect.title, LONGEST_TITLE) or "Not proven"
     if effect.says is not Says.FAILING or not effect.facts or effect.target:
-        return Written(title, _told(effect, pen))
+        return Written(title, _page_text(effect, pen))
     if effect.kind is EffectKind.FILE:
         body, more = _fitted(style.template or ISSUE, effect, pen)
     else:
@@ -54,17 +54,17 @@ def written(effect: Effect, style: Style) -> Written:
     return Written(title, body, more)
 
 
-def _told(effect: Effect, pen: Pen) -> str:
+def _page_text(effect: Effect, pen: Pen) -> str:
     """A text that was written elsewhere, with the commit that it is about and what changed, where that is known."""
     facts = effect.facts[:1]
     pieces = [
         pen.whole(effect.body).strip(),
         repaired(effect.facts, pen),
-        *(f"This is about {where(one, pen)}." for one in facts),
+        *(f"This is about {where(each, pen)}." for each in facts),
     ]
     node = effect.facts[0].node if effect.facts else effect.spec
-    told = "\n\n".join(piece for piece in pieces if piece) or pen.words(effect.title, LONGEST_TITLE)
-    return _clipped(f"{told}\n", pen.command(f"agent-fox explain {quote(node)}") if node else "agent-fox status")
+    text = "\n\n".join(piece for piece in pieces if piece) or pen.words(effect.title, LONGEST_TITLE)
+    return _clipped(f"{text}\n", pen.command(f"agent-fox explain {quote(node)}") if node else "agent-fox status")
 
 
 def _again(effect: Effect, pen: Pen) -> str:

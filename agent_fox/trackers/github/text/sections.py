@@ -76,10 +76,10 @@ def blocks(every: All, pen: Pen) -> list[Block]:
 
 def where(facts: IssueFacts, pen: Pen) -> str:
     """Spec, node, run and commit, as far as they are known."""
-    told = [f"spec {pen.span(facts.spec)}", f"node {pen.span(facts.node)}"]
-    told += [f"run {pen.span(facts.run)}"] if facts.run else []
-    told += [f"commit {pen.commit(facts.commit)}"] if facts.commit else []
-    return ", ".join(told)
+    places = [f"spec {pen.span(facts.spec)}", f"node {pen.span(facts.node)}"]
+    places += [f"run {pen.span(facts.run)}"] if facts.run else []
+    places += [f"commit {pen.commit(facts.commit)}"] if facts.commit else []
+    return ", ".join(places)
 
 
 def repaired(every: All, pen: Pen) -> str:
@@ -94,8 +94,8 @@ def reason(facts: IssueFacts, pen: Pen) -> str:
 def _what_happened(every: All, pen: Pen) -> str:
     first = every[0]
     stopped = "Work has stopped" if len(every) == 1 else f"Work on {len(every)} specs has stopped, for one cause"
-    told = f"{stopped}: **{pen.words(first.cause)}**. It waits for a person ({where(first, pen)})."
-    return "\n\n".join(piece for piece in (told, reason(first, pen)) if piece)
+    sentence = f"{stopped}: **{pen.words(first.cause)}**. It waits for a person ({where(first, pen)})."
+    return "\n\n".join(piece for piece in (sentence, reason(first, pen)) if piece)
 
 
 def _specs(every: All, pen: Pen) -> str:
@@ -129,13 +129,13 @@ def _raw(part: Unproven, facts: IssueFacts, pen: Pen) -> str:
 
 def _unknown(every: All, pen: Pen) -> str:
     names = [name for facts in every for name in facts.unknown]
-    said = "## No clear verdict\n\nNeither PASS nor FAIL could be established for: "
-    return f"{said}{pen.ids(names)}" if names else ""
+    lead = "## No clear verdict\n\nNeither PASS nor FAIL could be established for: "
+    return f"{lead}{pen.ids(names)}" if names else ""
 
 
 def _changed_tests(every: All, pen: Pen) -> str:
     """Both versions of each committed test that fails, and the command with which a person agrees."""
-    parts = [_changed_test(one, facts, pen) for facts in every for one in facts.changed_tests]
+    parts = [_changed_test(test, facts, pen) for facts in every for test in facts.changed_tests]
     shown = how_many_fit(parts, LONGEST_CHANGED)
     more = [f"And {len(parts) - shown:,} more."] if shown < len(parts) else []
     return "\n\n".join(["## Changed tests", *parts[:shown], *more]) if parts else ""
@@ -155,18 +155,18 @@ def _changed_test(one: ChangedTest, facts: IssueFacts, pen: Pen) -> str:
 
 
 def _places(every: All, pen: Pen) -> str:
-    found = [pen.place(facts.commit, place) for facts in every for place in facts.places]
-    rows = [f"- {line}" for line in dict.fromkeys(found)]
+    places = [pen.place(facts.commit, place) for facts in every for place in facts.places]
+    rows = [f"- {line}" for line in dict.fromkeys(places)]
     return "\n".join(["## In the code\n", *_list(rows)]) if rows else ""
 
 
 def _evidence(every: All, pen: Pen) -> str:
     """The records behind it, and how anybody can check them."""
-    rows = [_exhibit(one, facts, pen) for facts in every for one in facts.exhibits]
+    rows = [_exhibit(exhibit, facts, pen) for facts in every for exhibit in facts.exhibits]
     end = next((facts.ledger for facts in every if facts.ledger), None)
     if not rows or end is None:
         return ""
-    asked = [f"{facts.spec}/{one.requirement}" for facts in every for one in facts.exhibits]
+    asked = [f"{facts.spec}/{exhibit.requirement}" for facts in every for exhibit in facts.exhibits]
     shows = [f"agent-fox ledger show {shlex.quote(name)}" for name in asked[:MOST_COMMANDS]]
     header = "requirement | verdict | record | session | commit | environment | verifier | gate"
     return (
@@ -226,10 +226,10 @@ def _last_attempt(every: All, pen: Pen) -> str:
     ]
     if not parts:
         return ""
-    told = [piece for facts, lost in parts for piece in (pen.lines(facts.best, LONGEST_REASON), *lost)]
-    shown = max(1, how_many_fit(told, LONGEST_TABLE))
-    more = [f"And {len(told) - shown} more."] if shown < len(told) else []
-    return "\n\n".join(["## The last attempt", *told[:shown], *more])
+    pieces = [piece for facts, lost in parts for piece in (pen.lines(facts.best, LONGEST_REASON), *lost)]
+    shown = max(1, how_many_fit(pieces, LONGEST_TABLE))
+    more = [f"And {len(pieces) - shown} more."] if shown < len(pieces) else []
+    return "\n\n".join(["## The last attempt", *pieces[:shown], *more])
 
 
 def _spent(every: All) -> str:
@@ -243,8 +243,8 @@ def _spent(every: All) -> str:
 def _attempt(row: AttemptRow, facts: IssueFacts, pen: Pen) -> str:
     cost = "unknown" if row.cost_usd is None else f"{row.cost_usd:.2f} USD"
     commit = pen.commit(row.commit) if row.commit else ""
-    said = f"{pen.words(row.failed, 400)} | {pen.words(row.summary, 400)}"
-    return f"| {pen.words(facts.spec, 100)} | {row.attempt} | {commit} | {cost} | {said} |"
+    cells = f"{pen.words(row.failed, 400)} | {pen.words(row.summary, 400)}"
+    return f"| {pen.words(facts.spec, 100)} | {row.attempt} | {commit} | {cost} | {cells} |"
 
 
 def _logs(every: All, pen: Pen) -> str:
@@ -281,14 +281,10 @@ def _waive(every: All, pen: Pen) -> str:
     ]
     if not open_ids:
         return ""
-    before = _before_waiving(every)
+    before = tuple(dict.fromkeys(command for facts in every for command in facts.before_waiving))
     waive = (f"agent-fox waive {name} --reason '...' --expires 30d" for name in open_ids)
     signs = f"a person signs for that{keys_first(before)}"
     return f"**Waive it**, where it is to be accepted unproven; {signs}:\n\n{_commands((*before, *waive), pen)}\n\n"
-
-
-def _before_waiving(every: All) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(command for facts in every for command in facts.before_waiving))
 
 
 def _commands(lines: Iterable[str], pen: Pen) -> str:

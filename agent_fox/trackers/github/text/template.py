@@ -44,8 +44,8 @@ def read_template(path: Path) -> str:
         if start is None:
             raise OSError(EISDIR, strerror(EISDIR) if path.is_dir() else "it is no file")
     except (OSError, RuntimeError) as error:
-        told = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
-        raise _trouble(path, told or type(error).__name__, "name a file that can be read") from error
+        reason = error.strerror if isinstance(error, OSError) else "a link that leads to itself"
+        raise _trouble(path, reason or type(error).__name__, "name a file that can be read") from error
     try:
         text = start.decode("utf-8").removeprefix("\ufeff").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -79,7 +79,7 @@ def filled(template: str, values: Mapping[str, str]) -> str:
 
 
 def uses(template: str, name: str) -> int:
-    return sum(found == name for line in template.split("\n") for found in _names(line))
+    return sum(used == name for line in template.split("\n") for used in _names(line))
 
 
 def fence_after(fence: str, line: str) -> str:
@@ -95,8 +95,8 @@ def fence_after(fence: str, line: str) -> str:
 
 def _names(line: str) -> list[str]:
     """Every name on a line; what follows a `$` and is none is given as it stands. `$$` is a dollar."""
-    found = (match for match in _NAME.finditer(line) if match[0] != "$$")
-    return [match["braced"] if match["braced"] is not None else (match["plain"] or "") for match in found]
+    matches = (match for match in _NAME.finditer(line) if match[0] != "$$")
+    return [match["braced"] if match["braced"] is not None else (match["plain"] or "") for match in matches]
 
 
 def _bad_name(name: str, number: int, line: str, code: str) -> Iterator[tuple[str, str]]:

@@ -250,7 +250,7 @@ def test_what_another_session_or_a_proxy_has_set_does_not_lead_past_the_door(tas
     environment = CLAUDE.start(replace(task, environment=given), DOOR).environment
     assert (environment["CLAUDECODE"], environment["ANTHROPIC_UNIX_SOCKET"]) == ("", "")
     assert environment["NO_PROXY"] == "intern.example,127.0.0.1,localhost"
-    assert environment["no_proxy"] == "127.0.0.1,localhost"
+    assert environment["no_proxy"] == "intern.example,127.0.0.1,localhost"
     assert "CLAUDE_CODE_SIMPLE" not in environment
 
 

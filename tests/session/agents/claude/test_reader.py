@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_fox.session.agents.claude.reader import ClaudeReader, kind_told
+from agent_fox.session.agents.claude.reader import ClaudeReader, kind_of_failure
+from agent_fox.session.agents.command_line import LONGEST_SHOWN
 from agent_fox.session.agents.events import (
     Answered,
     Beat,
@@ -155,7 +156,7 @@ def test_troubles_are_named_by_their_status(name: str, kind: Infrastructure | No
     ],
 )
 def test_what_was_broken(status: int | None, names: tuple[str, ...], kind: Infrastructure | None) -> None:
-    assert kind_told(status, *names) == kind
+    assert kind_of_failure(status, *names) == kind
 
 
 def test_words_about_a_broken_world_are_no_trouble() -> None:
@@ -244,7 +245,7 @@ def test_half_a_character_hides_no_call() -> None:
     ],
 )
 def test_a_line_of_another_shape_is_unreadable(line: str) -> None:
-    assert one(line) == [Unreadable(line[:2000])]
+    assert one(line) == [Unreadable(line[:LONGEST_SHOWN])]
 
 
 def test_an_empty_line_is_nothing_and_an_unknown_kind_a_sign_of_life() -> None:
@@ -268,7 +269,7 @@ def test_no_bytes_break_the_reader(raw: bytes) -> None:
 def test_no_cut_of_a_real_line_breaks_the_reader(line: str, data: st.DataObject) -> None:
     cut = data.draw(st.integers(0, len(line) - 1))
     events = one(line[:cut])
-    assert events == ([Unreadable(line[:cut][:2000])] if cut else [])
+    assert events == ([Unreadable(line[:cut][:LONGEST_SHOWN])] if cut else [])
 
 
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)

@@ -61,14 +61,15 @@ def play(document: Mapping[str, Any]) -> int:
     """Play the step; the exit status."""
     step = document["step"]
     if step is None:
-        return complain(f"the script has no step for {document['node']}, {told('attempt')}, {told('reading')}", NO_STEP)
+        ticket = ", ".join((document["node"], variable("attempt"), variable("reading")))
+        return complain(f"the script has no step for {ticket}", NO_STEP)
     leave_result(step)
     for action in step["actions"]:
         act(action)
     return int(step["exit"])
 
 
-def told(name: str) -> str:
+def variable(name: str) -> str:
     return f"{name} {os.environ.get(f'AGENT_FOX_{name.upper()}', '?')}"
 
 

@@ -9,13 +9,18 @@ import pytest
 
 from agent_fox.core.ids import Archetype
 from agent_fox.session.built_in.registry import BACKENDS
-from agent_fox.session.built_in.script import ScriptError, read_script, step_for
-from agent_fox.session.built_in.scripted_agent import NO_STEP, NOT_FOUND
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.system import git
-from tests.session.world import make_order, never_told, sh
+from agent_fox.testing.scripted.agent import NO_STEP, NOT_FOUND
+from agent_fox.testing.scripted.script import ScriptError, Step, read_script
+from tests.session.world import make_order, make_repo, never_told, sh
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    return make_repo(tmp_path / "repo")
 
 
 def scripted(repo: Path, script: str, **changes: object) -> LaunchOrder:
@@ -111,10 +116,10 @@ def test_the_first_step_that_fits_is_played(tmp_path: Path) -> None:
         {"node": "a:*", "summary": "rest"},
     ]
     path.write_text(json.dumps({"step": steps}))
-    script = read_script(path)
+    script = read_script(path, Step)
     asked = [("a:1", 1, 1), ("a:1", 2, 2), ("a:1", 2, 1), ("a:9", 3, 2), ("b:1", 1, 1)]
-    found = [step_for(script, *one) for one in asked]
-    assert [step.summary if step else None for step in found] == ["first", "second", "rest", "second", None]
+    fitting = [script.fitting(*session) for session in asked]
+    assert [found[1].summary if found else None for found in fitting] == ["first", "second", "rest", "second", None]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +136,7 @@ def test_a_script_that_cannot_be_used_is_told_with_its_place(tmp_path: Path, tex
     path = tmp_path / "script.toml"
     path.write_text(text)
     with pytest.raises(ScriptError, match=said):
-        read_script(path)
+        read_script(path, Step)
 
 
 def test_a_script_that_is_missing_is_told_before_the_run_and_is_infrastructure_in_it(repo: Path) -> None:
