@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.store.ledger import journal
+    from agent_fox.system import files
 else:
+    files = late_module("agent_fox.system.files")
     pydantic = late_module("pydantic")
     journal = late_module("agent_fox.store.ledger.journal")
 
@@ -167,12 +169,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _replace(path: Path, note: Witness) -> None:
-    new = path.with_suffix(".new")
     try:
-        with new.open("w", encoding="utf-8") as file:
-            file.write(json.dumps(asdict(note)))
-            file.flush()
-            os.fsync(file.fileno())
-        new.replace(path)
+        files.replace_file(path, json.dumps(asdict(note)))
     except OSError as error:
         raise WitnessBroken(f"{path}: cannot be written ({error.strerror}); free space, or check the folder") from error

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.store.values import change, insert, storable, to_json
 
@@ -43,7 +43,7 @@ def effect_id(decision_id: int, kind: str, fingerprint: str, at: str) -> str:
 
     `at` is when it was decided: a state file that was restored from a copy counts its decisions anew.
     """
-    return hashlib.sha256(f"{decision_id}\0{kind}\0{fingerprint}\0{at}".encode()).hexdigest()[:24]
+    return digest_of(str(decision_id), kind, fingerprint, at, digits=24)
 
 
 def put(

@@ -5,16 +5,21 @@ What the settings are, and what they mean, is not here.
 
 from __future__ import annotations
 
-import difflib
 import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args, get_type_hints
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 from pydantic import BaseModel, ValidationError
 
+from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
+
+if TYPE_CHECKING:
+    from agent_fox.core import words
+else:
+    words = late_module("agent_fox.core.words")
 
 Toml = dict[str, object]
 Keys = tuple[str | int, ...]  # where a value stands: names of tables, places in lists
@@ -143,9 +148,8 @@ def _at(keys: Keys, table: Toml) -> object:
 def _unknown(keys: Keys, model: type[BaseModel]) -> str:
     """What a person may have meant by an unknown key, and what else is known in that table."""
     known = sorted(field.alias or name for name, field in _table_class(keys[:-1], model).model_fields.items())
-    closest = difflib.get_close_matches(str(keys[-1]), known, n=1, cutoff=0.0)
-    nearest = _dotted((*keys[:-1], *closest))
-    return f"unknown setting, the nearest known one is {nearest} (known here: {', '.join(known)})"
+    near = _dotted((*keys[:-1], words.nearest(str(keys[-1]), known)))
+    return f"unknown setting, the nearest known one is {near} (known here: {', '.join(known)})"
 
 
 def _table_class(keys: Keys, model: type[BaseModel]) -> type[BaseModel]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -24,7 +23,8 @@ from agent_fox.config import Settings, load
 from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass
-from agent_fox.core.words import counted
+from agent_fox.core.words import counted, nearest_told
+from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -138,7 +138,7 @@ class Place:
     def docket(self, db: Database) -> dockets.Docket:
         policy = from_settings.policy_of(self.settings)
         docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
-        return waiving.with_waivers(docket, self.grounds)
+        return with_waivers(docket, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
@@ -233,9 +233,8 @@ def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
     criteria = [one.id for one in parts if one.requirement_id == part]
     if criteria:
         raise UserError(f"{part}: its criteria are proven one by one; waive one of them: {', '.join(criteria)}")
-    near = difflib.get_close_matches(part, [one.id for one in parts], n=1, cutoff=0.0)
     where = f"spec {spec_name}" if spec_name else "the plan"
-    hint = f"; the nearest is {near[0]}" if near else "; `agent-fox status` lists specs"
+    hint = nearest_told(part, (one.id for one in parts), "; `agent-fox status` lists specs")
     raise UserError(f"{part}: there is no such requirement in {where}{hint}")
 
 

@@ -36,12 +36,9 @@ from agent_fox.engine.handlers import final_review, waiving
 from agent_fox.engine.issues.escalation import file_issues
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import blocking_history, promotion
-from agent_fox.engine.record.awaited import awaited_of, ignored
 from agent_fox.engine.record.best_tree import fact_of, go_back, left_with, without_undone
-from agent_fox.engine.record.board import round_edges
-from agent_fox.engine.record.changed_tests import changers
-from agent_fox.engine.record.convergence import rounds_since_reset, suspects_since_pass
-from agent_fox.engine.record.docket import Docket, Handled, Move, Transition
+from agent_fox.engine.record.convergence import changers, rounds_since_reset, suspects_since_pass
+from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, awaited_of, ignored, round_edges
 from agent_fox.engine.record.review_persistence import VerifierResult, judge_result, persist, read_result
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid, set_verified
 from agent_fox.store.records import DecisionRow, decisions_of_spec

@@ -27,9 +27,7 @@ from agent_fox.engine.handlers import final_review
 from agent_fox.engine.issues.escalation import file_node_issue
 from agent_fox.engine.issues.settling import settle_issues
 from agent_fox.engine.record import blocking_history
-from agent_fox.engine.record.awaited import ignored
-from agent_fox.engine.record.board import round_edges
-from agent_fox.engine.record.docket import Docket, Handled, Move, Transition
+from agent_fox.engine.record.docket import Docket, Handled, Move, Transition, ignored, round_edges
 from agent_fox.store import sessions
 from agent_fox.store.plan import PlannedNode, add_retry_edges, node_by_uid
 

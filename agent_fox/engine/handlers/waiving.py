@@ -5,8 +5,7 @@ Whether a waiver counts is asked of its signed envelope each time (`evidence.wai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype
@@ -38,21 +37,6 @@ if TYPE_CHECKING:
 
     from agent_fox.evidence.signing.keys import PublicKey
     from agent_fox.evidence.waivers import Grounds, Held
-
-
-def with_waivers(docket: Docket, grounds: Callable[[], Grounds]) -> Docket:
-    """The docket that knows the waivers of its specs, looked up anew for each question."""
-
-    def waived(spec_name: str) -> frozenset[str]:
-        return waivers.waived_now(docket.db, grounds(), docket.at, spec_name)
-
-    def lines(spec_name: str) -> tuple[str, ...]:
-        return tuple(lines_in_force(docket.db, grounds(), docket.at, spec_name))
-
-    def before() -> tuple[str, ...]:
-        return waivers.first_commands(grounds())
-
-    return replace(docket, waived=waived, waiver_lines=lines, before_waiving=before)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.late import late_module
 from agent_fox.core.markdown import cut, one_line
 from agent_fox.core.retry.filing import Says
@@ -190,7 +190,7 @@ def slot_of(docket: Docket, about: str) -> str:
     if not docket.run_id:
         return ""
     begun = begun_at(docket.db, docket.run_id)
-    return hashlib.sha256(f"{about}\0{docket.run_id}\0{begun}".encode()).hexdigest()[:24]
+    return digest_of(about, str(docket.run_id), begun, digits=24)
 
 
 def _tell(

@@ -16,7 +16,7 @@ from agent_fox.engine.handlers.final_review import asked_in
 from agent_fox.engine.launching.required_checks import bound_facts
 from agent_fox.engine.launching.reviewed_change import change_of
 from agent_fox.engine.record.best_tree import FACT, STAY, undone
-from agent_fox.engine.record.changed_tests import touched_by
+from agent_fox.engine.record.convergence import touched_by
 from agent_fox.session.briefs.text import (
     AskedExpectation,
     BriefFacts,

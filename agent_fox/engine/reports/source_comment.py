@@ -5,10 +5,10 @@ One comment a run, written anew when the run goes on. Nothing else is done to th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.markdown import code, one_line
 from agent_fox.core.retry.filing import Says
 from agent_fox.core.verdicts.known import grouped
@@ -71,8 +71,7 @@ def comment_source(docket: Docket, place: str, spec_name: str, decision_id: int)
 
 def slot_of(docket: Docket, spec_name: str) -> str:
     """One comment for a spec and a run. The time is in it: after the state was lost, run 1 is another run."""
-    started = begun_at(docket.db, docket.run_id)
-    return hashlib.sha256(f"source\0{docket.run_id}\0{started}\0{spec_name}".encode()).hexdigest()[:24]
+    return digest_of("source", str(docket.run_id), begun_at(docket.db, docket.run_id), spec_name, digits=24)
 
 
 def text_of(findings: SpecFindings) -> str:

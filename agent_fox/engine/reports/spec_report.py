@@ -3,7 +3,6 @@ overall one. Made from the state alone, whole each time: a lost file is written 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -16,12 +15,12 @@ from agent_fox.core.verdicts.known import counts_in_words
 from agent_fox.engine.account.explanation import PartEvidence, evidence_of
 from agent_fox.engine.launching.closing import REPORTS, reports_in
 from agent_fox.engine.reports.spec_findings import SpecFindings, findings_of
-from agent_fox.session.regular_files import read_regular
 from agent_fox.store import history
 from agent_fox.store.history import LastRead, unclear_after_fail
 from agent_fox.store.plan import load_parts, spec_names
 from agent_fox.store.records import verdicts_now
 from agent_fox.store.sessions import was_read
+from agent_fox.system.files import read_regular, replace_file
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -71,16 +70,8 @@ def write(path: Path, text: str) -> None:
     link = next((folder for folder in path.parents[:2] if folder.is_symlink()), None)
     if link is not None:
         raise FileExistsError(f"{link} is a link")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    if read_regular(path, LARGEST_REPORT) == content:
-        return
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    part.unlink(missing_ok=True)
-    with part.open("xb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    if read_regular(path, LARGEST_REPORT) != content:
+        replace_file(path, content)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,8 @@ from agent_fox.engine.handlers.final_review import verifier_of
 from agent_fox.engine.launching.judges import unheeded
 from agent_fox.engine.record import promotion
 from agent_fox.engine.record.docket import Docket, Handled
-from agent_fox.engine.record.lane_records import LaneRun, record_lanes
 from agent_fox.engine.record.library import Shelf, formal, order_for
+from agent_fox.engine.record.review_persistence import LaneRun, record_lanes
 from agent_fox.session.built_in.library import KEY, LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, SessionEnd, StopSignal
 from agent_fox.session.session_lifecycle import clean_up, run_session

@@ -21,8 +21,14 @@ from agent_fox.engine.handlers.result_handler import VerifierHandler
 from agent_fox.engine.handlers.reviewer_handler import ReviewerHandler, ReviewerResult
 from agent_fox.engine.launching import closing, conflicts, going_back, launching, tip
 from agent_fox.engine.record.docket import Docket, Handled, Move
-from agent_fox.engine.record.lane_records import LaneRun, lanes_said, record_lanes
-from agent_fox.engine.record.review_persistence import Judge, VerifierResult, read_judges
+from agent_fox.engine.record.review_persistence import (
+    Judge,
+    LaneRun,
+    VerifierResult,
+    lanes_said,
+    read_judges,
+    record_lanes,
+)
 from agent_fox.engine.record.watch import RunEvent, Watch
 from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.session.order import EndKind, LaunchOrder, SessionEnd, Unmerged

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.words import listed
-from agent_fox.engine.account.spending import narrow_ceiling, read_spending
+from agent_fox.engine.account.spending import read_spending
 from agent_fox.engine.handlers import waiving
+from agent_fox.engine.handlers.dockets import DocketFactory
 from agent_fox.engine.issues.courier import INTERRUPTED_SECONDS, Courier
 from agent_fox.engine.launching import cut_offs
 from agent_fox.engine.launching.infrastructure import Backoff
@@ -23,8 +23,7 @@ from agent_fox.engine.planning.from_settings import RunStuck, policy_of
 from agent_fox.engine.planning.planning import sync_plan
 from agent_fox.engine.planning.workplace import RunOptions, Workplace
 from agent_fox.engine.record import library
-from agent_fox.engine.record.changed_tests import touched_by
-from agent_fox.engine.record.docket import Docket, SpecShelf
+from agent_fox.engine.record.docket import SpecShelf
 from agent_fox.engine.record.ending import RunExit, Stop
 from agent_fox.engine.record.watch import RunEvent, moves_in_words
 from agent_fox.engine.reports import spec_report
@@ -54,8 +53,6 @@ from agent_fox.verifier.artifacts.retention import prune
 if TYPE_CHECKING:
     from sqlite_utils import Database
 
-    from agent_fox.config import Settings
-    from agent_fox.core.policy import Policy
     from agent_fox.engine.planning.scope import Scope
     from agent_fox.evidence.waivers import Grounds
     from agent_fox.store.ledger import audit as ledger_audit
@@ -242,25 +239,3 @@ def refuse_other_rows(db: Database) -> None:
         why = f"triggers of the state file are not ours ({listed(foreign)}): {journal.LOOK}"
     if why:
         raise RunStuck(why)
-
-
-@dataclass(frozen=True)
-class DocketFactory:
-    """Makes the docket of one transaction."""
-
-    policy: Policy
-    shelf: SpecShelf
-    run_id: int
-    settings: Settings
-    grounds: Callable[[], Grounds]
-
-    def __call__(self, db: Database, at: str) -> Docket:
-        def ceiling(spec_name: str, uid: str) -> str | None:
-            return narrow_ceiling(db, self.run_id, self.settings.limits, spec_name, uid)
-
-        sub_issues = self.settings.tracker.sub_issues
-        docket = Docket(
-            db, at, self.policy, self.shelf, self.run_id, ceiling=ceiling, sub_issues=sub_issues,
-            touched=lambda base, landed: touched_by(self.grounds().root, base, landed),
-        )  # fmt: skip
-        return waiving.with_waivers(docket, self.grounds)

@@ -6,7 +6,6 @@ left: the trials are run again then. What comes of it stands in `docs/proof.md`,
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -14,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from agent_fox.core.ids import digest_of
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.proof import Before, Shown, Tried
 from agent_fox.system.shim import write_whole
@@ -43,7 +43,7 @@ class Kept:
 
 
 def digest(parts: Iterable[object]) -> str:
-    return hashlib.sha256(json.dumps([str(part) for part in parts]).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(json.dumps([str(part) for part in parts]))
 
 
 @dataclass(frozen=True, slots=True)
