@@ -24,7 +24,6 @@ from agent_fox.core.late import late_module
 from agent_fox.core.ledger.waivers import CHANGED, HIDDEN, AboutFinding, Statement, Subject, told
 from agent_fox.core.values import dataclass
 from agent_fox.core.words import counted, nearest_told
-from agent_fox.engine.handlers.dockets import with_waivers
 from agent_fox.engine.record.watch import moves_in_words
 from agent_fox.evidence import waivers, witness
 from agent_fox.evidence.witness import WitnessBroken
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
     from agent_fox.cli.chat import review_desk
     from agent_fox.cli.evidence import waiver_signing
+    from agent_fox.engine.handlers import dockets as makers
     from agent_fox.engine.handlers import waiving
     from agent_fox.engine.planning import from_settings
     from agent_fox.engine.record import docket as dockets
@@ -51,6 +51,7 @@ else:
     waiver_signing = late_module("agent_fox.cli.evidence.waiver_signing")
     granting = late_module("agent_fox.evidence.granting")
     waiving = late_module("agent_fox.engine.handlers.waiving")
+    makers = late_module("agent_fox.engine.handlers.dockets")
     dockets = late_module("agent_fox.engine.record.docket")
     from_settings = late_module("agent_fox.engine.planning.from_settings")
 
@@ -138,7 +139,7 @@ class Place:
     def docket(self, db: Database) -> dockets.Docket:
         policy = from_settings.policy_of(self.settings)
         docket = dockets.Docket(db, clock.now(), policy, dockets.SpecShelf(), open_run(db))
-        return with_waivers(docket, self.grounds)
+        return makers.with_waivers(docket, self.grounds)
 
     def may_begin(self) -> bool:
         """Whether a state begins here: the gate judges tasks without a run, and a finding of it can be waived, too."""
