@@ -299,6 +299,47 @@ def test_no_more_private_functions_have_one_caller() -> None:
     assert once <= HOUSE["private_functions_used_once"]
 
 
+def renamed_words() -> dict[bool, frozenset[str]]:
+    """The words of docs/names.md: those that no name may be, and (True) those that no local may be."""
+    text = (ROOT / "docs" / "names.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)`( \(local\))? \|", text, re.MULTILINE)
+    return {is_local: frozenset(word for word, local in rows if bool(local) is is_local) for is_local in (False, True)}
+
+
+def names_given(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Names of functions, classes, parameters and locals; True: of a local. Fields and module constants are none."""
+    stack: list[tuple[ast.AST, bool]] = [(tree, False)]
+    while stack:
+        node, is_inside = stack.pop()
+        match node:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield name, False
+                is_inside = True
+            case ast.ClassDef(name=name):
+                yield name, False
+                is_inside = False
+            case ast.arg(arg=name):
+                yield name, False
+            case ast.Name(id=name, ctx=ast.Store()) if is_inside:
+                yield name, True
+            case ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield name, True
+        stack += [(child, is_inside) for child in ast.iter_child_nodes(node)]
+
+
+def test_no_more_names_are_words_that_were_renamed() -> None:
+    words = renamed_words()
+    every = re.compile(rf"\b_?(?:{'|'.join(words[False] | words[True])})\b", re.IGNORECASE)
+    counts: Counter[str] = Counter()
+    for path in SOURCES:
+        if every.search(path.read_text(encoding="utf-8")):
+            counts[name_of(path).partition("/")[0]] += sum(
+                name.strip("_").lower() in words[False] or (is_local and name in words[True])
+                for name, is_local in names_given(tree_of(path))
+            )
+    assert {package: count for package, count in counts.items() if count > HOUSE["old_names"].get(package, 0)} == {}
+
+
 def test_an_old_name_of_a_module_that_others_import_warns_and_gives_the_new_one() -> None:
     with pytest.warns(DeprecationWarning, match="agent_fox.engine.docket is agent_fox.engine.record.docket now"):
         from agent_fox.engine.docket import Docket as old  # noqa: PLC0415 - the warning is what is looked at

@@ -15,6 +15,7 @@ from agent_fox.core.words import counted, listed
 
 if TYPE_CHECKING:
     from agent_fox.engine.account.account import Cost, RunAccount, SpecAccount
+    from agent_fox.store.issue_view import IssueView
     from agent_fox.store.waivers import Asked
 
 SHORT_HEAD = 12
@@ -22,47 +23,39 @@ SHORT_HEAD = 12
 
 def account_document(root: Path, account: RunAccount) -> dict[str, object]:
     """The account as one JSON object."""
+    rows = asdict(account)
     return {
-        "run": account.run,
-        "status": account.status,
-        "exit_code": account.exit_code,
-        "reason": account.reason,
-        "started_at": account.started_at,
+        **{key: rows[key] for key in ("run", "status", "exit_code", "reason", "started_at")},
         "seconds": round(account.seconds, 3),
         "tip": account.tip,
         "requirements": {"proven": account.proven, "not_proven": account.not_proven, "waived": account.waived},
         "known": account.known,
         "specs": [spec_document(spec) for spec in account.specs],
-        "nodes": account.nodes,
-        "sessions": account.sessions,
-        "retries": account.retries,
-        "rereads": account.rereads,
-        "cost": cost_document(account),
-        "running": [asdict(one) for one in account.running],
-        "left": [asdict(one) for one in account.left],
-        "blocked": [asdict(one) for one in account.blocked],
-        "issues": [{**asdict(one), "where": near(root, one.where)} for one in account.issues],
-        "undelivered": [asdict(one) for one in account.undelivered],
+        **{key: rows[key] for key in ("nodes", "sessions", "retries", "rereads")},
+        "cost": cost_document(account.cost),
+        **{key: rows[key] for key in ("running", "left", "blocked")},
+        "issues": [issue_document(root, issue) for issue in account.issues],
+        "undelivered": rows["undelivered"],
         "issue_counts": counts_document(account.overview),
-        "waivers": [asdict(one) for one in account.waivers],
-        "asked_for_waivers": [asdict(one) for one in account.asked],
-        "gates": account.gates,
-        "elsewhere": list(account.elsewhere),
-        "ledger": {
-            "records": account.ledger.position,
-            "head": account.ledger.head,
-            "disbelieved": account.disbelieved,
-        },
+        "waivers": rows["waivers"],
+        "asked_for_waivers": rows["asked"],
+        **{key: rows[key] for key in ("gates", "elsewhere")},
+        "ledger": {"records": account.ledger.position, "head": account.ledger.head, "disbelieved": account.disbelieved},
     }
 
 
-def cost_document(account: RunAccount) -> dict[str, float]:
-    cost = account.cost
+def cost_document(cost: Cost) -> dict[str, float]:
     values = {
         "total_usd": cost.total_usd, "known_usd": cost.known_usd, "assumed_usd": cost.assumed_usd,
         "assumed_running_usd": cost.running_usd, "assumed_ended_usd": cost.assumed_usd - cost.running_usd,
     }  # fmt: skip
     return {key: round(value, 6) for key, value in values.items()}
+
+
+def issue_document(root: Path, issue: IssueView) -> dict[str, str | None]:
+    """`number` is null for an issue that was not delivered yet."""
+    words = {"title": issue.title, "cause": issue.cause, "state": issue.state}
+    return {**words, "number": issue.number or None, "where": near(root, issue.where)}
 
 
 def spec_document(spec: SpecAccount) -> dict[str, object]:
@@ -96,13 +89,13 @@ def _more(spec: SpecAccount) -> str:
         ("waived", spec.waived), ("no verdict yet on", spec.unread if spec.unread != spec.open_ids else ()),
     )  # fmt: skip
     on = [f"on {spec.commit[:12]}"] if spec.commit and spec.is_proven else []
-    told = [f"{words} {listed(ids)}" for words, ids in lists if ids]
+    parts = [f"{words} {listed(ids)}" for words, ids in lists if ids]
     if len(spec.known) > 1:
         how = {part: spec.how.get(part, "") for part in spec.proven}
-        told += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
+        parts += [f"{word}: {listed(ids)}" for word, ids in told_apart(how).items()]
     if spec.unread and spec.unread == spec.open_ids:
-        told.append("no verdict yet")
-    return "; ".join([*on, *told, *([f"left out: {spec.problem}"] if spec.problem else [])])
+        parts.append("no verdict yet")
+    return "; ".join([*on, *parts, *([f"left out: {spec.problem}"] if spec.problem else [])])
 
 
 READ_AGAIN = "not proven now; the next run reads it again, as `[evidence] environment` has it"
@@ -151,8 +144,8 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
         is_left = any(spec.elsewhere for spec in account.specs)
         now = READ_AGAIN if is_left else 'it counts, as `[evidence] environment = "show"` has it'
         yield plain(f"proven in another environment ({'; '.join(account.elsewhere)}): {now}")
-    yield from (plain(one.line) for one in account.waivers)
-    yield from (plain(asked_line(one)) for one in account.asked)
+    yield from (plain(waiver.line) for waiver in account.waivers)
+    yield from (plain(asked_line(request)) for request in account.asked)
     for blocked in account.blocked:
         yield plain(f"blocked: {blocked.node}: {blocked.reason}")
         if blocked.waiting:
@@ -160,6 +153,6 @@ def trouble_lines(root: Path, account: RunAccount) -> Iterator[str]:
     for issue in account.issues:
         if issue.state == "open":
             yield plain(f"issue: {near(root, issue.where) or 'not delivered yet'}  {issue.title}")
-    told = overview_line(account.overview)
-    if told:
-        yield plain(told)
+    overview = overview_line(account.overview)
+    if overview:
+        yield plain(overview)

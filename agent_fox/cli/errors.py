@@ -88,8 +88,8 @@ def report(error: BaseException) -> Exit:
         case OSError() if error.errno in _NO_ROOM:
             return _say(f"{error.filename or 'disk'}: {error.strerror}; free some space", Exit.STUCK)
         case OSError() if outside.trouble_of_system(error).is_of_the_world:
-            said = f"{error.filename or 'the system'}: {error.strerror}; see to that, then run it again"
-            return _say(said, Exit.STUCK)
+            text = f"{error.filename or 'the system'}: {error.strerror}; see to that, then run it again"
+            return _say(text, Exit.STUCK)
     code = known(type(error))
     return _crash(error) if code is None else _say_each(str(error).splitlines(), code)
 
@@ -123,15 +123,11 @@ def _give_up_output() -> Exit:
 
 
 def _crash(error: BaseException) -> Exit:
-    file = _crash_file()
+    own = here() / OWN
+    file = (own if own.is_dir() else Path(tempfile.mkdtemp(prefix="agent-fox-"))) / "crash.log"
     try:
         file.write_text("".join(traceback.format_exception(error)), encoding="utf-8", errors="backslashreplace")
         saved = f"the traceback is in {file}"
     except OSError as broken:
         saved = f"its traceback could not be saved ({broken})"
     return _say(f"internal error: {type(error).__name__}: {error}; {saved}", Exit.INPUT)
-
-
-def _crash_file() -> Path:
-    own = here() / OWN
-    return (own if own.is_dir() else Path(tempfile.mkdtemp(prefix="agent-fox-"))) / "crash.log"

@@ -31,7 +31,7 @@ def _known(incomplete: str, *questions: str) -> list[str]:
     """The names that start so; none where there is no state that can be read."""
     try:
         with closing(sqlite3.connect(f"file:{here() / OWN / 'state.db'}?mode=ro", uri=True)) as db:
-            found = [str(name) for question in questions for (name,) in db.execute(question)]
+            names = [str(name) for question in questions for (name,) in db.execute(question)]
     except sqlite3.Error:
         return []
-    return [name for name in found if name.startswith(incomplete)]
+    return [name for name in names if name.startswith(incomplete)]

@@ -34,7 +34,7 @@ def reading(root: Path) -> Iterator[Database]:
 
 def signed_in(root: Path, db: Database) -> Callable[[str, str], bool]:
     """Whether a waiver of a requirement, by spec and id, counts now."""
-    signed = {(one.spec, one.address) for one in waivers_of(root, db)()} if has_waivers(db) else frozenset()
+    signed = {(waiver.spec, waiver.address) for waiver in waivers_of(root, db)()} if has_waivers(db) else frozenset()
     return lambda spec, part: (spec, part) in signed
 
 

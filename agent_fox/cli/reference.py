@@ -72,7 +72,8 @@ def commands_page() -> str:
         *_command(root),
         *(line for each in commands for line in _command(_context(root, *each))),
     ]
-    return "\n".join([*lines, "## Exit codes\n", *_grid(("Code", "Meaning"), _exit_rows())])
+    exits = _grid(("Code", "Meaning"), ((str(code.value), code.meaning) for code in Exit))
+    return "\n".join([*lines, "## Exit codes\n", *exits])
 
 
 def _context(parent: click.Context, name: str, command: click.Command) -> click.Context:
@@ -83,21 +84,15 @@ def _command(ctx: click.Context) -> Iterator[str]:
     """One command's section, then those of its own commands."""
     usage = " ".join([ctx.command_path, *ctx.command.collect_usage_pieces(ctx)])
     yield f"## `{ctx.command_path}`\n\n```\n{usage}\n```\n"
-    yield f"{_prose(ctx.command.help or '')}\n"
+    yield cleandoc(ctx.command.help or "").replace("\b\n", "") + "\n"
     options = (param for param in ctx.command.get_params(ctx) if isinstance(param, click.Option))
     records = (option.get_help_record(ctx) for option in options)
-    yield from _grid(("Option", "What it does"), ((f"`{names}`", said) for names, said in filter(None, records)))
+    yield from _grid(
+        ("Option", "What it does"), ((f"`{names}`", help_text) for names, help_text in filter(None, records))
+    )
     if isinstance(ctx.command, click.Group) and ctx.command is not cli:
         for name, command in ctx.command.commands.items():
             yield from _command(_context(ctx, name, command))
-
-
-def _prose(text: str) -> str:
-    return cleandoc(text).replace("\b\n", "")
-
-
-def _exit_rows() -> Iterator[tuple[str, ...]]:
-    return ((str(code.value), code.meaning) for code in Exit)
 
 
 def _grid(heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Iterator[str]:

@@ -47,8 +47,8 @@ class Story:
         if event.kind in _DECIDED and event.handled is not None and event.planned is not None:
             return list(self._decided(event.planned, event.handled))
         if event.kind == "reopened" and event.handled is not None:
-            said = self.ruling(event.handled)
-            why = said.note if said is not None else ""
+            ruling = self.ruling(event.handled)
+            why = ruling.note if ruling is not None else ""
             return [self._line(t.node_id, f"is read again: {why}") for t in event.handled.transitions]
         if event.kind == "launched" and event.planned is not None:
             return [self._line(event.planned.node.id, begins(event.planned))]
@@ -69,12 +69,12 @@ class Story:
             return ruling(db, number)
 
     def _decided(self, planned: PlannedNode, handled: Handled) -> Iterator[str]:
-        said = self.ruling(handled)
+        ruling = self.ruling(handled)
         node = planned.node
-        if said is None:
+        if ruling is None:
             yield self._line(node.id, "Ignore: a late or doubled end changes nothing")
             return
-        yield self._line(node.id, self._told(planned, handled, said))
+        yield self._line(node.id, self._told(planned, handled, ruling))
         for spec, names in held_back(handled, node.id).items():
             held = listed(names) if spec == node.spec_name else spec
             verb = "wait" if spec == node.spec_name and len(names) > 1 else "waits"
@@ -114,17 +114,17 @@ class Story:
 
     def document(self, event: RunEvent, at: str) -> dict[str, object]:
         """The event as one JSON object; keys without a value are left out."""
-        said = self.ruling(event.handled) if event.handled is not None else None
-        node = event.planned.node.id if event.planned else said.about if said else None
-        found = {"at": at, "kind": event.kind, "node": node, **ticket_of(event), "text": near(self.root, event.text)}
-        if said is not None:
-            moved = [_moved(one) for one in event.handled.transitions] if event.handled else []
-            found |= {
-                "decision": said.kind, "row": said.row, "cause": said.cause, "failing": said.failing,
-                "unknown": said.unknown, "blamed": said.blamed, "note": said.note, "best": said.best,
+        ruling = self.ruling(event.handled) if event.handled is not None else None
+        node = event.planned.node.id if event.planned else ruling.about if ruling else None
+        document = {"at": at, "kind": event.kind, "node": node, **ticket_of(event), "text": near(self.root, event.text)}
+        if ruling is not None:
+            moved = [moved_document(transition) for transition in event.handled.transitions] if event.handled else []
+            document |= {
+                "decision": ruling.kind, "row": ruling.row, "cause": ruling.cause, "failing": ruling.failing,
+                "unknown": ruling.unknown, "blamed": ruling.blamed, "note": ruling.note, "best": ruling.best,
                 "moved": moved,
             }  # fmt: skip
-        return {key: value for key, value in found.items() if value not in (None, "", (), [])}
+        return {key: value for key, value in document.items() if value not in (None, "", (), [])}
 
 
 def begins(planned: PlannedNode) -> str:
@@ -141,11 +141,11 @@ def begins(planned: PlannedNode) -> str:
 
 def held_back(handled: Handled, root: str) -> Mapping[str, list[str]]:
     """The nodes that a block holds back besides its root, by spec."""
-    found: dict[str, list[str]] = {}
+    nodes: dict[str, list[str]] = {}
     for moved in handled.transitions:
         if moved.step is Step.BLOCK and moved.node_id != root:
-            found.setdefault(moved.node_id.partition(":")[0], []).append(moved.node_id)
-    return found
+            nodes.setdefault(moved.node_id.partition(":")[0], []).append(moved.node_id)
+    return nodes
 
 
 def issue_words(text: str) -> str:
@@ -162,6 +162,6 @@ def ticket_of(event: RunEvent) -> dict[str, object]:
     return {}
 
 
-def _moved(one: Transition) -> dict[str, object]:
+def moved_document(one: Transition) -> dict[str, object]:
     standing = one.standing
     return {"node": one.node_id, "step": one.step, "status": standing.status, "attempt": standing.attempt}

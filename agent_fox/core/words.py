@@ -30,8 +30,8 @@ def nearest(word: str, known: Iterable[str], likeness: float = 0.0) -> str:
 
 def nearest_told(word: str, known: Iterable[str], otherwise: str = "") -> str:
     """`; the nearest is WORD`, to be put behind what is wrong; `otherwise` where nothing is known."""
-    found = nearest(word, known)
-    return f"; the nearest is {found}" if found else otherwise
+    near = nearest(word, known)
+    return f"; the nearest is {near}" if near else otherwise
 
 
 LIKE = 0.6

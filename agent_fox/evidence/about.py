@@ -62,16 +62,16 @@ def parts_named(db: Database, name: str) -> tuple[StoredPart, ...]:
 
     Raises UnknownRequirement.
     """
-    spec, _, said = name.rpartition("/")
+    spec, _, wanted = name.rpartition("/")
     parts = [part for part in load_parts(db) if spec in ("", part.spec_name)]
-    found = [part for part in parts if part.id == said] or [part for part in parts if part.requirement_id == said]
-    specs = tuple(dict.fromkeys(part.spec_name for part in found))
+    named = [part for part in parts if part.id == wanted] or [part for part in parts if part.requirement_id == wanted]
+    specs = tuple(dict.fromkeys(part.spec_name for part in named))
     if len(specs) > 1:
-        ways = ", ".join(f"{one}/{said}" for one in specs)
+        ways = ", ".join(f"{name_of_spec}/{wanted}" for name_of_spec in specs)
         raise UnknownRequirement(f"{name}: several specs have it; say which one: {ways}")
-    if not found:
+    if not named:
         raise UnknownRequirement(f"{name}: there is no such requirement in the plan{_nearest(name, db)}")
-    return tuple(found)
+    return tuple(named)
 
 
 def _nearest(name: str, db: Database) -> str:
@@ -94,16 +94,26 @@ def records_about(db: Database, place: str, *kinds: Kind) -> list[Found]:
 
 def read(kept: Iterable[Kept]) -> list[Found]:
     """Records read back. One that cannot be read is left out here: `ledger verify` names it."""
-    found = []
-    for one in kept:
+    entries = []
+    for entry in kept:
         try:
-            found.append(Found(one, evidence_of(one.content)))
+            entries.append(Found(entry, evidence_of(entry.content)))
         except ValueError:
             continue
-    return found
+    return entries
 
 
 def bound_to(part: StoredPart, adopted: Iterable[Specification]) -> tuple[Bound, ...]:
     """What of a spec's `adopted` things is bound to the requirement, by address."""
-    found = (one for one in adopted if one.binds(part.spec_name, part.id))
-    return tuple(Bound(one.address, one.kind, one.version, one.text, one.is_formal, one.doubt) for one in found)
+    binding = (specification for specification in adopted if specification.binds(part.spec_name, part.id))
+    return tuple(
+        Bound(
+            specification.address,
+            specification.kind,
+            specification.version,
+            specification.text,
+            specification.is_formal,
+            specification.doubt,
+        )
+        for specification in binding
+    )

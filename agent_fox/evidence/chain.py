@@ -172,7 +172,7 @@ class Chain:
     @property
     def current(self) -> Proof | None:
         """The record of the verdict that holds."""
-        return next((one for one in reversed(self.proofs) if one.is_current), None)
+        return next((proof for proof in reversed(self.proofs) if proof.is_current), None)
 
 
 def chain_of(
@@ -185,14 +185,14 @@ def chain_of(
     trust = Trust(grounds.repository, lambda: grounds.signers) if grounds else TRUSTING_SPECS
     waived = waived_now(db, grounds, at, part.spec_name) if grounds else None
     ground = Ground(db, part.spec_name, required_by(db), trust, waived)
-    bound = bound_to(part, ground.adopted)
-    found = _found(db, part, bound)
+    binding = bound_to(part, ground.adopted)
+    entries = _found(db, part, binding)
     current = ground.verdicts.get(part.id)
     names = {f"verdict:{current[0]}"} if current else set()
-    versions = {one.address: one.version for one in bound} | {address(part.spec_name, part.id): part.version}
-    parts_then = {name: parts_of(db, name) for name in {one.record.context.environment for one in found}}
-    proofs = tuple(proof_of(one, versions, now, names, parts_then) for one in found)
-    last = next((one for one in reversed(proofs) if one.is_current), None)
+    versions = {entry.address: entry.version for entry in binding} | {address(part.spec_name, part.id): part.version}
+    parts_then = {name: parts_of(db, name) for name in {entry.record.context.environment for entry in entries}}
+    proofs = tuple(proof_of(entry, versions, now, names, parts_then) for entry in entries)
+    last = next((proof for proof in reversed(proofs) if proof.is_current), None)
     return Chain(
         spec=part.spec_name,
         requirement=part.id,
@@ -210,7 +210,7 @@ def chain_of(
         steps=tuple(map(_step, records_about(db, address(part.spec_name, part.id), Kind.GATE)[-MOST_STEPS:])),
         waivers=tuple(_waivers(db, part, at, grounds))[-MOST_STEPS:],
         reviews=tuple(map(_review, ground.final_reviews[-MOST_STEPS:])),
-        bound=bound[:MOST_STEPS],
+        bound=binding[:MOST_STEPS],
         check=tuple(how_to_check(last)),
         head=tip_of(db),
         how="" if disbelieved else how_of(db, part, waived or frozenset()),
@@ -226,8 +226,8 @@ def how_of(db: Database, part: StoredPart, waived: Collection[str]) -> str:
 def _found(db: Database, part: StoredPart, bound: Iterable[Bound]) -> list[Found]:
     """Readings of it and checks of what is bound to it, of every version, oldest first."""
     places = [address(part.spec_name, part.id), *(one.address for one in bound)]
-    found = [one for place in places for one in records_about(db, place, Kind.VERDICT, Kind.CHECK)]
-    return sorted(found, key=lambda one: one.kept.link.position)
+    records = [record for place in places for record in records_about(db, place, Kind.VERDICT, Kind.CHECK)]
+    return sorted(records, key=lambda one: one.kept.link.position)
 
 
 def proof_of(
@@ -258,14 +258,14 @@ def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str
     record, context = found.record, found.record.context
     then = Freshness(record.artifact.tree, record.about.version, context.environment, context.verifier)
     known = {"the tree": now.tree, "the environment": now.environment, "the verifier": now.verifier}
-    present = Freshness(
+    current = Freshness(
         then.tree if now.tree is None else now.tree, version,
         then.environment if now.environment is None else now.environment,
         then.verifier if now.verifier is None else now.verifier,
     )  # fmt: skip
     if record_id(found.kept.content) != found.id:
         yield CHANGED
-    for why in why_stale(then, present):
+    for why in why_stale(then, current):
         changed = "; ".join(in_which(parts_then, now.parts)) if why == ENVIRONMENT_CHANGED else ""
         yield f"{why} ({changed})" if changed else why
     yield from (f"whether {what} has changed is not known here" for what, value in known.items() if value is None)
@@ -273,17 +273,17 @@ def staleness(found: Found, version: str, now: Now, parts_then: Mapping[str, str
 
 def judges(db: Database, proofs: Iterable[Proof]) -> Iterable[Judge]:
     """The sessions behind the records, each once."""
-    for number in dict.fromkeys(one.session for one in proofs if one.session is not None):
-        found = read(ledger.records(db, "session_id = ? AND kind = 'session'", [number]))
-        if found:
-            yield _judge(number, found[-1])
+    for number in dict.fromkeys(proof.session for proof in proofs if proof.session is not None):
+        sessions = read(ledger.records(db, "session_id = ? AND kind = 'session'", [number]))
+        if sessions:
+            yield _judge(number, sessions[-1])
 
 
 def _judge(number: int, found: Found) -> Judge:
     record, body = found.record, found.record.body
     agents = body.get("agents")
-    told = [one for one in agents if isinstance(one, dict)] if isinstance(agents, list) else []
-    models = tuple(str(one["model"]) for one in told if one.get("model"))
+    rows = [agent for agent in agents if isinstance(agent, dict)] if isinstance(agents, list) else []
+    models = tuple(str(row["model"]) for row in rows if row.get("model"))
     return Judge(
         number, record.context.ticket, str(body.get("archetype", "")), str(body.get("backend", "")), models,
         record.artifact.commit, record.timestamp, found.id,
@@ -312,13 +312,13 @@ def _waivers(db: Database, part: StoredPart, at: str, grounds: Grounds | None) -
     rows = [row for row in waivers_of(db, "requirement", part.spec_name) if row.columns.address == part.id]
     if grounds is None:
         return [_waiver(row, over(db, row.id) or NOT_CHECKED) for row in rows]
-    return [_waiver(row, one.why_not) for row, one in zip(rows, held(db, grounds, at, rows), strict=True)]
+    return [_waiver(row, state.why_not) for row, state in zip(rows, held(db, grounds, at, rows), strict=True)]
 
 
 def _waiver(row: WaiverRow, why_not: str) -> WaiverLine:
-    told = row.columns
+    columns = row.columns
     return WaiverLine(
-        row.id, told.signer, told.reason, told.version, told.granted_at, told.expires_at, why_not
+        row.id, columns.signer, columns.reason, columns.version, columns.granted_at, columns.expires_at, why_not
     )  # fmt: skip
 
 

@@ -53,10 +53,10 @@ def given_in(body: Mapping[str, Json]) -> CloseOut:
 def told_in(body: Mapping[str, Json]) -> list[Told]:
     """The findings that its report names. Raises Damaged."""
     report = body.get("report")
-    found = report.get("findings") if isinstance(report, dict) else None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    rows = report.get("findings") if isinstance(report, dict) else None
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise Damaged("does not name its findings")
-    return [_told(one) for one in found if isinstance(one, dict)]
+    return [_told(row) for row in rows if isinstance(row, dict)]
 
 
 def _told(one: Mapping[str, Json]) -> Told:
@@ -71,22 +71,24 @@ def judged_again(record: Evidence, covers: Covers) -> Verification:
 
     Raises Damaged where the record holds something else than it was made from, or names other findings.
     """
-    given, told = given_in(record.body), told_in(record.body)
+    given, shown = given_in(record.body), told_in(record.body)
     if given.task_id != record.about.address:
         raise Damaged("was made from what is about another task")
     plain = judge(given)
-    if [(one.check, one.severity, one.detail) for one in told] != [
-        (one.check.value, one.severity.value, one.detail) for one in plain.findings
+    if [(row.check, row.severity, row.detail) for row in shown] != [
+        (finding.check.value, finding.severity.value, finding.detail) for finding in plain.findings
     ]:
         raise Damaged("does not come to the findings it names")
-    return judge(given, [one for one in _waivers(plain, told) if covers(one.id, given.task_id, _of(plain, one))])
+    return judge(
+        given, [waiver for waiver in _waivers(plain, shown) if covers(waiver.id, given.task_id, _of(plain, waiver))]
+    )
 
 
 def _waivers(plain: Verification, told: list[Told]) -> list[FindingWaiver]:
     return [
-        FindingWaiver(finding.check.value, finding.detail_hash, said.waiver, "", "")
-        for finding, said in zip(plain.findings, told, strict=True)
-        if said.waiver is not None
+        FindingWaiver(finding.check.value, finding.detail_hash, shown.waiver, "", "")
+        for finding, shown in zip(plain.findings, told, strict=True)
+        if shown.waiver is not None
     ]
 
 

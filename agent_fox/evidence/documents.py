@@ -101,8 +101,8 @@ def evidence_of(content: str) -> Evidence:
         record = _Content.model_validate_json(content).value()
         spelled = canonical(content_of(record))
     except ValidationError as error:
-        found = error.errors()[0]
-        raise ValueError(f"{'.'.join(map(str, found['loc'])) or 'content'}: {found['msg']}") from error
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc'])) or 'content'}: {first['msg']}") from error
     except RecursionError as error:
         raise ValueError("content: nested too deeply") from error
     if spelled != content:
@@ -113,10 +113,10 @@ def evidence_of(content: str) -> Evidence:
 def document(text: str) -> Json:
     """Any JSON. Raises ValueError, also for what is nested too deeply."""
     try:
-        found: Json = json.loads(text)
+        content: Json = json.loads(text)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    return found
+    return content
 
 
 def at_path(document: Json, path: Iterable[str]) -> Json:

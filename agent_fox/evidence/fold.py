@@ -234,25 +234,25 @@ class Fold:
 
     def gates(self) -> dict[tuple[str, str], FoldedGate]:
         """Every gate, by spec and requirement: of what is planned, for its present text, and of what once was."""
-        found = dict(self.moved)
+        gates = dict(self.moved)
         for spec, plan in self.plans.items():
             for part, version in plan.parts.items():
                 last = self.moved.get((spec, part))
                 if last is None or last.version != version:
-                    found[spec, part] = FoldedGate(
+                    gates[spec, part] = FoldedGate(
                         spec, part, version, Gate.PROPOSED, Role.ENGINE, None, PLANNED, plan.position, plan.at
                     )
-        return {key: found[key] for key in sorted(found)}
+        return {key: gates[key] for key in sorted(gates)}
 
     def _unread(self, position: int, record: Evidence) -> Iterator[Fault]:
         """A verdict is written with the decision about its report."""
         number = record.context.decision
-        found = self.decisions.get(number) if number is not None else None
-        if found is None:
+        decided = self.decisions.get(number) if number is not None else None
+        if decided is None:
             yield Fault(position, "no decision is recorded that this verdict was read for", FORGED_VERDICT)
-        elif found.at != record.timestamp or found.spec != record.about.address.partition("/")[0]:
+        elif decided.at != record.timestamp or decided.spec != record.about.address.partition("/")[0]:
             yield Fault(position, "it was not read when its decision was made", FORGED_VERDICT)
-        elif found.archetype != "verifier" and record.outcome.status != "UNKNOWN":
+        elif decided.archetype != "verifier" and record.outcome.status != "UNKNOWN":
             yield Fault(position, "the decision that it was read for is not a verifier's", FORGED_VERDICT)
 
     def _decide(self, position: int, record: Evidence) -> Iterator[Fault]:
@@ -261,11 +261,11 @@ class Fold:
         body = _Decision.model_validate(dict(record.body))
         archetype = FINAL if body.mode == FINAL else body.archetype or ""
         spec = record.about.address.partition(":")[0]
-        did = frozenset(one.step.value for one in body.steps if one.uid == body.uid)
+        did = frozenset(move.step.value for move in body.steps if move.uid == body.uid)
         decided = Decided(record.outcome.status, spec, archetype, record.timestamp, did)
         self.decisions[record.context.decision] = decided
-        for one in body.steps:
-            yield from (Fault(position, what, FORGED_STEP) for what in self._moved(one))
+        for taken in body.steps:
+            yield from (Fault(position, what, FORGED_STEP) for what in self._moved(taken))
 
     def _moved(self, one: _Step) -> Iterator[str]:
         """A node goes on from where the last decision about it left it. Of one that has none, it is not known where."""
@@ -279,20 +279,20 @@ class Fold:
 
     def _check(self, record: Evidence) -> None:
         """What a decision `Prove` rests on."""
-        found = self.decisions.get(record.context.decision or 0)
-        if found and record.about.kind in FORMAL_KINDS and record.outcome.status == "PASS":
-            self.decisions[record.context.decision or 0] = replace(found, is_proof=True)
+        decided = self.decisions.get(record.context.decision or 0)
+        if decided and record.about.kind in FORMAL_KINDS and record.outcome.status == "PASS":
+            self.decisions[record.context.decision or 0] = replace(decided, is_proof=True)
 
     def _close(self, position: int, record: Evidence) -> Iterator[Fault]:
         """A task's judgement is what the rules give for what it was made from, whoever wrote it down."""
-        task, said, again = record.about.address, record.outcome.status, ""
+        task, status, again = record.about.address, record.outcome.status, ""
         try:
             again = status_of(judged_again(record, self._covers(record)))
-            if again != said:
-                yield Fault(position, f"it says {said}, and by the rules it is {again}", FORGED_CLOSE_OUT)
+            if again != status:
+                yield Fault(position, f"it says {status}, and by the rules it is {again}", FORGED_CLOSE_OUT)
         except Damaged as error:
             yield Fault(position, f"it {error}", FORGED_CLOSE_OUT)
-        self.close_outs[task] = CloseOut(task, said, position, record.timestamp, again)
+        self.close_outs[task] = CloseOut(task, status, position, record.timestamp, again)
 
     def _covers(self, record: Evidence) -> Covers:
         """The waivers that are recorded by now. A session was judged while one held that may have ended since."""
@@ -361,15 +361,15 @@ class Fold:
 
     def _undecided(self, record: Evidence, move: _Move) -> Iterator[str]:
         wanted = SHOWN_BY[move.role].get(move.finish, ())
-        found = self.decisions.get(record.context.decision or 0)
-        if found is None or found.kind not in wanted or found.spec != move.spec:
+        decided = self.decisions.get(record.context.decision or 0)
+        if decided is None or decided.kind not in wanted or decided.spec != move.spec:
             yield f"no decision {' or '.join(wanted) or 'at all'} is recorded by which a {move.role} moves a gate there"
-        elif found.at != record.timestamp:
+        elif decided.at != record.timestamp:
             yield "it was not moved when its decision was made"
-        elif found.archetype not in _judges(move):
-            yield f"it was moved as a {move.role}'s, by a decision about {_about(found)}"
+        elif decided.archetype not in _judges(move):
+            yield f"it was moved as a {move.role}'s, by a decision about {_about(decided)}"
         else:
-            yield from _undone(found, move)
+            yield from _undone(decided, move)
         if move.finish is Gate.TESTED:
             yield from _unpassed(self.verdicts.get(record.about.address, Read()), record)
 
@@ -397,7 +397,7 @@ def _about(found: Decided) -> str:
 def _undone(found: Decided, move: _Move) -> Iterator[str]:
     """A decision shows a role by what it did: to its node, or with what it was proved."""
     wanted = DONE_BY.get((move.role, found.kind), ())
-    if wanted and not found.did & {one.value for one in wanted}:
+    if wanted and not found.did & {taken.value for taken in wanted}:
         yield f"the decision {found.kind} by which it was moved did not {' or '.join(wanted)} its node"
     if move.role is Role.FORMAL and move.finish is not Gate.REVIEWED and not found.is_proof:
         yield "no contract or theorem is recorded as proved by the decision by which it was moved"

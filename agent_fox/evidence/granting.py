@@ -77,8 +77,8 @@ def expiry(text: str, now: str) -> str:
 
 
 def _span(text: str, begin: datetime) -> datetime | None:
-    found = _SPAN.fullmatch(text.strip())
-    return begin + timedelta(hours=int(found[1]) * _HOURS[found[2]]) if found else None
+    match = _SPAN.fullmatch(text.strip())
+    return begin + timedelta(hours=int(match[1]) * _HOURS[match[2]]) if match else None
 
 
 def _date(text: str) -> datetime | None:
@@ -92,12 +92,12 @@ def _date(text: str) -> datetime | None:
 
 def reason_of(text: str) -> str:
     """The reason as it is signed: one line. Raises WaiverRefused."""
-    said = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
-    if not said:
+    reason = " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    if not reason:
         raise WaiverRefused("--reason: say why; it stands in every report as long as the waiver does")
-    if len(said) > LONGEST_REASON:
-        raise WaiverRefused(f"--reason: {len(said)} characters; say it in {LONGEST_REASON} at most")
-    return said
+    if len(reason) > LONGEST_REASON:
+        raise WaiverRefused(f"--reason: {len(reason)} characters; say it in {LONGEST_REASON} at most")
+    return reason
 
 
 def dependencies(db: Database, grounds: Grounds, subject: Subject, files: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -106,41 +106,37 @@ def dependencies(db: Database, grounds: Grounds, subject: Subject, files: Iterab
     Raises WaiverRefused for a file that is not at the tip, or is a link.
     """
     specs = below(db, subject.spec) if isinstance(subject, AboutRequirement) else ()
-    found = {f"{SPEC}{name}": dependency(db, grounds, f"{SPEC}{name}") for name in specs}
+    versions = {f"{SPEC}{name}": dependency(db, grounds, f"{SPEC}{name}") for name in specs}
     for path in files:
-        found[f"{FILE}{path}"] = _digest(grounds, path)
-    return tuple(sorted(found.items()))
-
-
-def _digest(grounds: Grounds, path: str) -> str:
-    digest = grounds.file(path)
-    if digest == ABSENT or path.startswith(("/", "-")) or ".." in Path(path).parts:
-        where = f"{grounds.branch}, {grounds.tip[:12] or 'no commit'}"
-        raise WaiverRefused(
-            f"--depends-on {path}: no such file at the tip ({where}); name it from the repository's root"
-        )
-    if grounds.is_link(path):
-        raise WaiverRefused(
-            f"--depends-on {path}: a link, which says nothing of what it leads to; name the file itself"
-        )
-    return digest
+        digest = grounds.file(path)
+        if digest == ABSENT or path.startswith(("/", "-")) or ".." in Path(path).parts:
+            where = f"{grounds.branch}, {grounds.tip[:12] or 'no commit'}"
+            raise WaiverRefused(
+                f"--depends-on {path}: no such file at the tip ({where}); name it from the repository's root"
+            )
+        if grounds.is_link(path):
+            raise WaiverRefused(
+                f"--depends-on {path}: a link, which says nothing of what it leads to; name the file itself"
+            )
+        versions[f"{FILE}{path}"] = digest
+    return tuple(sorted(versions.items()))
 
 
 def below(db: Database, spec_name: str) -> tuple[str, ...]:
     """The specs of the plan that a spec depends on, directly or through others."""
-    found: set[str] = set()
+    specs: set[str] = set()
     waiting = [spec_name]
     while waiting:
         for name in _direct(db, waiting.pop()):
-            if name not in found and name != spec_name:
-                found.add(name)
+            if name not in specs and name != spec_name:
+                specs.add(name)
                 waiting.append(name)
-    return tuple(sorted(found))
+    return tuple(sorted(specs))
 
 
 def _direct(db: Database, spec_name: str) -> list[str]:
     try:
-        return [one.spec for one in load_spec(db, spec_name).dependencies]
+        return [dependency.spec for dependency in load_spec(db, spec_name).dependencies]
     except KeyError:
         return []
 
@@ -157,9 +153,9 @@ def sign_with_ssh(statement: Statement, path: Path, grounds: Grounds) -> str:
 
 def principal_of(grounds: Grounds, key: PublicKey) -> str:
     """Whose key it is, among those who may waive. Raises KeyTrouble."""
-    for one in grounds.signers:
-        if one.key.id == key.id:
-            return one.principal
+    for signer in grounds.signers:
+        if signer.key.id == key.id:
+            return signer.principal
     where = keys.folder(grounds.environ) / keys.SIGNERS
     raise KeyTrouble(
         f"{where}: the key {key.id} is not trusted to waive; `agent-fox keys trust NAME --for waiver` adds it"
@@ -231,14 +227,14 @@ def note_use(db: Database, at: str, waiver_id: str, subject: str, decision_id: i
 
 def to_revoke(db: Database, name: str) -> WaiverRow:
     """The waiver that a person names by its id, or the beginning of it. Raises WaiverRefused."""
-    found = stored.waiver_by_prefix(db, name) if name else []
-    if len(found) != 1:
-        what = "no waiver has this id" if not found else f"{len(found)} waivers begin so"
+    waivers = stored.waiver_by_prefix(db, name) if name else []
+    if len(waivers) != 1:
+        what = "no waiver has this id" if not waivers else f"{len(waivers)} waivers begin so"
         raise WaiverRefused(f"--revoke {name}: {what}; `agent-fox waive --list` shows them")
-    ended = stored.over(db, found[0].id)
+    ended = stored.over(db, waivers[0].id)
     if ended:
-        raise WaiverRefused(f"--revoke {name}: the waiver {found[0].id[:SHOWN_ID]} is over already: {ended}")
-    return found[0]
+        raise WaiverRefused(f"--revoke {name}: the waiver {waivers[0].id[:SHOWN_ID]} is over already: {ended}")
+    return waivers[0]
 
 
 def petition(db: Database, at: str, address: str, reason: str) -> int:
@@ -249,4 +245,4 @@ def petition(db: Database, at: str, address: str, reason: str) -> int:
         limitation="a petition: it binds nothing", body={"subject": address, "reason": reason},
     )  # fmt: skip
     ledger.append(db, [record], address.partition("/")[0])
-    return sum(one.petitions for one in stored.asked(db) if f"{one.spec_name}/{one.requirement_id}" == address)
+    return sum(row.petitions for row in stored.asked(db) if f"{row.spec_name}/{row.requirement_id}" == address)

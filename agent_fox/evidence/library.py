@@ -87,11 +87,15 @@ def statement_in(envelope: str, signers: tuple[Signer, ...]) -> Statement | None
         form = _Form.model_validate_json(parsed.payload)
     except (ValueError, ValidationError):
         return None
-    said = Statement(**{**form.model_dump(exclude={"format"}), "state": State(form.state)})
-    if parsed.payload_type != PAYLOAD_TYPE or said.payload() != parsed.payload:
+    statement = Statement(**{**form.model_dump(exclude={"format"}), "state": State(form.state)})
+    if parsed.payload_type != PAYLOAD_TYPE or statement.payload() != parsed.payload:
         return None
     holds = dsse.verified_by(parsed, signers, NAMESPACE)
-    return said if any((one.principal, one.key.id) == (said.signer, said.key) for one in holds) else None
+    return (
+        statement
+        if any((signer.principal, signer.key.id) == (statement.signer, statement.key) for signer in holds)
+        else None
+    )
 
 
 @dataclass(frozen=True)
@@ -106,11 +110,14 @@ class Trust:
         if entry.author.who is Who.SPEC:
             return bool(entry.author.name) and entry.author.name == stored.spec_of(entry.specification.address)
         try:
-            said = statement_in(entry.envelope, self.signers())
+            statement = statement_in(entry.envelope, self.signers())
         except KeyTrouble:
             return False
         wanted = (self.repository, entry.specification.address, entry.version, entry.state)
-        return said is not None and (said.repository, said.address, said.version, said.state) == wanted
+        return (
+            statement is not None
+            and (statement.repository, statement.address, statement.version, statement.state) == wanted
+        )
 
 
 def standing(entries: Iterable[Entry]) -> dict[str, Present]:
@@ -127,27 +134,29 @@ def adopted(entries: Iterable[Entry], trust: Trust) -> tuple[Specification, ...]
     """
     counted = [entry for entry in entries if entry.state is not State.WITHDRAWN or trust.vouches(entry)]
     rows = [now.adopted for now in standing(counted).values() if now.adopted is not None]
-    found = [vouched(entry, trust) for entry in rows]
-    return tuple(sorted(found, key=lambda one: one.address))
+    vouched_for = [vouched(entry, trust) for entry in rows]
+    return tuple(sorted(vouched_for, key=lambda one: one.address))
 
 
 def vouched(entry: Entry, trust: Trust) -> Specification:
-    one = entry.specification
-    if one.version != entry.version:
-        return replace(one, doubt="its row does not fit its version; it was changed by something else than agent-fox")
-    return one if trust.vouches(entry) else replace(one, doubt=UNSIGNED)
+    specification = entry.specification
+    if specification.version != entry.version:
+        return replace(
+            specification, doubt="its row does not fit its version; it was changed by something else than agent-fox"
+        )
+    return specification if trust.vouches(entry) else replace(specification, doubt=UNSIGNED)
 
 
 def binding(db: Database, spec_name: str, trust: Trust) -> tuple[Specification, ...]:
     """Everything adopted that is about a requirement of the spec."""
-    found = adopted(stored.entries_about(db, spec_name), trust)
-    return tuple(one for one in found if one.is_about(spec_name))
+    specifications = adopted(stored.entries_about(db, spec_name), trust)
+    return tuple(specification for specification in specifications if specification.is_about(spec_name))
 
 
 def unweighed(db: Database, spec_name: str) -> tuple[Specification, ...]:
     """The same by the rows alone, for reports: nobody's signature is checked."""
     rows = [now.adopted for now in standing(stored.entries_about(db, spec_name)).values()]
-    return tuple(one.specification for one in rows if one is not None and one.specification.is_about(spec_name))
+    return tuple(row.specification for row in rows if row is not None and row.specification.is_about(spec_name))
 
 
 def sync(db: Database, at: str, spec_name: str, wanted: Sequence[Specification]) -> list[Change]:
@@ -161,7 +170,9 @@ def propose(db: Database, at: str, specifications: Iterable[Specification], auth
     """Write down what somebody would have checked, in the open transaction; what is there already is left out."""
     known = standing(stored.entries(db))
     changes = [
-        Change(one, State.PROPOSED, author) for one in specifications if is_new(one, known.get(one.address, Present()))
+        Change(specification, State.PROPOSED, author)
+        for specification in specifications
+        if is_new(specification, known.get(specification.address, Present()))
     ]
     stored.add(db, at, changes)
     return changes
@@ -173,12 +184,12 @@ def is_new(one: Specification, now: Present) -> bool:
 
 def of_person(db: Database, entry: Entry, state: State, at: str, envelope: str, trust: Trust, note: str) -> Change:
     """Adopt or withdraw by a signed statement, in the open transaction. Raises NotAllowed."""
-    said = statement_in(envelope, trust.signers())
+    statement = statement_in(envelope, trust.signers())
     address = entry.specification.address
-    if said is None:
+    if statement is None:
         remedy = "`agent-fox keys trust NAME --for waiver` adds one"
         raise NotAllowed(f"{address}: this is signed by nobody who is trusted; {remedy}")
-    change = Change(entry.specification, state, Author(Who.PERSON, said.signer), note, envelope)
+    change = Change(entry.specification, state, Author(Who.PERSON, statement.signer), note, envelope)
     now = present(stored.entries(db, address))
     if not trust.vouches(replace(entry, state=state, author=change.author, envelope=envelope)):
         raise NotAllowed(f"{address}: the signature is about something else; sign it again")

@@ -100,13 +100,13 @@ class ContractForm(Form):
     seconds: Seconds = PROVING_SECONDS
 
     def check(self) -> Check:
-        found = FunctionContract(
+        contract = FunctionContract(
             self.function, self.signature, tuple(self.post), tuple(self.pre), tuple(self.raises), self.seconds
         )
-        wrong = contract_text.trouble(found)
+        wrong = contract_text.trouble(contract)
         if wrong:
             raise ValueError(wrong)
-        return found
+        return contract
 
 
 class TheoremForm(Form):
@@ -116,11 +116,11 @@ class TheoremForm(Form):
     seconds: Seconds = PROVING_SECONDS
 
     def check(self) -> Check:
-        found = TheoremStatement(self.goal, self.axioms, self.seconds)
-        wrong = smt_text.trouble(found)
+        theorem = TheoremStatement(self.goal, self.axioms, self.seconds)
+        wrong = smt_text.trouble(theorem)
         if wrong:
             raise ValueError(wrong)
-        return found
+        return theorem
 
 
 class ChecklistForm(Form):
@@ -155,7 +155,7 @@ class Owner:
             return (f"{spec}/{ALL}",)
         if part not in self.known[spec]:
             raise ValueError(f"requirements: {named!r}: {spec} has no such requirement")
-        return tuple(f"{spec}/{one}" for one in self.known[spec][part])
+        return tuple(f"{spec}/{name}" for name in self.known[spec][part])
 
 
 def owner_of(spec: Spec) -> Owner:
@@ -164,7 +164,7 @@ def owner_of(spec: Spec) -> Owner:
 
 
 def named_parts(spec: Spec) -> dict[str, tuple[str, ...]]:
-    whole = {one.id: tuple(part.id for part in one.parts) for one in spec.requirements}
+    whole = {requirement.id: tuple(part.id for part in requirement.parts) for requirement in spec.requirements}
     return whole | {part: (part,) for part in spec.expected}
 
 
@@ -176,8 +176,8 @@ def read_spec_library(spec: Spec, root: Path) -> tuple[tuple[Specification, ...]
     if spec.name == LIBRARY:
         what = f"{LIBRARY!r} is the name of what belongs to no spec; give this spec another name"
         return (), (replace(error(place_of(path, root), what), spec=spec.name),)
-    found, problems = read_library(path, root, owner_of(spec))
-    return found, tuple(replace(problem, spec=spec.name) for problem in problems)
+    specifications, problems = read_library(path, root, owner_of(spec))
+    return specifications, tuple(replace(problem, spec=spec.name) for problem in problems)
 
 
 def read_library(path: Path, root: Path, owner: Owner) -> tuple[tuple[Specification, ...], tuple[Problem, ...]]:
@@ -198,19 +198,21 @@ def read_text(file: TextFile, owner: Owner) -> tuple[tuple[Specification, ...], 
     tables = document.get("specification")
     if not isinstance(tables, list) or len(document) != 1 or len(tables) > MOST:
         return (), (error(file.where, f"holds [[specification]] tables and nothing else, {MOST} at most"),)
-    found: dict[str, Specification] = {}
+    specifications: dict[str, Specification] = {}
     problems: list[Problem] = []
     for number, table in enumerate(tables, 1):
         where = f"{file.where}: specification {number}"
         try:
-            one = specification_of(table, owner)
+            specification = specification_of(table, owner)
         except ValueError as wrong:
             problems.append(error(where, str(wrong)))
             continue
-        if one.address in found:
-            problems.append(error(where, f"name = {one.address.partition('/')[2]!r} stands here twice; rename one"))
-        found[one.address] = one
-    return tuple(found.values()), tuple(problems)
+        if specification.address in specifications:
+            problems.append(
+                error(where, f"name = {specification.address.partition('/')[2]!r} stands here twice; rename one")
+            )
+        specifications[specification.address] = specification
+    return tuple(specifications.values()), tuple(problems)
 
 
 def specification_of(table: object, owner: Owner) -> Specification:

@@ -165,20 +165,20 @@ class Ground:
     @cached_property
     def once_failed(self) -> dict[str, tuple[str, ...]]:
         """Requirements of the plan that had a FAIL in their present version, each with the records."""
-        found: dict[str, tuple[str, ...]] = {}
+        failed: dict[str, tuple[str, ...]] = {}
         for part, record in once_failed(self.db, self.spec_name):
-            found[part] = (*found.get(part, ()), record)
-        return found
+            failed[part] = (*failed.get(part, ()), record)
+        return failed
 
 
 def promotion_state(ground: Ground, part: StoredPart) -> PromotionState:
     """Everything computed for one requirement."""
     gate = ground.gates.get(part.id)
-    bound = bound_to(part, ground.adopted)
-    said = list(_said(ground, part, bound))
-    judged = last_judged(said, address(part.spec_name, part.id), part.version)
-    here = [one for one in said if judged and one.kept.tree == judged.kept.tree]
-    proofs = proofs_of(bound, here)
+    binding = bound_to(part, ground.adopted)
+    entries = list(_said(ground, part, binding))
+    judged = last_judged(entries, address(part.spec_name, part.id), part.version)
+    here = [entry for entry in entries if judged and entry.kept.tree == judged.kept.tree]
+    proofs = proofs_of(binding, here)
     reviews = reviews_of(ground, judged.kept.tree if judged else "")
     return PromotionState(
         spec=part.spec_name,
@@ -187,7 +187,7 @@ def promotion_state(ground: Ground, part: StoredPart) -> PromotionState:
             ground.path, judged.record.artifact.commit if judged else "", judged.kept.tree if judged else "",
             part.version,
         ),
-        tests=tests_of(part, bound, here),
+        tests=tests_of(part, binding, here),
         proofs=proofs,
         reviews=reviews,
         regression_checks=regressions(ground),
@@ -207,35 +207,35 @@ def enough(ground: Ground, gate: GateRow) -> bool | None:
 
 def _said(ground: Ground, part: StoredPart, bound: Iterable[Bound]) -> Iterator[Found]:
     """Readings of the requirement and checks of what is bound to it, each about the present version."""
-    places = {address(part.spec_name, part.id): part.version} | {one.address: one.version for one in bound}
+    places = {address(part.spec_name, part.id): part.version} | {entry.address: entry.version for entry in bound}
     for place, version in places.items():
-        found = records_about(ground.db, place, Kind.VERDICT, Kind.CHECK)
-        yield from (one for one in found if one.kept.version == version)
+        entries = records_about(ground.db, place, Kind.VERDICT, Kind.CHECK)
+        yield from (entry for entry in entries if entry.kept.version == version)
 
 
 def last_judged(said: Iterable[Found], place: str, version: str) -> Found | None:
     """The last reading of the requirement itself, of this version of its text."""
-    found = [one for one in said if one.kept.address == place and one.kept.version == version]
-    return max(found, key=lambda one: one.kept.link.position, default=None)
+    judged = [one for one in said if one.kept.address == place and one.kept.version == version]
+    return max(judged, key=lambda one: one.kept.link.position, default=None)
 
 
 def tests_of(part: StoredPart, bound: Iterable[Bound], here: list[Found]) -> Tests:
-    formal = {one.address for one in bound if one.is_formal}
-    tests = [one for one in here if one.kept.address not in formal]
-    counts = {word: sum(one.kept.status == word for one in tests) for word in Word}
+    formal = {entry.address for entry in bound if entry.is_formal}
+    tests = [entry for entry in here if entry.kept.address not in formal]
+    counts = {word: sum(test.kept.status == word for test in tests) for word in Word}
     return Tests(counts[Word.PASS], counts[Word.FAIL], counts[Word.UNKNOWN], refs(tests))
 
 
 def proofs_of(bound: Iterable[Bound], here: list[Found]) -> Proofs:
     """By the last check of each on this tree."""
-    formal = [one.address for one in bound if one.is_formal]
+    formal = [proof.address for proof in bound if proof.is_formal]
     last = {place: _last(here, place) for place in formal}
-    words = {place: one.kept.status if one else Word.UNKNOWN for place, one in last.items()}
+    words = {place: proof.kept.status if proof else Word.UNKNOWN for place, proof in last.items()}
     return Proofs(
         proved=tuple(place for place in formal if words[place] == Word.PASS),
         pending=tuple(place for place in formal if words[place] not in (Word.PASS, Word.FAIL)),
         counterexample=tuple(place for place in formal if words[place] == Word.FAIL),
-        record_refs=refs([one for one in last.values() if one]),
+        record_refs=refs([proof for proof in last.values() if proof]),
     )
 
 
@@ -245,13 +245,13 @@ def _last(here: Iterable[Found], place: str) -> Found | None:
 
 def reviews_of(ground: Ground, tree: str) -> Reviews:
     """`tree` is the one that was judged last: an approval of another commit is dismissed."""
-    commits = {one.kept.link.position: _tree_of(ground.db, one) for one in ground.final_reviews}
-    accepted = [one for one in ground.final_reviews if one.kept.status == "Accept"]
-    fresh = [one for one in accepted if tree and commits[one.kept.link.position] == tree]
+    commits = {review.kept.link.position: _tree_of(ground.db, review) for review in ground.final_reviews}
+    accepted = [entry for entry in ground.final_reviews if entry.kept.status == "Accept"]
+    fresh = [entry for entry in accepted if tree and commits[entry.kept.link.position] == tree]
     return Reviews(
         open=int(ground.has_open_review),
         approved=len(fresh),
-        changes_requested=sum(one.kept.status in ("SendBack", "Block") for one in ground.final_reviews),
+        changes_requested=sum(entry.kept.status in ("SendBack", "Block") for entry in ground.final_reviews),
         dismissed=len(accepted) - len(fresh),
         record_refs=refs(ground.final_reviews),
     )
@@ -264,7 +264,7 @@ def _tree_of(db: Database, review: Found) -> str:
 
 def regressions(ground: Ground) -> RegressionChecks:
     failing = tuple(part for part in ground.once_failed if not ground.is_passed(part))
-    records = [one for found in ground.once_failed.values() for one in found]
+    records = [record for failures in ground.once_failed.values() for record in failures]
     return RegressionChecks(not failing, failing[:MOST_REFS], tuple(records[-MOST_REFS:]))
 
 
@@ -286,7 +286,13 @@ def why_not(ground: Ground, part: StoredPart, gate: GateRow, finish: Gate, proof
         case Gate.REVIEWED:
             return _why_not_reviewed(ground, gate, reviews)
         case Gate.PROVED:
-            return _why_not_proved(proofs)
+            if proofs.counterexample:
+                return f"refuted: {some(proofs.counterexample)}"
+            if proofs.pending:
+                return f"not proved on this tree: {some(proofs.pending)}"
+            if not proofs.proved:
+                return "no contract or theorem is bound to it: write one into specifications.toml of its spec"
+            return "the formal lane runs at the end of a run with [policy] required_state = 'proved'"
         case Gate.ACCEPTED:
             return _why_not_accepted(ground, gate)
         case Gate.REJECTED:
@@ -327,16 +333,6 @@ def _why_not_reviewed(ground: Ground, gate: GateRow, reviews: Reviews) -> str:
     if ground.required is Gate.TESTED:
         return "no final review is asked for: [policy] required_state is 'tested'"
     return "no final review of its spec is part of the plan: `agent-fox plan` shows it, `agent-fox run` makes it"
-
-
-def _why_not_proved(proofs: Proofs) -> str:
-    if proofs.counterexample:
-        return f"refuted: {some(proofs.counterexample)}"
-    if proofs.pending:
-        return f"not proved on this tree: {some(proofs.pending)}"
-    if not proofs.proved:
-        return "no contract or theorem is bound to it: write one into specifications.toml of its spec"
-    return "the formal lane runs at the end of a run with [policy] required_state = 'proved'"
 
 
 def _why_not_accepted(ground: Ground, gate: GateRow) -> str:

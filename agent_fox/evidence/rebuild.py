@@ -91,16 +91,16 @@ def _made(db: Database, path: Path) -> Rebuilt:
 def _fill(new: sqlite3.Connection, fold: Rows) -> None:
     for table, rows in fold.tables.items():
         blank = _blank(new, table)
-        for bound in rows.values():
-            row = {**blank, **bound.row}
+        for recorded in rows.values():
+            row = {**blank, **recorded.row}
             marks = ", ".join("?" * len(row))
             new.execute(f"INSERT INTO {table} ({', '.join(row)}) VALUES ({marks})", list(row.values()))
 
 
 def _blank(new: sqlite3.Connection, table: str) -> dict[str, Cell]:
     """What stands in columns that are not evidence and must hold something."""
-    found = new.execute(f"PRAGMA table_info({table})").fetchall()
-    needed = [(name, kind) for _, name, kind, is_needed, default, _ in found if is_needed and default is None]
+    columns = new.execute(f"PRAGMA table_info({table})").fetchall()
+    needed = [(name, kind) for _, name, kind, is_needed, default, _ in columns if is_needed and default is None]
     return {name: "" if kind == "TEXT" else 0 for name, kind in needed if f"{table}.{name}" in journal.NOT_EVIDENCE}
 
 
@@ -108,10 +108,10 @@ def _copy_ledger(db: Database, new: sqlite3.Connection) -> int:
     marks = ", ".join("?" * (ledger.COLUMNS.count(",") + 1))
     rows = db.execute(f"SELECT {ledger.COLUMNS} FROM ledger ORDER BY position")
     records = new.executemany(f"INSERT INTO ledger ({ledger.COLUMNS}) VALUES ({marks})", rows).rowcount
-    whose = db.execute("SELECT only, id, root FROM ledger_repository")
-    new.executemany("INSERT INTO ledger_repository (only, id, root) VALUES (?, ?, ?)", whose)
-    heads = db.execute("SELECT ledger_begin, ledger_head, id FROM runs")
-    new.executemany("UPDATE runs SET ledger_begin = ?, ledger_head = ? WHERE id = ?", heads)
+    repositories = db.execute("SELECT only, id, root FROM ledger_repository")
+    new.executemany("INSERT INTO ledger_repository (only, id, root) VALUES (?, ?, ?)", repositories)
+    run_heads = db.execute("SELECT ledger_begin, ledger_head, id FROM runs")
+    new.executemany("UPDATE runs SET ledger_begin = ?, ledger_head = ? WHERE id = ?", run_heads)
     return records
 
 

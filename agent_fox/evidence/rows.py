@@ -109,13 +109,13 @@ class Rows:
         try:
             for change in self._read(record):
                 self._take(position, change)
-            said = Sums.read(record.about.version)
+            sums = Sums.read(record.about.version)
         except ValidationError as error:
             yield Fault(position, f"its body is not that of {Kind.ROWS} ({error.errors()[0]['msg']})", NOT_OURS)
         except (Impossible, NotSums) as error:
             yield Fault(position, str(error), NOT_OURS)
         else:
-            self._sum(position, record.outcome.status, said)
+            self._sum(position, record.outcome.status, sums)
 
     def _sum(self, position: int, status: str, said: Sums) -> None:
         """What the rows came to when it was written is what the records make. A state that was made anew settles it."""
@@ -129,8 +129,8 @@ class Rows:
     def _all(self) -> Sums:
         sums = Sums()
         for table, rows in self.tables.items():
-            for bound in rows.values():
-                sums = sums.moved(Change(table, None, bound.row))
+            for row in rows.values():
+                sums = sums.moved(Change(table, None, row.row))
         return sums
 
     def _take(self, position: int, change: Change) -> None:
@@ -142,38 +142,38 @@ class Rows:
             rows[key_in(change.table, change.after)] = Bound(change.after, position)
 
     def _read(self, record: Evidence) -> Iterator[Change]:
-        for table, one in _Body.model_validate(dict(record.body)).tables.items():
+        for table, changes in _Body.model_validate(dict(record.body)).tables.items():
             if table not in shapes():
                 raise Impossible(f"it is about the table {table}, which is none that is evidence")
             rows = self.tables.setdefault(table, {})
-            for key in one.removed:
+            for key in changes.removed:
                 yield Change(table, _present(rows, table, key), None)
-            for changed in one.changed:
+            for changed in changes.changed:
                 before = _present(rows, table, changed.key)
                 yield Change(table, before, _changed(table, before, changed.to))
-            for row in one.added:
+            for row in changes.added:
                 if key_in(table, row) in rows:
                     raise Impossible(f"it adds {name_of(table, row)}, which is there already")
                 yield Change(table, None, row)
 
 
 def _present(rows: Mapping[Key, Bound], table: str, key: Row) -> Row:
-    found = rows.get(key_in(table, key))
-    if found is None:
+    row = rows.get(key_in(table, key))
+    if row is None:
         raise Impossible(f"it is about {name_of(table, key)}, and no record before it made that")
-    return found.row
+    return row.row
 
 
 def _changed(table: str, row: Row, to: Row) -> Row:
     columns = shapes()[table]
     now = {**row, **to}
-    return journal.row_of(columns, [now.get(one.name, one.default) for one in columns])
+    return journal.row_of(columns, [now.get(column.name, column.default) for column in columns])
 
 
 def key_in(table: str, row: Row) -> Key:
     """The key of a row. Raises Impossible for one that has none."""
     try:
-        return tuple(row[one.name] for one in journal.key_of(shapes()[table]))
+        return tuple(row[column.name] for column in journal.key_of(shapes()[table]))
     except KeyError as error:
         raise Impossible(f"it has a row of {table} without {error.args[0]}") from error
 
@@ -188,10 +188,10 @@ def differences(db: Database, fold: Rows) -> Iterator[Fault]:
     if not fold.first:
         return
     for table, columns in shapes().items():
-        bound = dict(fold.tables.get(table, {}))
+        recorded = dict(fold.tables.get(table, {}))
         for row in journal.rows_of(db, table):
-            yield from _different(table, columns, row, bound.pop(key_in(table, row), None))
-        for gone in bound.values():
+            yield from _different(table, columns, row, recorded.pop(key_in(table, row), None))
+        for gone in recorded.values():
             yield Fault(gone.position, f"there is no {name_of(table, gone.row)} any more", ROW_GONE)
 
 
@@ -200,9 +200,10 @@ def _different(table: str, columns: Sequence[journal.Column], row: Row, bound: B
         yield Fault(0, f"{name_of(table, row)} is in no record", NOT_RECORDED)
         return
     for column in columns if row != bound.row else ():
-        stands, said = row.get(column.name, column.default), bound.row.get(column.name, column.default)
-        if stands != said:
-            what = f"{name_of(table, row)} has {_short(stands)} as its {column.name}, and by the records {_short(said)}"
+        stands, recorded = row.get(column.name, column.default), bound.row.get(column.name, column.default)
+        if stands != recorded:
+            here, there = _short(stands), _short(recorded)
+            what = f"{name_of(table, row)} has {here} as its {column.name}, and by the records {there}"
             yield Fault(bound.position, what, ROW_CHANGED)
 
 

@@ -128,16 +128,16 @@ def verify(
     off. `signers`: whose waivers a person trusts; None: it is not asked who signed them. `root`: the repository that
     the state lies in; None: it is not asked whether the records are of it.
     """
-    heads = audit.run_heads(db)
-    checked = read_chain(db, heads, witness)
+    run_heads = audit.run_heads(db)
+    checked = read_chain(db, run_heads, witness)
     findings = checked.findings
     findings.add(
         *checked.rows.disputes,
         *_plan(db, checked.fold),
         *_guards(db),
-        *remembered_by_runs(checked, heads),
+        *remembered_by_runs(checked, run_heads),
         *_rows(db, findings.remarks),
-        *_rows_gone(db),
+        *(Fault(at, f"there is no row any more for {identity}", ROW_GONE) for at, identity in audit.gone(db)),
         *_standings(db),
         *differences(db, checked.rows),
         *_whose(db, checked.whose),
@@ -149,7 +149,8 @@ def verify(
         _rooted(checked, root)
     if signers is not None:
         check_waivers(checked, signers)
-    _remark_on_time(checked, now)
+    if checked.walk.at > now:
+        findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")
     return checked
 
 
@@ -175,9 +176,9 @@ def _columns(identity: str, kept: Kept, record: Evidence) -> Iterator[Fault]:
         ("decision_id", kept.decision_id, context.decision), ("session_id", kept.session_id, context.session),
         ("at", kept.at, record.timestamp),
     )  # fmt: skip
-    for column, stands, said in pairs:
-        if stands != storable(said):
-            what = f"its column {column} is {stands!r}, and its content says {said!r}"
+    for column, stands, recorded in pairs:
+        if stands != storable(recorded):
+            what = f"its column {column} is {stands!r}, and its content says {recorded!r}"
             yield Fault(kept.link.position, what, ROW_CHANGED)
     owner = _spec_of(record)
     if (owner or record.kind in (Kind.ROWS, Kind.RUN)) and (owner or None) != kept.spec_name:
@@ -198,8 +199,8 @@ def _spec_of(record: Evidence) -> str:
 
 def _whose(db: Database, whose: Repository) -> Iterator[Fault]:
     """What the state says of itself is what its records say."""
-    found = repository_of(db) or Repository()
-    if found != whose:
+    repository = repository_of(db) or Repository()
+    if repository != whose:
         yield Fault(0, "the state names another repository, or another first commit of it, than its records", FOREIGN)
 
 
@@ -309,9 +310,9 @@ def _compare(pair: Pair) -> Iterator[Fault]:
     except ValueError:
         return  # found already: it is no record at all
     for path, stands in pair.facts.items():
-        said = at_path(record, path.split("."))
-        if said != stands:
-            what = f"{where} and its record differ in {path}: {_short(stands)} and {_short(said)}"
+        recorded = at_path(record, path.split("."))
+        if recorded != stands:
+            what = f"{where} and its record differ in {path}: {_short(stands)} and {_short(recorded)}"
             yield Fault(pair.position, what, ROW_CHANGED)
 
 
@@ -320,18 +321,15 @@ def _short(value: Json) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
-def _rows_gone(db: Database) -> Iterator[Fault]:
-    for position, identity in audit.gone(db):
-        yield Fault(position, f"there is no row any more for {identity}", ROW_GONE)
-
-
 def _standings(db: Database) -> Iterator[Fault]:
     """What counts now is what was recorded last: where a node stands, and the verdict of a requirement."""
-    for one in audit.node_rows(db):
-        said = _stands(one)
-        stands = one.outcome or ("pending" if one.status == "running" else one.status)
-        if stands != said:
-            yield Fault(0, f"the plan has {one.node} as {stands}, and its last decision made it {said}", ROW_CHANGED)
+    for node_row in audit.node_rows(db):
+        recorded = _stands(node_row)
+        stands = node_row.outcome or ("pending" if node_row.status == "running" else node_row.status)
+        if stands != recorded:
+            yield Fault(
+                0, f"the plan has {node_row.node} as {stands}, and its last decision made it {recorded}", ROW_CHANGED
+            )
     for number, address in audit.overtaken(db):
         yield Fault(0, f"row {number} of verification_results counts for {address}, and is not the last", ROW_CHANGED)
 
@@ -362,8 +360,3 @@ def _unsigned(name: str, granted: Granted, signers: tuple[Signer, ...]) -> Itera
         yield Fault(granted.position, what, "it was granted by nobody who may")
     elif (statement.id, reference(statement.subject)) != (name, granted.about):
         yield Fault(granted.position, f"what was signed is not the waiver {name[:12]}", ROW_CHANGED)
-
-
-def _remark_on_time(checked: Checked, now: str) -> None:
-    if checked.walk.at > now:
-        checked.findings.remarks.append(f"the clock stands at {now}, before the last record ({checked.walk.at})")

@@ -146,8 +146,8 @@ def statement_of(envelope: dsse.Envelope) -> Statement:
     try:
         statement = _Statement.model_validate_json(envelope.payload).value()
     except ValidationError as error:
-        found = error.errors()[0]
-        raise NotAWaiver(f"its statement is damaged ({'.'.join(map(str, found['loc']))}: {found['msg']})") from error
+        first = error.errors()[0]
+        raise NotAWaiver(f"its statement is damaged ({'.'.join(map(str, first['loc']))}: {first['msg']})") from error
     if payload_of(statement) != envelope.payload:
         raise NotAWaiver("its statement is not in its one canonical form")
     return statement
@@ -172,8 +172,8 @@ def signed(envelope: str, signers: tuple[Signer, ...]) -> tuple[Statement | None
 def _signed(envelope: str, signers: tuple[Signer, ...]) -> tuple[Statement | None, str]:
     parsed = dsse.Envelope.from_json(envelope)
     statement = statement_of(parsed)
-    for one in dsse.verified_by(parsed, signers, NAMESPACE):
-        if (one.principal, one.key.id) == (statement.signer, statement.key):
+    for signer in dsse.verified_by(parsed, signers, NAMESPACE):
+        if (signer.principal, signer.key.id) == (statement.signer, statement.key):
             return statement, ""
     return None, "nobody who is trusted to waive has signed it, or it was changed since"
 
@@ -207,7 +207,7 @@ class Grounds:
     @cached_property
     def signers(self) -> tuple[Signer, ...]:
         """Those who may waive. Raises KeyTrouble."""
-        return tuple(one for one in trust.signers(self.environ, self.places) if NAMESPACE in one.namespaces)
+        return tuple(signer for signer in trust.signers(self.environ, self.places) if NAMESPACE in signer.namespaces)
 
     @property
     def places(self) -> tuple[Path, ...]:
@@ -216,8 +216,8 @@ class Grounds:
     def file(self, path: str) -> str:
         """The id of a file or folder at the tip; `absent` where it is not there."""
         if path not in self.files:
-            found = git.call(self.root, "rev-parse", "--verify", "--quiet", f"{self.tip}:{path}", allowed=(0, 1, 128))
-            self.files[path] = found.text if found.status == 0 else ABSENT
+            blob = git.call(self.root, "rev-parse", "--verify", "--quiet", f"{self.tip}:{path}", allowed=(0, 1, 128))
+            self.files[path] = blob.text if blob.status == 0 else ABSENT
         return self.files[path]
 
     def is_link(self, path: str) -> bool:
@@ -317,8 +317,8 @@ def held(db: Database, grounds: Grounds, at: str, rows: Iterable[WaiverRow]) -> 
     read = [as_waiver(db, grounds, row) for row in rows]
     if not read:
         return []
-    now = present(db, grounds, at, (one.statement for one in read if one.statement))
-    return [Held(one, why_not(one, now), ending(one, now)) for one in read]
+    now = present(db, grounds, at, (reading.statement for reading in read if reading.statement))
+    return [Held(reading, why_not(reading, now), ending(reading, now)) for reading in read]
 
 
 def as_waiver(db: Database, grounds: Grounds, row: WaiverRow) -> Waiver:
@@ -333,33 +333,33 @@ def as_waiver(db: Database, grounds: Grounds, row: WaiverRow) -> Waiver:
 def in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[Held]:
     """The waivers of requirements that count now, of one spec or of all."""
     rows = stored.waivers_of(db, "requirement", spec_name)
-    return [one for one in held(db, grounds, at, rows) if not one.why_not]
+    return [waiver for waiver in held(db, grounds, at, rows) if not waiver.why_not]
 
 
 def waived_now(db: Database, grounds: Grounds, at: str, spec_name: str) -> frozenset[str]:
     """The requirements of a spec with a waiver that counts now."""
-    return frozenset(one.waiver.columns.address for one in in_force(db, grounds, at, spec_name))
+    return frozenset(state.waiver.columns.address for state in in_force(db, grounds, at, spec_name))
 
 
 def agreements(db: Database, grounds: Grounds, at: str, spec_name: str) -> tuple[expectations.Agreed, ...]:
     """What persons agreed to in the tests of a spec, and counts now."""
     rows = stored.waivers_of(db, "finding", spec_name)
-    counting = (one.statement for one in held(db, grounds, at, rows) if not one.why_not)
+    counting = (state.statement for state in held(db, grounds, at, rows) if not state.why_not)
     return tuple(
-        expectations.Agreed(one.subject.requirement, one.subject.committed, one.subject.changed, one.signer)
-        for one in counting
-        if isinstance(one.subject, AboutExpectation)
+        expectations.Agreed(state.subject.requirement, state.subject.committed, state.subject.changed, state.signer)
+        for state in counting
+        if isinstance(state.subject, AboutExpectation)
     )
 
 
 def finding_waivers(db: Database, grounds: Grounds, at: str, task: str) -> dict[tuple[str, str], Statement]:
     """The waivers about findings of a task that count now, by check and hash of the detail."""
     rows = [row for row in stored.waivers_of(db, "finding") if is_about(row, task)]
-    counting = (one.statement for one in held(db, grounds, at, rows) if not one.why_not)
+    counting = (state.statement for state in held(db, grounds, at, rows) if not state.why_not)
     return {
-        (one.subject.check, one.subject.detail_hash): one
-        for one in counting
-        if isinstance(one.subject, AboutFinding) and one.subject.is_of(task)
+        (state.subject.check, state.subject.detail_hash): state
+        for state in counting
+        if isinstance(state.subject, AboutFinding) and state.subject.is_of(task)
     }
 
 

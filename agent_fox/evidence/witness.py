@@ -79,9 +79,9 @@ def read(path: Path) -> Witness | None:
 
 def why_other(db: Database, note: Witness) -> str:
     """In what the ledger differs from the one that was noted, in words; empty where it goes on from there."""
-    whose = repository_of(db)
-    if note.repository and whose is not None and whose.id != note.repository:
-        return f"the ledger is of the repository {whose.id[:12]}, and that of {note.repository[:12]} was noted"
+    repository = repository_of(db)
+    if note.repository and repository is not None and repository.id != note.repository:
+        return f"the ledger is of the repository {repository.id[:12]}, and that of {note.repository[:12]} was noted"
     if note.position == 0:
         return "" if note.head == GENESIS else "the note names no head that a ledger can have"
     head = head_at(db, note.position)
@@ -97,7 +97,7 @@ def trouble(db: Database, path: Path) -> str:
     except WitnessBroken as error:
         return str(error)
     why = why_other(db, note) if note else ""
-    return f"{why}: {_remedy(path)}" if why else ""
+    return f"{why}: it was cut, put back or rewritten; {LOST}, which sets {path} aside" if why else ""
 
 
 def why_lost(db: Database, path: Path) -> str:
@@ -121,10 +121,6 @@ def why_unbelieved(db: Database, path: Path) -> str:
     return why_lost(db, path) or journal.why_others(db)
 
 
-def _remedy(path: Path) -> str:
-    return f"it was cut, put back or rewritten; {LOST}, which sets {path} aside"
-
-
 def advance(db: Database, path: Path) -> None:
     """Note the end of the chain as it is committed. Raises WitnessBroken where it does not go on from the last note."""
     with _alone(path):
@@ -133,8 +129,8 @@ def advance(db: Database, path: Path) -> None:
             raise WitnessBroken(why)
         note = read(path)
         if tip.position and (note is None or tip.position > note.position):
-            whose = repository_of(db)
-            _replace(path, Witness(tip.position, tip.head, tip.at, whose.id if whose else ""))
+            repository = repository_of(db)
+            _replace(path, Witness(tip.position, tip.head, tip.at, repository.id if repository else ""))
 
 
 def set_aside(path: Path) -> Path:

@@ -180,9 +180,10 @@ def _report_lines(document: ReportSummaryDocument) -> Iterator[str]:
     for step in document.steps:
         optional = "" if step.required else " (optional)"
         yield f"{step.step}{optional}: {step.status}. {step.summary}"
-    for one in document.blocking_failures:
-        failure = Failure(one.failure.kind, one.failure.message, one.failure.file, one.failure.line)
-        yield f"blocking, {one.step}: {place_of(failure)}{failure.message}"
+    for blocking in document.blocking_failures:
+        shown = blocking.failure
+        failure = Failure(shown.kind, shown.message, shown.file, shown.line)
+        yield f"blocking, {blocking.step}: {place_of(failure)}{failure.message}"
     if document.omitted_blocking_failures:
         yield f"and {document.omitted_blocking_failures} more blocking failures"
     if document.new_failures is not None:

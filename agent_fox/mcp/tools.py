@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
@@ -70,42 +70,63 @@ class AsGiven(ArgModelBase):
         return {"arguments": dict(self.model_extra or {})}
 
 
-def server_tool(entry: Entry, box: Toolbox, runs: Runs, modules: Sequence[str]) -> ServerTool:
-    """One entry of the catalogue, ready to be called."""
-    kind = _kind(entry, box)
+CarryOut: TypeAlias = Callable[[Arguments, Context], Awaitable[CallToolResult | CallRefused]]
+
+
+def made_tool(
+    name: str, description: str, form: type[Arguments], modules: Sequence[str], document: type[Document],
+    annotations: ToolAnnotations, carry_out: CarryOut,
+) -> ServerTool:  # fmt: skip
+    """A tool that reads its arguments and is then carried out; what refuses either is its answer."""
 
     async def call(arguments: dict[str, object], context: Context) -> CallToolResult:
         try:
-            read = read_arguments(entry.arguments, arguments)
+            answered = await carry_out(read_arguments(form, arguments), context)
         except CallRefused as refused:
             return refusal(refused)
-        client = _Client(context, entry.title)
-        answered = await runs.follow(
-            lambda stop, report: _carried_out(kind.call, read, stop, report),
-            client,
-            in_turn=isinstance(entry.name, Tool),
-        )
         return refusal(answered) if isinstance(answered, CallRefused) else answered
 
     return ServerTool(
         fn=call,
-        name=entry.name.value,
-        title=entry.title,
-        description=entry.description,
-        parameters=dict(schema_of(entry.arguments, modules)),
+        name=name,
+        title=annotations.title,
+        description=description,
+        parameters=dict(schema_of(form, modules)),
         fn_metadata=FuncMetadata(
-            arg_model=AsGiven, output_model=kind.document, output_schema=dict(output_schema_of(kind.document))
+            arg_model=AsGiven, output_model=document, output_schema=dict(output_schema_of(document))
         ),
         is_async=True,
         context_kwarg="context",
-        annotations=ToolAnnotations(
-            title=entry.title,
-            read_only_hint=not entry.changes_source,
-            destructive_hint=entry.changes_source,
-            idempotent_hint=True,
-            open_world_hint=False,
-        ),
+        annotations=annotations,
     )
+
+
+def server_tool(entry: Entry, box: Toolbox, runs: Runs, modules: Sequence[str]) -> ServerTool:
+    """One entry of the catalogue, ready to be called."""
+    kind = _kind(entry, box)
+
+    async def carry_out(given: Arguments, context: Context) -> CallToolResult | CallRefused:
+        return await runs.follow(
+            lambda stop, report: _carried_out(kind.call, given, stop, report),
+            Waiting(context, lambda seconds, output: _progress(entry.title, seconds, output)),
+            in_turn=isinstance(entry.name, Tool),
+        )
+
+    annotations = ToolAnnotations(
+        title=entry.title,
+        read_only_hint=not entry.changes_source,
+        destructive_hint=entry.changes_source,
+        idempotent_hint=True,
+        open_world_hint=False,
+    )
+    return made_tool(
+        entry.name.value, entry.description, entry.arguments, modules, kind.document, annotations, carry_out
+    )
+
+
+def _progress(title: str, seconds: float, output_bytes: int | None) -> str:
+    done = "waiting for its turn" if output_bytes is None else f"{output_bytes:,} bytes of output"
+    return f"{title}: {seconds:.0f} s, {done}"
 
 
 def _kind(entry: Entry, box: Toolbox) -> _Kind:
@@ -169,18 +190,16 @@ def _unreadable(error: OSError) -> CallRefused:
     return CallRefused("workspace_unreadable", f"the workspace cannot be used: {error.strerror or 'unknown reason'}")
 
 
-class _Client:
-    """Who made a call, as the SDK knows it."""
+class Waiting:
+    """Who waits for an answer, as the SDK knows it. `words` say what is done by then: seconds, bytes of output."""
 
-    def __init__(self, context: Context, title: str) -> None:
-        self._context = context
-        self._title = title
+    def __init__(self, context: Context, words: Callable[[float, int | None], str]) -> None:
+        self._context, self._words = context, words
         self._is_lost = False
 
     async def tell(self, seconds: float, output_bytes: int | None) -> None:
-        done = "waiting for its turn" if output_bytes is None else f"{output_bytes:,} bytes of output"
         try:
-            await self._context.report_progress(round(seconds, 1), message=f"{self._title}: {seconds:.0f} s, {done}")
+            await self._context.report_progress(round(seconds, 1), message=self._words(seconds, output_bytes))
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self._is_lost = True
 

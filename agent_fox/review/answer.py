@@ -61,14 +61,14 @@ def read_answer(output: str, material: str, mark: str) -> Answer:
     if alone is not None:
         return _said(alone)
     spoken = _without_quotations(text, mark)
-    found = list(_objects(spoken))
-    if not found:
+    objects = list(_objects(spoken))
+    if not objects:
         return Unreadable("it printed no JSON object with a status on lines of its own")
-    *earlier, (last, end) = found
+    *former_answers, (last, end) = objects
     if not _is_end(spoken[end:]):
         return Unreadable("its JSON object is not the last thing that it printed")
     answer = _said(last)
-    if any(type(_said(one)) is not type(answer) for one, _ in earlier) or _disagrees(spoken, answer):
+    if any(type(_said(former)) is not type(answer) for former, _ in former_answers) or _disagrees(spoken, answer):
         return Unreadable("it gave answers that disagree")
     if isinstance(answer, Ok) and _SAYS_OK.search(material):
         return Unreadable(
@@ -86,10 +86,10 @@ def _unfenced(text: str) -> str:
 def _object(text: str) -> dict[str, object] | None:
     """The object that the whole text is; None for anything else."""
     try:
-        found: object = _DECODER.decode(text)
+        value: object = _DECODER.decode(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
 def _said(found: dict[str, object]) -> Answer:
@@ -99,15 +99,15 @@ def _said(found: dict[str, object]) -> Answer:
     if not isinstance(status, str) or not isinstance(feedback, str | None):
         return Unreadable("its JSON object has no status of OK or NOK")
     beside = {key: value for key, value in found.items() if key not in ("status", "feedback") and value}
-    said = (feedback or "").strip()[:LONGEST_FEEDBACK]
+    words = (feedback or "").strip()[:LONGEST_FEEDBACK]
     match status.strip().upper():
-        case "OK" if said or beside:
-            remark = (said or json.dumps(beside, ensure_ascii=False))[:200]
+        case "OK" if words or beside:
+            remark = (words or json.dumps(beside, ensure_ascii=False))[:200]
             return Unreadable(f"it says OK and has a remark beside it, and an OK with findings is none: {remark!r}")
         case "OK":
             return Ok()
         case "NOK":
-            return Nok(said or "the reviewer gave no reason")
+            return Nok(words or "the reviewer gave no reason")
     return Unreadable(f"its status is {status[:40]!r}, neither OK nor NOK")
 
 
@@ -132,12 +132,12 @@ def _objects(text: str) -> Iterator[tuple[dict[str, object], int]]:
     while (start := re.compile(r"^[ \t]*\{", re.MULTILINE).search(text, at)) is not None:
         begin = start.end() - 1
         try:
-            found, at = _DECODER.raw_decode(text, begin)
+            value, at = _DECODER.raw_decode(text, begin)
         except (ValueError, RecursionError):
             at = start.end()
             continue
-        if isinstance(found, dict) and "status" in found:
-            yield found, at
+        if isinstance(value, dict) and "status" in value:
+            yield value, at
 
 
 def _is_end(rest: str) -> bool:

@@ -75,13 +75,14 @@ def change_of(repo: Registered, limits: Limits, values: Sequence[str] = ()) -> C
             return Change(*_facts(blank), too_large=f"{len(seen.changed):,} files are changed, at most {MOST_NAMES:,}")
         hidden = tuple(_hidden(our_look, seen, repo))
         try:
-            diff = _diff(our_look, seen, {one.path for one in hidden}, limits.diff)
+            diff = _diff(our_look, seen, {file.path for file in hidden}, limits.diff)
         except TooMuch:
             return Change(*_facts(blank), too_large=f"the diff is larger than {limits.diff:,} bytes")
-        parts = _parts(our_look, seen, {one.path for one in hidden}, diff, values)
-        sent = tuple(Sent(shown(path), len(text.encode()), _digest(text)) for path, text in parts)
+        parts = _parts(our_look, seen, {file.path for file in hidden}, diff, values)
+        contents = ((path, text, text.encode()) for path, text in parts)
+        sent = tuple(Sent(shown(path), len(data), digest_of(text)) for path, text, data in contents)
         names = tuple(_names(our_look, seen, hidden, repo))
-        unread = tuple(_unread(our_look, seen, {one.path for one in hidden}, repo))
+        unread = tuple(_unread(our_look, seen, {file.path for file in hidden}, repo))
         return Change(*_facts(blank), names=names, diff="".join(text for _, text in parts), sent=sent, unread=unread)
 
 
@@ -98,13 +99,13 @@ def _facts(change: Change) -> tuple[str, str, str, bool]:
 def _hidden(look: Look, seen: Snapshot, repo: Registered) -> Iterator[Unshown]:
     """All that is named only: what the snapshot left out, tracked files with secret names, what was gone before."""
     yield from seen.unshown
-    for one in seen.changed:
-        if names_a_secret(one.path):
-            yield Unshown(one.path, Why.SECRET, _size(look, one))
-        elif one.new_mode == ABSENT and repo.dirty.get(one.path) == one.state:
-            yield Unshown(one.path, Why.EARLIER, 0)
-        elif one.path in seen.beside and repo.dirty.get(one.path) == one.state:
-            yield Unshown(one.path, Why.PRIVATE, _size(look, one))
+    for file in seen.changed:
+        if names_a_secret(file.path):
+            yield Unshown(file.path, Why.SECRET, _size(look, file))
+        elif file.new_mode == ABSENT and repo.dirty.get(file.path) == file.state:
+            yield Unshown(file.path, Why.EARLIER, 0)
+        elif file.path in seen.beside and repo.dirty.get(file.path) == file.state:
+            yield Unshown(file.path, Why.PRIVATE, _size(look, file))
 
 
 def _size(look: Look, one: Changed) -> int:
@@ -128,7 +129,9 @@ def _parts(
     look: Look, seen: Snapshot, hidden: set[str], diff: bytes, values: Sequence[str]
 ) -> list[tuple[str, str]]:  # fmt: skip
     """The diff by file, masked. Raises GitError where the parts are not those of the files: nothing is guessed."""
-    paths = [path for one in changes(look, seen.base_tree, _shown_tree(look, seen, hidden)) for path in _owners(one)]
+    paths = [
+        path for change in changes(look, seen.base_tree, _shown_tree(look, seen, hidden)) for path in _owners(change)
+    ]
     texts = list(_sections(diff))
     if len(paths) != len(texts):
         raise git.GitError(f"{look.files}: the diff has {len(texts)} parts for {len(paths)} changes")
@@ -159,31 +162,31 @@ def _unread(look: Look, seen: Snapshot, hidden: set[str], repo: Registered) -> I
         if left.is_text and repo.dirty.get(left.path) != left.state:
             yield f"{shown(left.path)} ({left.size:,} bytes)"
     binary = _binary(look, seen) - hidden
-    for one in seen.changed:
-        if one.path in binary and names_code(one.path) and repo.dirty.get(one.path) != one.state:
-            yield f"{shown(one.path)} ({_size(look, one):,} bytes, with a zero byte in it)"
+    for file in seen.changed:
+        if file.path in binary and names_code(file.path) and repo.dirty.get(file.path) != file.state:
+            yield f"{shown(file.path)} ({_size(look, file):,} bytes, with a zero byte in it)"
 
 
 def _binary(look: Look, seen: Snapshot) -> set[str]:
     """Changed files that git shows no text of."""
-    told = look.fields("diff-tree", "-r", "-z", "--numstat", "--no-renames", seen.base_tree, seen.tree)
-    return {path for added, _, path in (one.split("\t", 2) for one in told) if added == "-"}
+    rows = look.fields("diff-tree", "-r", "-z", "--numstat", "--no-renames", seen.base_tree, seen.tree)
+    return {path for added, _, path in (row.split("\t", 2) for row in rows) if added == "-"}
 
 
 def _names(look: Look, seen: Snapshot, hidden: Sequence[Unshown], repo: Registered) -> Iterator[str]:
     """A line for each changed file: what became of it, and what the reader of the diff has to know."""
-    aside, binary = {one.path: one for one in hidden}, _binary(look, seen)
-    for one in seen.changed:
-        notes = [f"not shown: {aside[one.path].why}"] if one.path in aside else []
-        notes += [f"binary, not shown, {_size(look, one):,} bytes"] if one.path in binary - aside.keys() else []
-        notes += ["hidden from git by rules that are not committed"] if one.path in seen.beside else []
-        notes += ["unchanged since before the task was registered"] if repo.dirty.get(one.path) == one.state else []
-        yield f"{_word(one)} {shown(one.path)}{''.join(f' ({note})' for note in notes)}"
+    aside, binary = {file.path: file for file in hidden}, _binary(look, seen)
+    for file in seen.changed:
+        notes = [f"not shown: {aside[file.path].why}"] if file.path in aside else []
+        notes += [f"binary, not shown, {_size(look, file):,} bytes"] if file.path in binary - aside.keys() else []
+        notes += ["hidden from git by rules that are not committed"] if file.path in seen.beside else []
+        notes += ["unchanged since before the task was registered"] if repo.dirty.get(file.path) == file.state else []
+        yield f"{_word(file)} {shown(file.path)}{''.join(f' ({note})' for note in notes)}"
     if repo.ignored != seen.ignored:
         yield IGNORES_CHANGED
     if seen.cached:
         yield f"({counted(seen.cached, 'file')} in caches of tools, hidden from git by rules that are not committed)"
-    known = {one.path for one in seen.changed}
+    known = {file.path for file in seen.changed}
     for path, left in aside.items():
         if path not in known:
             yield f"added {shown(path)} (not shown: {left.why}, {left.size:,} bytes)"
@@ -198,7 +201,3 @@ def _word(one: Changed) -> str:
 def shown(path: str) -> str:
     """A path on one line."""
     return path if path.isprintable() else json.dumps(path)
-
-
-def _digest(text: str) -> str:
-    return digest_of(text)

@@ -52,11 +52,11 @@ class Look:
 
     def ask(self, *arguments: str, data: bytes = b"", limit: int = LONGEST_ANSWER) -> bytes:
         """What git prints. Raises GitError where it fails or takes too long, TooMuch beyond `limit` bytes."""
-        said = outside.tried(lambda: self._ask_once(arguments, data, limit))
-        if said.trouble is not None:
+        answer = outside.tried(lambda: self._ask_once(arguments, data, limit))
+        if answer.trouble is not None:
             what = f"git {' '.join(arguments[:2])} in {self.files}"
-            raise git.error_of(f"{what}: {said.err or f'exit status {said.status}'}", said.trouble)
-        return said.out
+            raise git.error_of(f"{what}: {answer.err or f'exit status {answer.status}'}", answer.trouble)
+        return answer.out
 
     def _ask_once(self, arguments: tuple[str, ...], data: bytes, limit: int) -> git.Answer:
         with tempfile.TemporaryFile(dir=self.folder) as given, tempfile.TemporaryFile(dir=self.folder) as complaints:
@@ -72,17 +72,19 @@ class Look:
             )
             printed, is_late = _read(process, limit)
             complaints.seek(0)
-            said = complaints.read(2000).decode("utf-8", "replace").strip()
+            complaint = complaints.read(2000).decode("utf-8", "replace").strip()
         what = f"git {' '.join(arguments[:2])} in {self.files}"
         if is_late:
             raise git.GitError(f"{what}: it took longer than {SECONDS:.0f} seconds")
         if len(printed) > limit:
             raise TooMuch(f"{what}: it has more than {limit:,} bytes to say")
-        return git.Answer(process.returncode, printed, said, git.trouble_in(process.returncode, said))
+        return git.Answer(process.returncode, printed, complaint, git.trouble_in(process.returncode, complaint))
 
     def fields(self, *arguments: str, data: bytes = b"") -> list[str]:
         """The fields of a `-z` answer."""
-        return [one.decode("utf-8", "surrogateescape") for one in self.ask(*arguments, data=data).split(b"\0") if one]
+        return [
+            field.decode("utf-8", "surrogateescape") for field in self.ask(*arguments, data=data).split(b"\0") if field
+        ]
 
     def line(self, *arguments: str) -> str:
         return self.ask(*arguments).decode("utf-8", "surrogateescape").strip()

@@ -28,8 +28,8 @@ def changed_since(state: Path, task_ids: Sequence[str]) -> dict[str, tuple[str, 
         asked = {task: (task_row(db, task), standing(db, task)) for task in task_ids}
     finally:
         db.close()
-    found: dict[tuple[str, str], str] = {}
-    told: dict[str, tuple[str, ...]] = {}
+    changes: dict[tuple[str, str], str] = {}
+    names: dict[str, tuple[str, ...]] = {}
     for task_id, (row, stands) in asked.items():
         trees, new_file = stands.data.get("trees"), stands.data.get("new_file")
         reviewed = trees if isinstance(trees, dict) else {}
@@ -37,12 +37,12 @@ def changed_since(state: Path, task_ids: Sequence[str]) -> dict[str, tuple[str, 
         changed = []
         for repo in read_registered(row.repositories) if row else ():
             key = (json.dumps(repo.document, sort_keys=True), str(limits))
-            if key not in found:
-                found[key] = fingerprint_of(repo, limits)
-            if reviewed.get(repo.path) != found[key]:
+            if key not in changes:
+                changes[key] = fingerprint_of(repo, limits)
+            if reviewed.get(repo.path) != changes[key]:
                 changed.append(repo.path)
-        told[task_id] = tuple(changed)
-    return told
+        names[task_id] = tuple(changed)
+    return names
 
 
 if __name__ == "__main__":

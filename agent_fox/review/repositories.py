@@ -62,9 +62,14 @@ def read_registered(text: str) -> tuple[Registered, ...]:
     """What `document` wrote, as kept in the task's row."""
     return tuple(
         Registered(
-            one["path"], one["base"], one["fingerprint"], one["dirty"], tuple(one["nested"]), one.get("ignored", "")
+            row["path"],
+            row["base"],
+            row["fingerprint"],
+            row["dirty"],
+            tuple(row["nested"]),
+            row.get("ignored", ""),
         )
-        for one in json.loads(text)
+        for row in json.loads(text)
     )
 
 
@@ -74,7 +79,7 @@ def choose(
     """The first that says something: configured folders, the client's roots, one folder, the project, where we are."""
     for named in (configured, [folder_of_root(root) for root in roots], [single or ""], [project or ""]):
         if any(named):
-            return tuple(Path(one) for one in named if one)
+            return tuple(Path(path) for path in named if path)
     return (here,)
 
 
@@ -89,12 +94,12 @@ def folder_of_root(uri: str) -> str:
 def repositories(folders: Sequence[Path]) -> tuple[Path, ...]:
     """The roots of the work trees that these folders are in, each once, with their submodules behind them."""
     roots = dict.fromkeys(work_tree(folder) for folder in folders)
-    found = dict.fromkeys(path for root in roots for path in (root, *submodules(root, DEEPEST)))
-    if len(found) > MOST:
+    paths = dict.fromkeys(path for root in roots for path in (root, *submodules(root, DEEPEST)))
+    if len(paths) > MOST:
         raise NoRepository(
-            f"{len(found)} repositories are more than one task can be about ({MOST}); name them by --repo"
+            f"{len(paths)} repositories are more than one task can be about ({MOST}); name them by --repo"
         )
-    return tuple(found)
+    return tuple(paths)
 
 
 def work_tree(folder: Path) -> Path:
@@ -127,7 +132,7 @@ def submodules(root: Path, depth: int) -> Iterator[Path]:
 
 def links(root: Path) -> Iterator[str]:
     """The paths that the index has as commits of other repositories."""
-    for facts, _, path in (one.partition("\t") for one in git.call(root, "ls-files", "--stage", "-z").records):
+    for facts, _, path in (record.partition("\t") for record in git.call(root, "ls-files", "--stage", "-z").records):
         if facts.startswith(f"{GITLINK} "):
             yield path
 
@@ -137,8 +142,8 @@ def register(root: Path, all_roots: Sequence[Path], largest: int) -> Registered:
     base = git.head(root) or ""
     nested = tuple(str(other.relative_to(root)) for other in all_roots if root in other.parents)
     seen = _seen(root, base, largest, nested)
-    dirty = {one.path: one.state for one in seen.changed[:MOST_DIRTY]}
-    dirty |= {one.path: one.state for one in seen.unshown[:MOST_DIRTY]}
+    dirty = {file.path: file.state for file in seen.changed[:MOST_DIRTY]}
+    dirty |= {file.path: file.state for file in seen.unshown[:MOST_DIRTY]}
     return Registered(str(root), base, seen.fingerprint, dirty, nested, seen.ignored)
 
 

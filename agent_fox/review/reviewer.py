@@ -87,24 +87,24 @@ def resolved(
     name = argv[0] if argv else ""
     if os.sep in name and not Path(name).is_absolute():
         raise ReviewerTrouble(f"reviewer {name!r}: name it absolutely, or by a name that is found on PATH")
-    found = shutil.which(name, path=path) if name else None
-    if found is None:
+    path_found = shutil.which(name, path=path) if name else None
+    if path_found is None:
         raise ReviewerTrouble(
             f"reviewer {name!r}: not found on PATH outside of the workspace; install it, or name it absolutely"
         )
-    if not Path(name).is_absolute() and is_within(Path(found), folders):
+    if not Path(name).is_absolute() and is_within(Path(path_found), folders):
         raise ReviewerTrouble(
-            f"reviewer {found}: lies in the workspace that it is to review; name it absolutely if you mean it"
+            f"reviewer {path_found}: lies in the workspace that it is to review; name it absolutely if you mean it"
         )
     kept = {key: environ[key] for key in environ if key in (*INHERITED, *inherit) or key.startswith(INHERITED_PREFIX)}
-    program = str(Path(found).absolute())
+    program = str(Path(path_found).absolute())
     return Reviewer((program, *argv[1:]), _identity(program), kept | {"PATH": path}, seconds)
 
 
 def safe_path(path: str, workspaces: Sequence[Path]) -> str:
     """PATH without relative folders and without those of a workspace."""
-    folders = [one for one in path.split(os.pathsep) if one and Path(one).is_absolute()]
-    return os.pathsep.join(one for one in folders if not is_within(Path(one), workspaces))
+    folders = [entry for entry in path.split(os.pathsep) if entry and Path(entry).is_absolute()]
+    return os.pathsep.join(folder for folder in folders if not is_within(Path(folder), workspaces))
 
 
 def is_within(path: Path, folders: Sequence[Path]) -> bool:
@@ -160,7 +160,9 @@ def _what_came(reviewer: Reviewer, end: ProcessEnd | None, folder: Path) -> Prin
     if end.timed_out:
         remedy = "give it more time by `timeout` in the review settings, split the task, or choose a quicker reviewer"
         return Silent(f"the reviewer {program} did not answer within {reviewer.seconds:.0f} seconds", remedy)
-    complaint = _complaint(folder / "stderr")
+    file = folder / "stderr"
+    text = redact((read_regular(file, OUTPUT_LIMIT) or b"").decode("utf-8", "replace")).strip()
+    complaint = f": {' '.join(text.split())[-LONGEST_COMPLAINT:]}" if text else ""
     if end.start_error or end.write_error:
         return Silent(f"the reviewer {program} could not be run: {end.start_error or end.write_error}", again)
     if end.exit_status != 0:
@@ -169,11 +171,6 @@ def _what_came(reviewer: Reviewer, end: ProcessEnd | None, folder: Path) -> Prin
     if end.stdout_left_out:
         return Silent(f"the reviewer {program} printed more than {OUTPUT_LIMIT:,} bytes", again)
     return Printed((read_regular(folder / "stdout", OUTPUT_LIMIT) or b"").decode("utf-8", "replace"))
-
-
-def _complaint(file: Path) -> str:
-    text = redact((read_regular(file, OUTPUT_LIMIT) or b"").decode("utf-8", "replace")).strip()
-    return f": {' '.join(text.split())[-LONGEST_COMPLAINT:]}" if text else ""
 
 
 def _identity(program: str) -> tuple[int, ...]:

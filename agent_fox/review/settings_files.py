@@ -77,7 +77,7 @@ def read(path: Path, follows_links: bool) -> str | None:
 
 def parsed(path: Path, text: str) -> JsonTable:
     try:
-        found = json_text.read_json(text, is_strict=True)
+        document = json_text.read_json(text, is_strict=True)
     except json_text.Doubled as error:
         twice = f"{error.name!r} stands there twice, and one would be lost"
         raise InstallTrouble(f"{path}: {twice}; correct it first") from error
@@ -89,14 +89,14 @@ def parsed(path: Path, text: str) -> JsonTable:
             f"{path}: line {error.line}, column {error.column}: this is not JSON ({what}); correct it first "
             "(comments are not JSON)"
         ) from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise InstallTrouble(f"{path}: not a JSON object; correct it first")
-    return found
+    return document
 
 
 def _written(settings: JsonTable, before: str) -> str:
-    found = re.search(r"^[{[]\r?\n([ \t]+)", before)
-    text = json.dumps(settings, ensure_ascii=False, indent=found.group(1) if found else 2)
+    match = re.search(r"^[{[]\r?\n([ \t]+)", before)
+    text = json.dumps(settings, ensure_ascii=False, indent=match.group(1) if match else 2)
     ending = "\n" if before.endswith("\n") or not before else ""
     return (text + ending).replace("\n", "\r\n") if "\r\n" in before else text + ending
 

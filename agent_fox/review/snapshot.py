@@ -61,7 +61,7 @@ class Snapshot:
     @property
     def fingerprint(self) -> str:
         """The same only where every file holds the same: 64 hex digits."""
-        document = [self.tree, [[one.path, one.why.value, one.size, one.mark] for one in self.unshown]]
+        document = [self.tree, [[file.path, file.why.value, file.size, file.mark] for file in self.unshown]]
         return digest_of(json.dumps(document))
 
 
@@ -79,7 +79,7 @@ def snapshot(look: Look, base: str, largest: int, nested: frozenset[str] = froze
     new = sorted({*_new_files(look, {path for path, mode in of_base.items() if mode != GITLINK}), *beside})
     links = [f"{path}/" for path, mode in of_base.items() if mode == GITLINK and _is_repository(look.files / path)]
     aside = _aside(look.files, [*new, *links], largest, nested)
-    left = {one.path for one in aside}
+    left = {file.path for file in aside}
     _take_in(look, base_tree, of_base, [path for path in new if path not in left and not path.endswith("/")])
     tree = look.line("write-tree")
     ignored = hashlib.sha256((look.folder / "info/exclude").read_bytes()).hexdigest()
@@ -103,16 +103,13 @@ def _entries(look: Look) -> dict[str, str]:
 
 def _new_files(look: Look, of_base: set[str]) -> Iterator[str]:
     """Files that the base has not: not ignored, or tracked by the person's own index although they are."""
-    yield from (path for path in _untracked(look) if not OWN_STATE.fullmatch(path))
+    untracked = look.fields("ls-files", "--others", "--exclude-standard", "-z")
+    yield from (path for path in untracked if not OWN_STATE.fullmatch(path))
     tracked, files = git.call(look.files, "ls-files", "--stage", "-z").records, _Files(look.files)
     for facts, _, path in (record.partition("\t") for record in tracked):
         is_new = path not in of_base and not facts.startswith(GITLINK) and not OWN_STATE.fullmatch(path)
         if is_new and files.has(path):
             yield path
-
-
-def _untracked(look: Look) -> list[str]:
-    return look.fields("ls-files", "--others", "--exclude-standard", "-z")
 
 
 def _is_repository(folder: Path) -> bool:
@@ -121,10 +118,10 @@ def _is_repository(folder: Path) -> bool:
 
 def _aside(root: Path, paths: Iterable[str], largest: int, nested: frozenset[str]) -> tuple[Unshown, ...]:
     try:
-        found = [unshown(root, path, largest) for path in dict.fromkeys(paths) if path.rstrip("/") not in nested]
+        files = [unshown(root, path, largest) for path in dict.fromkeys(paths) if path.rstrip("/") not in nested]
     except OSError as error:
         raise git.GitError(f"{error.filename}: {error.strerror}; the files changed while they were read") from error
-    aside = tuple(one for one in found if one)
+    aside = tuple(file for file in files if file)
     if len(aside) > MOST_UNSHOWN:
         raise git.GitError(
             f"{root}: {len(aside):,} new files are secret by their names, or too large to be shown; "

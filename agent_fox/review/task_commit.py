@@ -44,14 +44,14 @@ def apart(repos: Mapping[str, Registered], path: str, commit: str, limits: Limit
     """
     repo = repos[path]
     seen = _seen(repo, commit, limits)
-    found = [*_differing(seen, repo.nested), *_not_committed(seen)]
+    paths = [*_differing(seen, repo.nested), *_not_committed(seen)]
     for nested in repo.nested:
         mode, link = seen.commit.get(nested, ("", ""))
         below = str(seen.root / nested)
-        if mode == GITLINK and below in repos and nested not in found:
+        if mode == GITLINK and below in repos and nested not in paths:
             moved = git.head(Path(below)) != link
-            found += [nested] if moved else [f"{nested}/{one}" for one in apart(repos, below, link, limits)]
-    return tuple(dict.fromkeys(shown(one) for one in found))
+            paths += [nested] if moved else [f"{nested}/{inner}" for inner in apart(repos, below, link, limits)]
+    return tuple(dict.fromkeys(shown(inner) for inner in paths))
 
 
 def _seen(repo: Registered, commit: str, limits: Limits) -> Seen:
@@ -66,10 +66,10 @@ def _seen(repo: Registered, commit: str, limits: Limits) -> Seen:
 
 
 def _differing(seen: Seen, nested: Collection[str]) -> Iterator[str]:
-    aside = {one.path.rstrip("/"): one for one in seen.files.unshown}
-    for one in seen.differing:
-        if not _is_explained(seen, one, aside.get(one.path), one.path in nested):
-            yield one.path
+    aside = {file.path.rstrip("/"): file for file in seen.files.unshown}
+    for file in seen.differing:
+        if not _is_explained(seen, file, aside.get(file.path), file.path in nested):
+            yield file.path
 
 
 def _is_explained(seen: Seen, one: Changed, aside: Unshown | None, is_nested: bool) -> bool:
@@ -80,14 +80,14 @@ def _is_explained(seen: Seen, one: Changed, aside: Unshown | None, is_nested: bo
         return one.old_mode == ABSENT and not (seen.root / one.path / ".git").exists()
     if aside is None or one.new_mode != ABSENT or not one.old_mode.startswith(REGULAR):
         return False
-    return _digest(seen.root, one.old_id) == aside.mark
+    return hashlib.sha256(git.call(seen.root, "cat-file", "blob", one.old_id).out).hexdigest() == aside.mark
 
 
 def _not_committed(seen: Seen) -> Iterator[str]:
     """What was set aside and is not in the commit, or is there as another commit of a submodule."""
-    for one in seen.files.unshown:
-        path = one.path.rstrip("/")
-        if path not in seen.commit or (one.why is Why.REPOSITORY and seen.commit[path] != (GITLINK, one.mark)):
+    for file in seen.files.unshown:
+        path = file.path.rstrip("/")
+        if path not in seen.commit or (file.why is Why.REPOSITORY and seen.commit[path] != (GITLINK, file.mark)):
             yield path
 
 
@@ -95,7 +95,3 @@ def _head(folder: Path) -> str | None:
     """The commit that is checked out in a submodule; None where none is there."""
     is_there = not folder.is_symlink() and (folder / ".git").exists()
     return git.head(folder) if is_there else None
-
-
-def _digest(root: Path, blob: str) -> str:
-    return hashlib.sha256(git.call(root, "cat-file", "blob", blob).out).hexdigest()

@@ -54,8 +54,8 @@ def review_findings(db: Database | None, state: Path, task_id: str) -> Iterator[
         yield _block(Check.REVIEW_CHANGED, f"it cannot be told whether the files are those that were verified: {error}")
         return
     if changed:
-        said = f"changed since it was verified: {', '.join(changed)}; have it reviewed again by todoCompleteAndVerify"
-        yield _block(Check.REVIEW_CHANGED, said)
+        what = f"changed since it was verified: {', '.join(changed)}; have it reviewed again by todoCompleteAndVerify"
+        yield _block(Check.REVIEW_CHANGED, what)
 
 
 def commit_findings(db: Database, root: Path, task_id: str, commit: str) -> Iterator[Finding]:
@@ -68,12 +68,12 @@ def commit_findings(db: Database, root: Path, task_id: str, commit: str) -> Iter
         return
     limits = Limits(new_file=new_file) if isinstance(new_file, int) else Limits()
     try:
-        found = apart(repos, path, commit, limits)
+        paths = apart(repos, path, commit, limits)
     except (GitError, OSError) as error:
         yield _block(Check.REVIEW_CHANGED, f"it cannot be told whether {commit} holds what was verified: {error}")
         return
-    if found:
-        yield _block(Check.REVIEW_CHANGED, _apart(found, commit))
+    if paths:
+        yield _block(Check.REVIEW_CHANGED, _apart(paths, commit))
 
 
 def _apart(paths: Sequence[str], commit: str) -> str:

@@ -143,8 +143,8 @@ def standing(db: Database, task_id: str) -> Standing:
     for event in (events[0], events[-1]):
         trouble = why_not_recorded(task, event, record_of(db, event))
         if trouble:
-            said = f"event {event.id} ({event.kind}): {trouble}; run `agent-fox ledger verify`, and register a new task"
-            return Standing(task_id, Word.DAMAGED, said, event.at)
+            what = f"event {event.id} ({event.kind}): {trouble}; run `agent-fox ledger verify`, and register a new task"
+            return Standing(task_id, Word.DAMAGED, what, event.at)
     last = events[-1]
     return Standing(task_id, Word(last.kind), _reason(last), last.at, last.data)
 
@@ -161,8 +161,14 @@ def why_not_recorded(task: TaskRow, event: EventRow, kept: Kept | None) -> str:
     assert isinstance(about, dict)
     assert isinstance(result, dict)
     assert isinstance(body, dict)
-    told = (document.get("kind"), document.get("identity"), result.get("status"), body.get("task"), body.get("event"))
-    if told != (Kind.REVIEW.value, event.identity, event.kind, task.id, event.id) or body.get("data") != event.data:
+    recorded = (
+        document.get("kind"),
+        document.get("identity"),
+        result.get("status"),
+        body.get("task"),
+        body.get("event"),
+    )
+    if recorded != (Kind.REVIEW.value, event.identity, event.kind, task.id, event.id) or body.get("data") != event.data:
         return "its record in the ledger says something else"
     if about.get("version") != text_version(task.description):
         return "the task's description is not the one that was recorded"

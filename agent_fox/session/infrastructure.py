@@ -44,7 +44,7 @@ _NOT_LOCAL = rf"(?![^\n]*{_LOCAL})"
 _OUTSET = rf"^{_NOT_LOCAL}(?:Error: |fatal: )?"
 """Where a bare phrase may stand: not indented (titles of tests and source code are), not in a list."""
 
-_SAID = r"(?=\s*(?:$|[:;!{|]|\.(?!\.)|- [{<\"']|, (?:please|try|retry|wait)\b|(?:please|try again|retry|after \d)))"
+_ENDS = r"(?=\s*(?:$|[:;!{|]|\.(?!\.)|- [{<\"']|, (?:please|try|retry|wait)\b|(?:please|try again|retry|after \d)))"
 """What may follow a bare phrase: an end, a detail, advice; prose goes on in other words."""
 
 _JSON_TYPE = r"\"(?:type|code)\"\s*:\s*\"{}\""
@@ -62,7 +62,7 @@ def _status(codes: str) -> str:
 
 def _bare(code: str, phrase: str) -> str:
     """An HTTP status line that stands alone: `429 Too Many Requests`, `HTTP/1.1 429 Too Many Requests`, `HTTP 429`."""
-    return rf"{_OUTSET}(?:HTTP(?:/\d(?:\.\d)?)? (?:{code})(?: {phrase})?|(?:{code}) {phrase}){_SAID}"
+    return rf"{_OUTSET}(?:HTTP(?:/\d(?:\.\d)?)? (?:{code})(?: {phrase})?|(?:{code}) {phrase}){_ENDS}"
 
 
 def _client(codes: str) -> str:
@@ -90,7 +90,7 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 _status("401|403"),
                 _client("401|403"),
                 _bare("401", "Unauthorized"),
-                _OUTSET + r"Authentication failed(?: for '[^'\n]{1,300}')?" + _SAID,
+                _OUTSET + r"Authentication failed(?: for '[^'\n]{1,300}')?" + _ENDS,
                 r"^\s*(?:authentication_error|invalid_api_key|Invalid API key|OAuth token has expired)\b",
                 r"^\s*(?:Not logged in|Please run /login)",
                 _ERROR + r"(?:invalid (?:x-)?api[ -]?key|authentication failed|not logged in)\b",
@@ -125,7 +125,7 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 _status("429"),
                 _client("429"),
                 _bare("429", "(?:Too Many Requests|rate limit(?:ed| exceeded| reached)?)"),
-                _OUTSET + r"rate limit (?:exceeded|reached)(?: for [\w.-]{1,80})?" + _SAID,
+                _OUTSET + r"rate limit (?:exceeded|reached)(?: for [\w.-]{1,80})?" + _ENDS,
                 _OUTSET + r"rate limit (?:exceeded|reached) for [\w.-]{1,80} in organization\b",
                 r"^\s*(?:rate_limit_error|rate_limit_exceeded|RESOURCE_EXHAUSTED)\b",
                 r"^\s*(?:Claude (?:AI )?usage limit reached|You've hit your (?:usage|session|weekly) limit)",
@@ -162,7 +162,7 @@ _SIGNATURES: tuple[tuple[Infrastructure, re.Pattern[str]], ...] = tuple(
                 rf"^{_NOT_LOCAL}ssh: (?:Could not resolve hostname|connect to host) ",
                 _OUTSET
                 + r"(?:Temporary failure in name resolution|Network is unreachable|connection timed out)"
-                + _SAID,
+                + _ENDS,
                 _OUTSET + r"Could not resolve host: \S",
             ),
         ),

@@ -11,6 +11,7 @@ import errno
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from agent_fox.session.agents.backend import without_keys
@@ -119,11 +120,12 @@ def known_cost(order: LaunchOrder) -> float | None:
 
 
 def _end_leftovers(order: LaunchOrder, shim: Path) -> None:
-    try:
-        known = json.loads(shim.read_bytes())
-        kill_leftover(int(known["pid"]), str(known["start_time"]))
-    except (OSError, ValueError, KeyError, TypeError):  # never started, or written half
-        pass
+    known = None
+    with suppress(OSError, ValueError, KeyError, TypeError):  # never started, or written half
+        document = json.loads(shim.read_bytes())
+        known = int(document["pid"]), str(document["start_time"])
+    if known is not None:
+        kill_leftover(*known)
     kill_marked("AGENT_FOX_LAUNCH", order.launch)
 
 

@@ -151,8 +151,8 @@ def _spec(
 
 def _as_withdrawn(spec: Spec, documents: Documents) -> Spec:
     """A spec that says it is superseded expects nothing."""
-    said = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
-    banners = [file for file in said if is_superseded(file)]
+    files = [file for name, file in documents.files.items() if name.endswith(".md") and name not in _CAN_DO_WITHOUT]
+    banners = [file for file in files if is_superseded(file)]
     prd = documents.files.get("prd.md")
     if not banners and not (prd and _front_matter_ended(prd)):
         return spec

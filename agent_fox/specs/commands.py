@@ -28,10 +28,10 @@ _LABELS = {
 def read_commands(markdown: Markdown) -> dict[str, str]:
     """Label to command line. The usual three get the names of the JSON form; others keep their words."""
     lines = [line for section, line in with_sections(markdown.lines) if _is_about_commands(section)]
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for label, command in (*_listed(lines), *_tabled(markdown.tables), *_fenced(lines)):
-        found.setdefault(label_of(label), " ".join(command.split()))
-    return found
+        commands.setdefault(label_of(label), " ".join(command.split()))
+    return commands
 
 
 def label_of(words: str) -> str:
@@ -45,9 +45,9 @@ def _is_about_commands(section: str) -> bool:
 
 def _listed(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:
     for text in _bullets(lines):
-        found = _LISTED.match(text)
-        if found is not None:
-            yield found["label"], found["command"]
+        match = _LISTED.match(text)
+        if match is not None:
+            yield match["label"], match["command"]
 
 
 def _bullets(lines: Iterable[Line]) -> Iterator[str]:
@@ -67,15 +67,11 @@ def _tabled(tables: Iterable[Table]) -> Iterator[tuple[str, str]]:
     for table in tables:
         command = table.column_with("command")
         if command is not None and _is_about_commands(table.section) and len(table.header) > 1:
-            yield from _table_rows(table, command)
-
-
-def _table_rows(table: Table, command: int) -> Iterator[tuple[str, str]]:
-    label = 0 if command else 1
-    for row in table.rows:
-        line = row.cell(command).strip("` ")
-        if line and row.cell(label):
-            yield row.cell(label), line
+            label = 0 if command else 1
+            for row in table.rows:
+                line = row.cell(command).strip("` ")
+                if line and row.cell(label):
+                    yield row.cell(label), line
 
 
 def _fenced(lines: Iterable[Line]) -> Iterator[tuple[str, str]]:

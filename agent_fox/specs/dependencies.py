@@ -61,12 +61,12 @@ class _Columns:
 
 def read_dependencies(markdown: Markdown, spec_name: str) -> tuple[Dependency, ...]:
     """The dependencies that a file's tables declare for the spec, in the order of the rows."""
-    found: list[Dependency] = []
+    dependencies: list[Dependency] = []
     for table in markdown.tables:
         columns = _columns(table)
         if columns is not None:
-            found += _rows(table.rows, columns, markdown, spec_name)
-    return tuple(found)
+            dependencies += _rows(table.rows, columns, markdown, spec_name)
+    return tuple(dependencies)
 
 
 def without_doubles(dependencies: Iterable[Dependency]) -> tuple[Dependency, ...]:

@@ -75,10 +75,10 @@ class Folder:
 def claims(path: Path) -> frozenset[str]:
     """The names of the built-in dialects whose documents the folder holds. More than one: it holds two dialects."""
     folder = Folder(path)
-    found = {name for name, holds in _FOLDERS.items() if holds(folder)}
-    if _is_ours_or_kiro(folder, bool(found)):
-        found.add(AGENT_FOX if _is_ours(folder) else KIRO)
-    return frozenset(found)
+    dialects = {name for name, holds in _FOLDERS.items() if holds(folder)}
+    if _is_ours_or_kiro(folder, bool(dialects)):
+        dialects.add(AGENT_FOX if _is_ours(folder) else KIRO)
+    return frozenset(dialects)
 
 
 def _is_openspec(folder: Folder) -> bool:

@@ -33,9 +33,9 @@ class Markdown:
 
 def read_markdown(file: TextFile) -> Markdown:
     """Scan a text, and report what merges and forgotten marks left in it."""
-    found = scan(file.text)
-    conflicts = _conflicts(file.where, found.lines) if left_by_a_merge(file) is not None else ()
-    return Markdown(file.where, found.lines, (*_left_open(file.where, found), *conflicts))
+    scanned = scan(file.text)
+    conflicts = _conflicts(file.where, scanned.lines) if left_by_a_merge(file) is not None else ()
+    return Markdown(file.where, scanned.lines, (*_left_open(file.where, scanned), *conflicts))
 
 
 def read_head(file: TextFile, lines: int = 60) -> Markdown:
@@ -45,8 +45,8 @@ def read_head(file: TextFile, lines: int = 60) -> Markdown:
 
 def conflict_in(file: TextFile) -> Problem | None:
     """What a merge left in a Markdown file that is not read further; marks in code are samples."""
-    found = _conflicts(file.where, scan(file.text).lines) if left_by_a_merge(file) is not None else []
-    return found[0] if found else None
+    conflicts = _conflicts(file.where, scan(file.text).lines) if left_by_a_merge(file) is not None else []
+    return conflicts[0] if conflicts else None
 
 
 def _left_open(where: str, found: Scan) -> Iterator[Problem]:

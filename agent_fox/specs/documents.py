@@ -31,17 +31,17 @@ def read_documents(
 ) -> Documents:
     """Read those of the names that are there. One that can't be read is an error, or a warning if the spec can do
     without it."""
-    found = Documents()
+    documents = Documents()
     for name in names:
         path = folder / name
         if not is_there(path):
             continue
         read = read_text_file(path, root)
         if isinstance(read, TextFile):
-            found.files[name] = read
+            documents.files[name] = read
         else:
-            found.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
-    return found
+            documents.problems.append(replace(read, severity=Severity.WARNING) if name in can_do_without else read)
+    return documents
 
 
 def is_there(path: Path) -> bool:

@@ -43,11 +43,11 @@ def read_text_file(path: Path, root: Path, limit: int = MAX_FILE_BYTES) -> TextF
     """The text of a file, or why it has none: unreadable, not a plain file, too large or long, binary, not UTF-8."""
     where = place_of(path, root)
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        state = path.stat()
+        if not stat.S_ISREG(state.st_mode):
             return error(where, "is not a plain file; put the text itself there")
-        if found.st_size > limit:
-            return error(where, f"has {found.st_size:,} bytes; the limit is {limit:,}. Split the spec")
+        if state.st_size > limit:
+            return error(where, f"has {state.st_size:,} bytes; the limit is {limit:,}. Split the spec")
         content = path.read_bytes()
     except OSError as refused:
         return error(where, f"can't be read ({refused.strerror}); check its permissions")

@@ -55,13 +55,13 @@ class PartIndex:
         written = _ASIDE.sub(" ", " ".join(text.split()))
         if _ALL.search(written) and not _REFERENCE.search(written):
             return self.every, ()
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         unknown: dict[str, None] = {}
         for name, ids in self._read(_DASHES.sub("-", written)):
-            found.update(dict.fromkeys(ids))
+            names.update(dict.fromkeys(ids))
             if not ids:
                 unknown[name] = None
-        return tuple(found), tuple(unknown)
+        return tuple(names), tuple(unknown)
 
     def _read(self, text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         for item in _BETWEEN.split(text):
@@ -69,9 +69,9 @@ class PartIndex:
             if name in self.names:
                 yield name, self.names[name]
                 continue
-            references = [found for found in _REFERENCE.finditer(name) if _is_meant(found, name)]
-            for found in references:
-                yield from self._named(found)
+            references = [reference for reference in _REFERENCE.finditer(name) if _is_meant(reference, name)]
+            for reference in references:
+                yield from self._named(reference)
             if not references and _LOOKS_LIKE_AN_ID.match(name):
                 yield name, ()
 
@@ -96,11 +96,11 @@ class PartIndex:
 
     def _range(self, name: str, start: Key, written_end: str) -> Iterator[tuple[str, tuple[str, ...]]]:
         """All between two ends, in the order of the file; an end that is not there is said too."""
-        found = _TAIL_END.match(written_end)
-        if found is None or (found[1] and not _same_number(found[1], self.prefix)):
+        match = _TAIL_END.match(written_end)
+        if match is None or (match[1] and not _same_number(match[1], self.prefix)):
             yield name, ()
             return
-        end = key_of(found[2])
+        end = key_of(match[2])
         if len(end) < len(start):
             end = start[: len(start) - len(end)] + end
         yield name, tuple(i for k, i in self.parts.items() if start <= k and (k <= end or _is_below(k, end)))

@@ -62,7 +62,7 @@ def requirements_from_json(file: TextFile, number: str) -> ReadRequirements | Pr
     prefix = next((r.id.partition("-")[0] for r in kept if "-REQ-" in r.id), number)
     withdrawn = tuple(part.id for requirement in gone for part in requirement.parts)
     strings = strings_of(file)
-    places = strings.places(name for one in kept for name in (one.id, *(part.id for part in one.parts)))
+    places = strings.places(name for entry in kept for name in (entry.id, *(part.id for part in entry.parts)))
     return ReadRequirements(prefix, _once(kept), withdrawn, tuple(_doubled(kept, strings)), places=places)
 
 
@@ -165,8 +165,8 @@ def _tests(file: TextFile | None, index: PartIndex) -> tuple[list[JsonTest], lis
         return [], [replace(read, severity=Severity.WARNING)]
     wrong = {test.id: unknown for test in read.tests if (unknown := unknown_in(test.verifies, index))}
     strings = strings_of(file) if wrong else Strings(file.where, {})
-    told = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
-    return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in told]
+    texts = [(id, f"test {id} verifies {', '.join(names)}") for id, names in wrong.items()]
+    return read.tests, [warning(strings.place(id), f"{what}: this spec has no such requirement") for id, what in texts]
 
 
 def _traces_of_tests(tests: Iterable[JsonTest], groups: list[JsonGroup], index: PartIndex) -> Iterable[Trace]:
@@ -188,9 +188,9 @@ def _doubled(requirements: Iterable[Requirement], strings: Strings) -> Iterable[
             twice[identifier] = None
         seen.add(identifier)
     for identifier in twice:
-        found = strings.lines.get(identifier, [])
-        where = f"{strings.where}:{found[-1]}" if found else strings.where  # none: it is written with escapes
-        in_lines = f": in lines {' and '.join(map(str, found[:2]))}" if found else ""
+        places = strings.lines.get(identifier, [])
+        where = f"{strings.where}:{places[-1]}" if places else strings.where  # none: it is written with escapes
+        in_lines = f": in lines {' and '.join(map(str, places[:2]))}" if places else ""
         yield error(where, f"{identifier} is declared twice{in_lines}")
 
 

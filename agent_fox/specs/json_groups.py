@@ -39,7 +39,15 @@ def groups_of(read: list[JsonGroup], index: PartIndex) -> tuple[Group, ...]:
 def troubles_of(read: list[JsonGroup], index: PartIndex, strings: Strings) -> Iterator[Problem]:
     """References to what is not there, numbers that stand twice, and what is waited for in vain."""
     for group in read:
-        yield from _dangling(group, index, strings)
+        named = [
+            (f"group {group.id}", group.requirement_refs),
+            *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
+        ]
+        for who, references in named:
+            unknown = unknown_in(references, index)
+            if unknown:
+                what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
+                yield warning(strings.place(unknown[0]), what)
     yield from _doubled_groups(read, strings)
     yield from _waits_in_vain(read, strings)
 
@@ -55,21 +63,21 @@ def unknown_in(references: Iterable[str], index: PartIndex) -> list[str]:
 
 def places_of(groups: list[JsonGroup], strings: Strings) -> dict[str, str]:
     """A group's own line can't be told from a number: it stands where its first subtask or its title does."""
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for group in groups:
         own = strings.places(subtask.id for subtask in group.subtasks)
-        found |= {f"task {number}": place for number, place in own.items()}
+        places |= {f"task {number}": place for number, place in own.items()}
         if own or group.title in strings.lines:
-            found[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
-    return found
+            places[f"group {group.id}"] = next(iter(own.values()), strings.place(group.title))
+    return places
 
 
 def _beside_the_one_before(groups: list[JsonGroup]) -> frozenset[int]:
     """The groups that say what they wait for, and do not wait for the one before them."""
     return frozenset(
-        one.id
-        for before, one in pairwise(groups)
-        if one.depends_on is not None and str(before.id) not in one.depends_on
+        group.id
+        for before, group in pairwise(groups)
+        if group.depends_on is not None and str(before.id) not in group.depends_on
     )
 
 
@@ -114,26 +122,14 @@ def _group_text(read: JsonGroup) -> str:
             lines.append(f"    - _Requirements: {', '.join(subtask.requirement_refs)}_")
     lines += [f"  - {step}" for step in read.steps]
     fields = {"Tests": read.tests, "Touches": read.touches, "Done when": read.done_when, "Waits for": read.depends_on}
-    for name, said in fields.items():
-        lines += [f"  - {name}: {'; '.join(said)}"] if said else []
+    for name, text in fields.items():
+        lines += [f"  - {name}: {'; '.join(text)}"] if text else []
     if read.requirement_refs:
         lines.append(f"  - _Requirements: {', '.join(read.requirement_refs)}_")
     if read.verification.checks:
         lines += [f"  - [ ] {read.verification.id or f'{read.id}.V'} Verify"]
         lines += [f"    - [ ] {check}" for check in read.verification.checks]
     return "\n".join(lines)
-
-
-def _dangling(group: JsonGroup, index: PartIndex, strings: Strings) -> Iterable[Problem]:
-    named = [
-        (f"group {group.id}", group.requirement_refs),
-        *((f"subtask {s.id}", s.requirement_refs) for s in group.subtasks),
-    ]
-    for who, references in named:
-        unknown = unknown_in(references, index)
-        if unknown:
-            what = f"{who} names {', '.join(unknown)}: this spec has no such requirement"
-            yield warning(strings.place(unknown[0]), what)
 
 
 def _waits_in_vain(groups: list[JsonGroup], strings: Strings) -> Iterable[Problem]:

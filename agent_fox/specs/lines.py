@@ -106,8 +106,8 @@ def _lines(texts: Iterable[str], code: Container[int]) -> Iterator[Line]:
 
 
 def _heading(text: str) -> Heading | None:
-    found = _HEADING.match(text)
-    return Heading(len(found[1]), (found[2] or "").strip()) if found else None
+    match = _HEADING.match(text)
+    return Heading(len(match[1]), (match[2] or "").strip()) if match else None
 
 
 def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
@@ -122,15 +122,15 @@ def _code_lines(texts: list[str]) -> tuple[set[int], list[int]]:
         is_marked = "```" in text or "~~~" in text
         if not (opened or is_marked):
             continue
-        found = _FENCE.match(text) if is_marked else None
+        match = _FENCE.match(text) if is_marked else None
         here = len(text) - len(text.lstrip())
         if opened and indent >= 2 and text.strip() and here < indent:
             code.add(opened)
             never_closed.append(opened)
             opened = 0
-        if found and not opened:
-            opened, mark, indent = number, found[1], here
-        elif found and found[1].startswith(mark) and not found[2].strip():
+        if match and not opened:
+            opened, mark, indent = number, match[1], here
+        elif match and match[1].startswith(mark) and not match[2].strip():
             code.update(range(opened, number + 1))
             opened = 0
     if opened:

@@ -31,12 +31,12 @@ def find_places(root: Path, given: Iterable[str | Path] = ()) -> tuple[Path, ...
     missing = [str(place) for place in given if not (root / place).exists()]
     if missing:
         raise SpecsMissing(f"no folder of specs in {root}: looked for {', '.join(missing)}. Correct the name")
-    found = tuple(place for name in named for place in _inside(name)) if named else tuple(_usual(root))
-    if not found:
+    places = tuple(place for name in named for place in _inside(name)) if named else tuple(_usual(root))
+    if not places:
         looked = ", ".join(USUAL_PLACES)
         what = "Make one, start with `agent-fox init --spec`, or name yours with --specs DIR"
         raise SpecsMissing(f"no folder of specs in {root}: looked for {looked}. {what}")
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(places))
 
 
 def _usual(root: Path) -> Iterator[Path]:

@@ -47,16 +47,18 @@ class PlanShape:
 def plan_of(specs: Iterable[Spec], problems: Iterable[Problem] = (), shape: PlanShape | None = None) -> Plan:
     """The plan of specs as they were read. Nothing is raised: what is wrong stands in the plan's problems."""
     shape = shape or PlanShape()
-    found = tuple(problems)
+    all_problems = tuple(problems)
     read = tuple(specs)
-    broken = frozenset(p.spec for p in found if p.spec and p.severity is Severity.ERROR) - {spec.name for spec in read}
+    broken = frozenset(p.spec for p in all_problems if p.spec and p.severity is Severity.ERROR) - {
+        spec.name for spec in read
+    }
     resolved = resolve(read, broken)
     planned = {spec.name: _nodes(spec, shape) for spec in resolved.specs if shape.plans(spec)}
     edges = _edges(resolved.specs, planned, resolved.rows, shape)
     kept, cycles = without_cycles(edges, shape.gate)
     nodes = tuple(node for nodes in planned.values() for node in nodes)
-    said = [problem for spec in resolved.specs if shape.plans(spec) for problem in _remarks(spec)]
-    return Plan(resolved.specs, nodes, kept, (*found, *resolved.problems, *said, *cycles))
+    remarks = [problem for spec in resolved.specs if shape.plans(spec) for problem in _remarks(spec)]
+    return Plan(resolved.specs, nodes, kept, (*all_problems, *resolved.problems, *remarks, *cycles))
 
 
 def _nodes(spec: Spec, shape: PlanShape) -> list[Node]:

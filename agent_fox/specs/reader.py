@@ -84,18 +84,18 @@ def read_specs(
     absent or unreadable.
     """
     given = [places] if isinstance(places, Path) else list(places)
-    found = _Found(tuple(place.resolve() for place in given))
-    dialects = [one.asked_for(bare) if isinstance(one, LateDialect) else one for one in dialects]
+    reading = _Found(tuple(place.resolve() for place in given))
+    dialects = [dialect.asked_for(bare) if isinstance(dialect, LateDialect) else dialect for dialect in dialects]
     with _without_collections():
         for place in given:
-            _read_place(place, root, dialects, found)
-    if not found.is_any:
+            _read_place(place, root, dialects, reading)
+    if not reading.is_any:
         where = ", ".join(place_of(place, root) for place in given)
         raise SpecsMissing(f"no spec in {where}: {_expected_instead(given, dialects)}")
-    named, odd = soundly_named(found.specs)
+    named, odd = soundly_named(reading.specs)
     specs, doubled = _with_names_of_their_own(named)
-    unsure = (*unsound(specs, found.problems), *unread(specs, found.problems, root))
-    return specs, (*found.problems, *odd, *doubled, *unsure)
+    unsure = (*unsound(specs, reading.problems), *unread(specs, reading.problems, root))
+    return specs, (*reading.problems, *odd, *doubled, *unsure)
 
 
 @contextmanager
@@ -145,9 +145,9 @@ def _read_all(paths: Iterable[Path], root: Path, dialects: Sequence[Dialect], fo
         if _read_one(path, root, dialects, found) or not path.is_dir():
             continue
         if depth < _DEEPEST and os.access(path, os.R_OK | os.X_OK):
-            told = len(found.specs) + len(found.problems)
+            before = len(found.specs) + len(found.problems)
             _read_all(_candidates(path, is_place=False), root, dialects, found, depth + 1)
-            if depth == 1 and told == len(found.specs) + len(found.problems):
+            if depth == 1 and before == len(found.specs) + len(found.problems):
                 found.problems += _of_no_dialect(path, root)
 
 
@@ -209,14 +209,18 @@ def _claiming(path: Path, dialects: Sequence[Dialect]) -> list[Dialect]:
     """The dialects that say it is theirs. What the table says of the built-in ones is asked once."""
     table = claims(path)
     askable = _askable(path, dialects)
-    return [one for one in askable if (one.name in table if isinstance(one, LateDialect) else one.recognises(path))]
+    return [
+        dialect
+        for dialect in askable
+        if (dialect.name in table if isinstance(dialect, LateDialect) else dialect.recognises(path))
+    ]
 
 
 def _askable(path: Path, dialects: Sequence[Dialect]) -> Sequence[Dialect]:
     """A file may be of a dialect that keeps specs in files; a folder of any."""
     if path.suffix not in SPEC_FILES or path.is_dir():
         return dialects
-    return [one for one in dialects if isinstance(one, Collection)]
+    return [dialect for dialect in dialects if isinstance(dialect, Collection)]
 
 
 def _two_dialects(path: Path, root: Path, claiming: Iterable[Dialect]) -> Problem:

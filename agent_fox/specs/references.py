@@ -49,12 +49,12 @@ def resolve(specs: Iterable[Spec], broken: frozenset[str] = frozenset()) -> Reso
 
 
 def _by_number(names: Iterable[str]) -> dict[int, list[str]]:
-    found: dict[int, list[str]] = {}
+    numbered: dict[int, list[str]] = {}
     for name in names:
         number = _number(name)
         if number is not None:
-            found.setdefault(number, []).append(name)
-    return found
+            numbered.setdefault(number, []).append(name)
+    return numbered
 
 
 def _named(row: Dependency, spec: Spec, by_number: Mapping[int, list[str]], problems: list[Problem]) -> Dependency:
@@ -121,5 +121,5 @@ def _groups(spec: Spec) -> str:
 
 
 def _number(name: str) -> int | None:
-    found = _NUMBER.match(name)
-    return int(found[0]) if found else None
+    match = _NUMBER.match(name)
+    return int(match[0]) if match else None

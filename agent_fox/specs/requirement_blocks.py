@@ -79,23 +79,23 @@ class RequirementTitle:
 
 def requirement_title(text: str) -> RequirementTitle | None:
     """A heading such as `Requirement 1: T`, `[01-REQ-1] T`, `04-REQ-1.1: T`, `REQ-1: T`; None for others."""
-    found = _TITLE.match(text)
-    if found is None:
+    match = _TITLE.match(text)
+    if match is None:
         return None
-    tail = (found["tail"] or found["plain"]).upper()
-    return RequirementTitle(tail, found["prefix"] or "", found["title"].strip("*_ "), found["plain"] is not None)
+    tail = (match["tail"] or match["plain"]).upper()
+    return RequirementTitle(tail, match["prefix"] or "", match["title"].strip("*_ "), match["plain"] is not None)
 
 
 def declared(line: Line) -> Declared | None:
     """The id that a line declares: after a list mark, or decorated where there is no mark."""
     if "REQ-" not in line.text or line.is_code:
         return None
-    found = _ITEM.match(line.text)
-    if found is None or not (found["mark"] or set(found["open"]) & set("[`*")):
+    match = _ITEM.match(line.text)
+    if match is None or not (match["mark"] or set(match["open"]) & set("[`*")):
         return None
-    tail = found["tail"].upper()
-    struck = "~~" if "~~" in found["open"] else ""
-    return Declared(tail, found["prefix"] or "", line, struck + found["rest"].lstrip(" :—–-."), bool(found["mark"]))
+    tail = match["tail"].upper()
+    struck = "~~" if "~~" in match["open"] else ""
+    return Declared(tail, match["prefix"] or "", line, struck + match["rest"].lstrip(" :—–-."), bool(match["mark"]))
 
 
 @dataclass(slots=True)
@@ -111,14 +111,14 @@ class Closing:
 
 def closing_id(text: str) -> Closing | None:
     """The id that a text declares at its end: marked as an id, or behind a whole sentence; None where it has none."""
-    found = _AT_THE_END.search(text) if "REQ-" in text else None
-    if found is None:
+    match = _AT_THE_END.search(text) if "REQ-" in text else None
+    if match is None:
         return None
-    said, sign = text[: found.start("open")].rstrip(), found["sign"] or ""
-    if not (found["open"] or (sign and sign in _SENTENCE_ENDS)) or _MENTIONS.search(said):
+    text_before, sign = text[: match.start("open")].rstrip(), match["sign"] or ""
+    if not (match["open"] or (sign and sign in _SENTENCE_ENDS)) or _MENTIONS.search(text_before):
         return None
-    is_sure = found["sign"] is not None and bool(found["open"])
-    return Closing(found["tail"].upper(), found["prefix"] or "", said.rstrip(" —–-"), is_sure)
+    is_sure = match["sign"] is not None and bool(match["open"])
+    return Closing(match["tail"].upper(), match["prefix"] or "", text_before.rstrip(" —–-"), is_sure)
 
 
 def own_prefix(lines: Iterable[Line], number: str) -> str:
@@ -127,22 +127,22 @@ def own_prefix(lines: Iterable[Line], number: str) -> str:
     for line in lines:
         if line.heading is None and "REQ-" not in line.text:
             continue
-        found = requirement_title(line.heading.title) if line.heading else declared(line) or closing_id(line.text)
-        if found is not None and found.prefix:
-            seen[found.prefix] += 1
+        own = requirement_title(line.heading.title) if line.heading else declared(line) or closing_id(line.text)
+        if own is not None and own.prefix:
+            seen[own.prefix] += 1
     same = [prefix for prefix in seen if number and int(prefix) == int(number)]
     return (same or [prefix for prefix, _ in seen.most_common(1)] or [number])[0]
 
 
 def surely_declared(lines: Iterable[Line]) -> frozenset[str]:
     """What follows `REQ-` in all ids that a line of the file begins with, or surely ends with."""
-    found: set[str] = set()
+    tails: set[str] = set()
     for line in lines:
         if "REQ-" in line.text and not line.is_code:
             begins = requirement_title(line.heading.title) if line.heading else declared(line)
             ends = closing_id(line.text) if begins is None else None
-            found |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
-    return frozenset(found)
+            tails |= {begins.tail} if begins else {ends.tail} if ends and ends.is_sure else set()
+    return frozenset(tails)
 
 
 def blocks_of(lines: Iterable[Line], prefix: str) -> list[Block]:

@@ -63,11 +63,13 @@ class _Reading:
     def _take_closing_ids(self) -> None:
         """Items that end with an id of this requirement are declared there, each id by the first such item."""
         for item in self.contents.items:
-            closing = ((place, found) for place, line in enumerate(item.lines) if (found := self._closed_by(line)))
-            place, found = next(closing, (0, None)) if not item.tail else (0, None)
-            if found is not None and found.tail not in self.seen:
-                item.take_closing_id(place, found)
-                self.seen.add(found.tail)
+            closing = (
+                (place, closed_by) for place, line in enumerate(item.lines) if (closed_by := self._closed_by(line))
+            )
+            place, closed_by = next(closing, (0, None)) if not item.tail else (0, None)
+            if closed_by is not None and closed_by.tail not in self.seen:
+                item.take_closing_id(place, closed_by)
+                self.seen.add(closed_by.tail)
 
     def _is_own(self, found: Closing) -> bool:
         is_foreign = found.prefix and self.prefix and int(found.prefix) != int(self.prefix)
@@ -75,26 +77,30 @@ class _Reading:
         return is_below and not is_foreign
 
     def _closed_by(self, line: Line) -> Closing | None:
-        found = closing_id(line.text) if not line.is_code else None
-        if found is None or not self._is_own(found) or not (found.is_sure or found.tail not in self.sure):
+        identifier = closing_id(line.text) if not line.is_code else None
+        if (
+            identifier is None
+            or not self._is_own(identifier)
+            or not (identifier.is_sure or identifier.tail not in self.sure)
+        ):
             return None
-        return found
+        return identifier
 
     def _line(self, line: Line) -> None:
-        found = self._declared(line)
-        if found is not None:
-            self._begin(Item(is_edge(found.tail), line.number, found.tail), line, found.rest)
+        item = self._declared(line)
+        if item is not None:
+            self._begin(Item(is_edge(item.tail), line.number, item.tail), line, item.rest)
         elif self._is_label(line) or (is_rule(line.text.strip()) and not line.is_code):
             self.item = None
         elif not self._begins_unnamed(line):
             self._goes_on(line)
 
     def _declared(self, line: Line) -> Declared | None:
-        found = _heading_item(line) or declared(line)
-        if found is None or (found.prefix and self.prefix and int(found.prefix) != int(self.prefix)):
+        item = _heading_item(line) or declared(line)
+        if item is None or (item.prefix and self.prefix and int(item.prefix) != int(self.prefix)):
             return None
-        is_prose = found.tail == self.block.tail or (found.tail in self.seen and not found.is_marked)
-        return None if is_prose or self._closes_item(found, line) else found
+        is_prose = item.tail == self.block.tail or (item.tail in self.seen and not item.is_marked)
+        return None if is_prose or self._closes_item(item, line) else item
 
     def _closes_item(self, found: Declared, line: Line) -> bool:
         """An id alone on the last line of an item that has none belongs to that item."""
@@ -116,14 +122,14 @@ class _Reading:
         return True
 
     def _begins_unnamed(self, line: Line) -> bool:
-        found = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
-        if found is None or not self.is_counted or not (found["number"] or self.is_labelled or self._closed_by(line)):
+        match = _MARKED.match(line.text) if not line.is_code and self.section != _ASIDE and line.indent < 2 else None
+        if match is None or not self.is_counted or not (match["number"] or self.is_labelled or self._closed_by(line)):
             return False
-        is_unlike = self.item is not None and (self.item.number is None) != (found["number"] is None)
+        is_unlike = self.item is not None and (self.item.number is None) != (match["number"] is None)
         if is_unlike and self.item is not None and not self.item.tail and self._closed_by(line) is None:
             return False
-        number = int(found["number"]) if found["number"] else None
-        self._begin(Item(self.section == _EDGE, line.number, number=number), line, found["rest"])
+        number = int(match["number"]) if match["number"] else None
+        self._begin(Item(self.section == _EDGE, line.number, number=number), line, match["rest"])
         return True
 
     def _begin(self, item: Item, line: Line, text: str) -> None:

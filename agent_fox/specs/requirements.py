@@ -86,8 +86,8 @@ class _Collection:
 
     @property
     def places(self) -> dict[str, str]:
-        heads = {draft.id: draft.line for draft in self.drafts.values() if draft.line}
-        return {identifier: self.markdown.at(line) for identifier, line in (heads | self.lines).items()}
+        lines = {draft.id: draft.line for draft in self.drafts.values() if draft.line}
+        return {identifier: self.markdown.at(line) for identifier, line in (lines | self.lines).items()}
 
     def identifier(self, tail: str) -> str:
         return f"{self.prefix}-REQ-{tail}" if self.prefix else f"REQ-{tail}"
@@ -114,11 +114,11 @@ class _Collection:
         below them) belongs to."""
         first = next(item.tail for item in items if item.tail)
         tails = accumulate((item.tail for item in items), lambda last, tail: tail or last, initial=first)
-        heads = [
+        parents = [
             self._parent(tail) if "." in tail else self._requirement(tail, "", 0, "") for tail in islice(tails, 1, None)
         ]
-        for draft in {head.id: head for head in heads}.values():
-            yield draft, [item for item, head in zip(items, heads, strict=True) if head is draft]
+        for draft in {head.id: head for head in parents}.values():
+            yield draft, [item for item, head in zip(items, parents, strict=True) if head is draft]
 
     def _add_bare(self, own: _Draft, contents: Contents) -> None:
         """Items without an id beside others that have one: details, or required under the next numbers."""
@@ -214,9 +214,9 @@ def _correct_numbers(blocks: list[tuple[Block, Contents]]) -> None:
     """`Requirement 3` over criteria 04-REQ-4.x, and no heading for 4: the ids say which requirement it is."""
     headed = {block.tail for block, _ in blocks}
     for block, contents in blocks:
-        heads = {item.tail.split(".")[0] for item in contents.items if "." in item.tail}
-        if block.is_numbered_only and len(heads) == 1 and not heads & headed:
-            block.tail = heads.pop()
+        parents = {item.tail.split(".")[0] for item in contents.items if "." in item.tail}
+        if block.is_numbered_only and len(parents) == 1 and not parents & headed:
+            block.tail = parents.pop()
 
 
 def _numbers(items: list[Item]) -> Iterable[int]:
@@ -230,16 +230,16 @@ def _taken_back(markdown: Markdown, prefix: str) -> Iterator[str]:
     for table in markdown.tables:
         for row in table.rows:
             if _is_taken_back(table, row):
-                yield from (_with_prefix(found[0], prefix) for found in _ID.finditer(row.cell(_id_column(table))))
+                yield from (_with_prefix(match[0], prefix) for match in _ID.finditer(row.cell(_id_column(table))))
 
 
 def _is_taken_back(table: Table, row: Row) -> bool:
     """Only where a table is about changes, and a cell says it plainly: `Removed the flag` is an amendment."""
     column = _id_column(table)
-    said = [n for n, name in enumerate(table.header) if any(word in name for word in _SAYS_SO) and n != column]
-    if not said and any(word in table.section for word in _AMENDS):
-        said = [n for n in range(len(row.cells)) if n != column]
-    return column is not None and any(_TAKEN_BACK.match(row.cell(n)) for n in said)
+    columns = [n for n, name in enumerate(table.header) if any(word in name for word in _SAYS_SO) and n != column]
+    if not columns and any(word in table.section for word in _AMENDS):
+        columns = [n for n in range(len(row.cells)) if n != column]
+    return column is not None and any(_TAKEN_BACK.match(row.cell(n)) for n in columns)
 
 
 def _id_column(table: Table) -> int | None:

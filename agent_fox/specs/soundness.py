@@ -23,8 +23,8 @@ def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Proble
     problems: list[Problem] = []
     for spec in specs:
         if what := _about_name(spec.name):
-            told = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
-            problems.append(replace(error(spec.path, f"{what}. Rename it"), spec=told))
+            name = _NOT_IN_A_NAME.sub("-", spec.name)[:_LONGEST_NAME].strip(". ") or "-"
+            problems.append(replace(error(spec.path, f"{what}. Rename it"), spec=name))
         else:
             kept.append(spec)
     return tuple(kept), tuple(problems)
@@ -32,7 +32,7 @@ def soundly_named(specs: Iterable[Spec]) -> tuple[tuple[Spec, ...], tuple[Proble
 
 def unsound(specs: Iterable[Spec], known: Iterable[Problem]) -> Iterator[Problem]:
     """Why nothing can be planned by the numbers of a spec. What is said of doubled ones already is `known`."""
-    is_told = {one.spec for one in known if one.severity is Severity.ERROR and " twice" in one.what}
+    is_told = {problem.spec for problem in known if problem.severity is Severity.ERROR and " twice" in problem.what}
     for spec in specs:
         yield from _unsound(spec, spec.name in is_told)
 
@@ -57,11 +57,13 @@ def _about_name(name: str) -> str:
 
 def _doubled(spec: Spec) -> Iterator[Problem]:
     """Of two parts with one id only one would be proven. A requirement may be called as its one part is."""
-    heads = Counter(
-        one.id for one in spec.requirements if [part.id for part in (*one.criteria, *one.edge_cases)] != [one.id]
+    ids = Counter(
+        requirement.id
+        for requirement in spec.requirements
+        if [part.id for part in (*requirement.criteria, *requirement.edge_cases)] != [requirement.id]
     )
-    parts = Counter(part.id for one in spec.requirements for part in (*one.criteria, *one.edge_cases))
-    for identifier, times in (heads + parts).items():
+    parts = Counter(part.id for each in spec.requirements for part in (*each.criteria, *each.edge_cases))
+    for identifier, times in (ids + parts).items():
         if times > 1:
             what = f"{identifier} is declared twice: a verdict on it would say nothing. Give one of them another id"
             yield error(spec.place(identifier), what)

@@ -31,7 +31,7 @@ def source_in(prd: Markdown) -> SourceIssue | None:
     """The first line such as `> Source: [GitHub Issue #114](https://github.com/o/r/issues/114)`, `Source: #12`,
     `Source: o/r#12`. A source that is no issue is none; what stands in code does not count."""
     lines = (line.text for line in prd.lines if not line.is_code and line.indent < _CODE_INDENT)
-    return next((found for line in lines if (found := _named(line)) is not None), None)
+    return next((source for line in lines if (source := _named(line)) is not None), None)
 
 
 def _named(line: str) -> SourceIssue | None:
@@ -51,8 +51,8 @@ def _issue(text: str) -> SourceIssue | None:
 
 
 def _read(pattern: re.Pattern[str], text: str) -> SourceIssue | None:
-    found = pattern.match(text)
-    if found is None:
+    match = pattern.match(text)
+    if match is None:
         return None
-    named = found.groupdict()
+    named = match.groupdict()
     return SourceIssue(int(named["number"]), named["repository"] or "", named.get("host") or "")

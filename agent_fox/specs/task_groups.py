@@ -91,13 +91,13 @@ def groups_of(lines: Iterable[Line]) -> tuple[list[GroupDraft], list[GroupDraft]
     """
     lines = tuple(without_title(lines))
     cut = _Cut(_listed_group)
-    found = cut.read(lines) or _Cut(_headed_group).read(lines)
-    going_on = _going_on(found, {line: groups for line, groups in cut.aside.items() if line not in cut.surely_not})
+    drafts = cut.read(lines) or _Cut(_headed_group).read(lines)
+    going_on = _going_on(drafts, {line: groups for line, groups in cut.aside.items() if line not in cut.surely_not})
     if going_on:
         cut = _Cut(_listed_group, going_on)
-        found = cut.read(lines)
-    known = {group.number for group in found}
-    return found, [group for groups in cut.aside.values() for group in groups if group.number not in known]
+        drafts = cut.read(lines)
+    known = {group.number for group in drafts}
+    return drafts, [group for groups in cut.aside.values() for group in groups if group.number not in known]
 
 
 def without_title(lines: Iterable[Line]) -> Iterator[Line]:
@@ -111,15 +111,15 @@ def without_title(lines: Iterable[Line]) -> Iterator[Line]:
 
 def _going_on(groups: Iterable[GroupDraft], aside: Mapping[int, Sequence[GroupDraft]]) -> frozenset[int]:
     """Headings below which the numbers of the groups go on: they are about tasks, whatever they are called."""
-    heads = [(group.line, group.number) for group in groups]
-    found: list[int] = []
+    starts = [(group.line, group.number) for group in groups]
+    numbers: list[int] = []
     for heading, drafts in aside.items():
-        before = max((number for line, number in heads if line < heading), default=0)
+        before = max((number for line, number in starts if line < heading), default=0)
         first = drafts[0].number
-        if first == before + 1 and first not in {number for _, number in heads}:
-            heads += [(draft.line, draft.number) for draft in drafts]
-            found.append(heading)
-    return frozenset(found)
+        if first == before + 1 and first not in {number for _, number in starts}:
+            starts += [(draft.line, draft.number) for draft in drafts]
+            numbers.append(heading)
+    return frozenset(numbers)
 
 
 def numbers_apart(numbers: Iterable[int]) -> list[int]:
@@ -142,19 +142,19 @@ def known_as(number: int, first: int | None, other: int) -> str:
 
 def _listed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
     box = _BOX.match(line.text) if line.indent == 0 and not line.is_code else None
-    found = _GROUP.match(box["rest"]) if box else None
-    if box is None or found is None:
+    match = _GROUP.match(box["rest"]) if box else None
+    if box is None or match is None:
         return None
-    title = found["title"].rstrip("* ")
-    return GroupDraft(int(found["number"]), title, box["box"], box["star"] is not None, line.number)
+    title = match["title"].rstrip("* ")
+    return GroupDraft(int(match["number"]), title, box["box"], box["star"] is not None, line.number)
 
 
 def _headed_group(line: Line, heading: Heading | None) -> GroupDraft | None:
-    found = _GROUP_HEADING.match(heading.title) if heading is not None else None
-    if heading is None or found is None:
+    match = _GROUP_HEADING.match(heading.title) if heading is not None else None
+    if heading is None or match is None:
         return None
-    title = found["title"].strip("*_ ") or f"Task group {found['number']}"
-    return GroupDraft(int(found["number"]), title, found["box"], False, line.number, heading.level)
+    title = match["title"].strip("*_ ") or f"Task group {match['number']}"
+    return GroupDraft(int(match["number"]), title, match["box"], False, line.number, heading.level)
 
 
 class _Cut:
@@ -243,14 +243,14 @@ class _Cut:
 def _listed_task(line: Line, group: GroupDraft) -> TaskDraft | None:
     """A box with a number such as `3.1`, no deeper than the first subtask: deeper boxes are details."""
     box = _BOX.match(line.text.lstrip()) if not line.is_code and "[" in line.text else None
-    found = _SUBTASK.match(box["rest"]) if box else None
-    if box is None or found is None or (group.subtasks and line.indent > group.subtasks[0].indent + 1):
+    match = _SUBTASK.match(box["rest"]) if box else None
+    if box is None or match is None or (group.subtasks and line.indent > group.subtasks[0].indent + 1):
         return None
-    if line.indent == 0 and not found["number"].startswith(f"{group.number}."):
+    if line.indent == 0 and not match["number"].startswith(f"{group.number}."):
         return None
-    return TaskDraft(found["number"], (found["title"] or "").strip(), box["box"], box["star"] is not None, line.indent)
+    return TaskDraft(match["number"], (match["title"] or "").strip(), box["box"], box["star"] is not None, line.indent)
 
 
 def _headed_task(heading: Heading, line: Line) -> TaskDraft | None:
-    found = _TASK_HEADING.match(heading.title)
-    return TaskDraft(found["number"], found["title"], None, False, line.indent) if found else None
+    match = _TASK_HEADING.match(heading.title)
+    return TaskDraft(match["number"], match["title"], None, False, line.indent) if match else None

@@ -131,8 +131,8 @@ class _Reading:
             text = bullet.text
             if "equirement" not in text and "Traces to" not in text:
                 continue
-            for found in _REQUIREMENTS.finditer(text):
-                named += self._expanded(found["marked"] or found["plain"] or "", bullet)
+            for match in _REQUIREMENTS.finditer(text):
+                named += self._expanded(match["marked"] or match["plain"] or "", bullet)
         return named
 
     def _expanded(self, written: str, bullet: Bullet) -> tuple[str, ...]:

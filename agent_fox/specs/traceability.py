@@ -47,7 +47,7 @@ def read_traceability(markdown: Markdown, index: PartIndex) -> tuple[tuple[Trace
 
 def tasks_in(cell: str) -> tuple[str, ...]:
     """The tasks that a cell names, ranges such as `4.1–4.4` written out; a bare number is a group."""
-    return tuple(dict.fromkeys(name for found in _TASKS.finditer(cell) for name in _span(found)))
+    return tuple(dict.fromkeys(name for match in _TASKS.finditer(cell) for name in _span(match)))
 
 
 def _span(found: re.Match[str]) -> Iterable[str]:

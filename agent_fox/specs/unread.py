@@ -53,8 +53,8 @@ def unread(specs: Iterable[Spec], problems: Collection[Problem], root: Path) -> 
     boxes without any group, which are an error."""
     for spec in specs:
         if not spec.is_withdrawn and spec.documents:
-            found = [*_without_groups(spec, root), *_unread(spec, problems, root)]
-            yield from (replace(problem, spec=spec.name) for problem in found)
+            every = [*_without_groups(spec, root), *_unread(spec, problems, root)]
+            yield from (replace(problem, spec=spec.name) for problem in every)
 
 
 def _without_groups(spec: Spec, root: Path) -> Iterator[Problem]:
@@ -86,7 +86,7 @@ def _unread(spec: Spec, problems: Collection[Problem], root: Path) -> Iterator[P
 
 
 def _requirements(file: TextFile, read: _Read, named: frozenset[int]) -> Iterator[Problem]:
-    if all(_is_heard(found["after"], read) for found in _OBLIGES.finditer(file.text)) and not _ids(file.text, read):
+    if all(_is_heard(match["after"], read) for match in _OBLIGES.finditer(file.text)) and not _ids(file.text, read):
         return
     lines = [line for line in _lines(file) if line.number not in named]
     silent = [line.number for line in lines if not _is_read(line.text, read)]
@@ -132,13 +132,13 @@ def _lines(file: TextFile) -> Iterator[Line]:
 
 def _read(spec: Spec) -> _Read:
     texts = [*_texts(spec)]
-    after = [(found["after"], found.end("after") == len(text)) for text in texts for found in _OBLIGES.finditer(text)]
-    words = [(_WORD.findall(said), is_end) for said, is_end in after]
-    ends = frozenset(" ".join(said) for said, _ in words if len(said) < _SHOWN_WORDS)
-    goes_on = frozenset(" ".join(said[:n]) for said, _ in words for n in range(_SHOWN_WORDS + 1))
-    ids = frozenset(_plain_id(one) for one in (*spec.places, *spec.withdrawn, *spec.expected))
-    heads = frozenset(one.rpartition("-")[0] for one in ids if _ID.fullmatch(one))
-    return _Read(goes_on, ends, frozenset(_tasks(spec)), ids, heads)
+    after = [(match["after"], match.end("after") == len(text)) for text in texts for match in _OBLIGES.finditer(text)]
+    words = [(_WORD.findall(marker), is_end) for marker, is_end in after]
+    ends = frozenset(" ".join(marker) for marker, _ in words if len(marker) < _SHOWN_WORDS)
+    goes_on = frozenset(" ".join(marker[:n]) for marker, _ in words for n in range(_SHOWN_WORDS + 1))
+    ids = frozenset(_plain_id(identifier) for identifier in (*spec.places, *spec.withdrawn, *spec.expected))
+    prefixes = frozenset(name.rpartition("-")[0] for name in ids if _ID.fullmatch(name))
+    return _Read(goes_on, ends, frozenset(_tasks(spec)), ids, prefixes)
 
 
 def _texts(spec: Spec) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _first_words(text: str) -> str:
 
 def _is_read(text: str, read: _Read) -> bool:
     return _SPEAKS_OF_WORDS.search(text) is not None or all(
-        _is_heard(found["after"], read) for found in _OBLIGES.finditer(text)
+        _is_heard(match["after"], read) for match in _OBLIGES.finditer(text)
     )
 
 
@@ -172,8 +172,10 @@ def _is_heard(after: str, read: _Read) -> bool:
 
 def _ids(text: str, read: _Read) -> list[str]:
     """Ids of the spec's own kinds that begin or end a line or a cell, and that nothing was read under."""
-    found = (one for one in _ID.finditer(text) if read.heads and _plain_id(one[0]).rpartition("-")[0] in read.heads)
-    return [one[0] for one in found if _plain_id(one[0]) not in read.ids and _stands_alone(text, one)]
+    matches = (
+        match for match in _ID.finditer(text) if read.heads and _plain_id(match[0]).rpartition("-")[0] in read.heads
+    )
+    return [match[0] for match in matches if _plain_id(match[0]) not in read.ids and _stands_alone(text, match)]
 
 
 def _stands_alone(text: str, found: re.Match[str]) -> bool:
@@ -193,14 +195,16 @@ def _plain_id(identifier: str) -> str:
 def _named(spec: Spec, file: TextFile, problems: Iterable[Problem]) -> frozenset[int]:
     """The lines that a problem names or a withdrawn id begins, each with what goes on from it: a heading's section, an
     item's wrapped lines."""
-    told: set[int] = set()
+    lines: set[int] = set()
     for problem in problems:
         if problem.spec == spec.name and problem.where.rpartition(":")[0] == file.where:
-            told.add(int(problem.where.rpartition(":")[2]))
-            told.update(int(n) for said in _NUMBERS.finditer(problem.what) for n in re.findall(r"\d+", said["numbers"]))
-    places = (spec.places.get(one, "") for one in spec.withdrawn)
-    told |= {int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file.where}:")}
-    return frozenset(_with_what_follows(told, file)) if told else frozenset()
+            lines.add(int(problem.where.rpartition(":")[2]))
+            lines.update(
+                int(n) for match in _NUMBERS.finditer(problem.what) for n in re.findall(r"\d+", match["numbers"])
+            )
+    places = (spec.places.get(name, "") for name in spec.withdrawn)
+    lines |= {int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file.where}:")}
+    return frozenset(_with_what_follows(lines, file)) if lines else frozenset()
 
 
 def _with_what_follows(told: set[int], file: TextFile) -> Iterator[int]:

@@ -42,8 +42,8 @@ def costs_of_run(db: Database, run_id: int | None) -> tuple[float, float, float]
         "coalesce(sum(CASE WHEN l.cost_usd IS NULL AND l.status = 'running' THEN s.assumed_cost_usd END), 0) "
         "FROM launches AS l JOIN sessions AS s ON s.id = l.session_id WHERE l.run_id = ?"
     )
-    told, assumed, running = map(float, db.execute(sql, [run_id]).fetchone())
-    return told, assumed, running
+    known, assumed, running = map(float, db.execute(sql, [run_id]).fetchone())
+    return known, assumed, running
 
 
 def node_counts(db: Database) -> dict[str, int]:
@@ -87,12 +87,16 @@ def unplanned_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
     """Spec and expected id, of specs that were left out but had been read before."""
     where, values = _among("name", only)
     sql = f"SELECT name, snapshot FROM plan_specs WHERE problem <> '' AND snapshot <> '' AND {where}"
-    found: list[Row] = []
+    rows: list[Row] = []
     for name, snapshot in db.execute(sql, values):
         requirements = json.loads(snapshot)["requirements"]
-        parts = (part for one in requirements for part in one["criteria"] + one["edge_cases"] or [one])
-        found += [(name, part["id"]) for part in parts]
-    return found
+        parts = (
+            part
+            for requirement in requirements
+            for part in requirement["criteria"] + requirement["edge_cases"] or [requirement]
+        )
+        rows += [(name, part["id"]) for part in parts]
+    return rows
 
 
 def node_rows(db: Database, only: frozenset[str] | None) -> list[Row]:
@@ -144,14 +148,6 @@ def held_rows(db: Database) -> list[Row]:
         "SELECT n.id, h.cause, h.reason, h.root_node FROM plan_nodes AS n JOIN blocking_history AS h ON h.id = "
         "(SELECT max(id) FROM blocking_history WHERE node_uid = n.uid) "
         "WHERE n.status = 'blocked' OR n.outcome = 'escalated' ORDER BY n.position"
-    )
-    return db.execute(sql).fetchall()
-
-
-def issue_rows(db: Database) -> list[Row]:
-    """Title, cause, state, number and address of every issue, oldest first."""
-    sql = (
-        "SELECT title, cause, state, number, url FROM issues ORDER BY CAST(number AS INTEGER), updated_at, fingerprint"
     )
     return db.execute(sql).fetchall()
 

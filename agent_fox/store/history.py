@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from agent_fox.core.ids import Archetype, Ticket
 from agent_fox.core.late import late_module
-from agent_fox.core.retry.decision import Cause
+from agent_fox.core.retry.decision import ROWS, Cause
 from agent_fox.core.values import dataclass
 from agent_fox.system.adapters import adapter
 
@@ -26,26 +26,14 @@ if TYPE_CHECKING:
 else:
     cut_off_rows = late_module("agent_fox.store.cut_offs")
 
-_CAUSE_ROWS = {
-    Cause.NEEDS_PERSON: 2,
-    Cause.SPEC_FAULT: 2,
-    Cause.RETRY_DISABLED: 4,
-    Cause.CEILING: 5,
-    Cause.ATTEMPTS_SPENT: 6,
-    Cause.NO_PROGRESS: 7,
-    Cause.NOTHING_TO_PROVE: 9,
-    Cause.NO_CLEAR_VERDICT: 11,
-}
-_KIND_ROWS = {"Ignore": 1, "Accept": 3, "Recode": 8, "Reread": 10}
-
 
 def row_of(archetype: Archetype, kind: str, cause: str | None = None) -> int | None:
     """The number of a decision's row in `docs/decision-table.md`; None for what is not about a verifier's report."""
     if archetype is not Archetype.VERIFIER:
         return None
     if kind == "Block":
-        return _CAUSE_ROWS.get(Cause(cause)) if cause else None
-    return _KIND_ROWS.get(kind)
+        return Cause(cause).row if cause else None
+    return ROWS.get(kind)
 
 
 class BestFacts(BaseModel, defer_build=True):
@@ -221,7 +209,7 @@ def names_of(db: Database, uids: Iterable[str]) -> list[str]:
 
 def sessions_of(db: Database, uid: str) -> list[PastSession]:
     """Every session of the node, oldest first."""
-    said, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
+    verdicts, lost, cut_offs = _verdicts(db, uid), _lost(db, uid), _cut_offs(db, uid)
     sql = (
         "SELECT id, attempt, reading, status, end_kind, reason, rung, pinned_commit, landed_commit, cost_usd, "
         "seconds, summary, log, started_at, agents FROM sessions WHERE node_uid = ? ORDER BY id"
@@ -231,8 +219,8 @@ def sessions_of(db: Database, uid: str) -> list[PastSession]:
             PastSession(*row[:-1]),
             agents=_AGENTS.validate_json(row[-1]),
             lost=tuple(lost.get(row[0], ())),
-            verdicts=tuple(said.get(row[0], ())),
-            cut_offs=tuple(one for one in cut_offs if one.session == row[0]),
+            verdicts=tuple(verdicts.get(row[0], ())),
+            cut_offs=tuple(cut_off for cut_off in cut_offs if cut_off.session == row[0]),
         )
         for row in db.execute(sql, [uid])
     ]
@@ -249,10 +237,10 @@ def _lost(db: Database, uid: str) -> dict[int, list[str]]:
         "SELECT l.session_id, l.status, l.reason FROM launches AS l JOIN sessions AS s ON s.id = l.session_id "
         "WHERE s.node_uid = ? AND l.status IN ('infrastructure', 'lost', 'interrupted') ORDER BY l.session_id, l.number"
     )
-    found: dict[int, list[str]] = {}
+    reasons: dict[int, list[str]] = {}
     for session, status, reason in db.execute(sql, [uid]):
-        found.setdefault(session, []).append(str(reason or status))
-    return found
+        reasons.setdefault(session, []).append(str(reason or status))
+    return reasons
 
 
 def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:
@@ -262,10 +250,10 @@ def _verdicts(db: Database, uid: str) -> dict[int, list[VerdictRow]]:
         "ORDER BY p.id DESC LIMIT 1), ''), v.evidence, v.note FROM verification_results AS v "
         "WHERE v.node_uid = ? AND v.session_id IS NOT NULL AND v.restores IS NULL ORDER BY v.id"
     )
-    found: dict[int, list[VerdictRow]] = {}
+    verdicts: dict[int, list[VerdictRow]] = {}
     for session, *rest in db.execute(sql, [uid]):
-        found.setdefault(session, []).append(VerdictRow(*rest))
-    return found
+        verdicts.setdefault(session, []).append(VerdictRow(*rest))
+    return verdicts
 
 
 def is_awaited(db: Database, ticket: Ticket) -> bool:
@@ -374,4 +362,4 @@ def current_records(db: Database, spec_name: str) -> dict[str, tuple[str, str, s
         "LEFT JOIN ledger AS l ON l.identity = 'verdict:' || v.id LEFT JOIN sessions AS s ON s.id = v.session_id "
         "WHERE v.spec_name = ? AND v.superseded_by IS NULL"
     )
-    return {part: (word, *found) for part, word, *found in db.execute(sql, [spec_name])}
+    return {part: (word, *facts) for part, word, *facts in db.execute(sql, [spec_name])}

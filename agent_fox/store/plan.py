@@ -271,10 +271,10 @@ def texts_ever(db: Database, spec_name: str) -> dict[str, str]:
     A file of an older format lacks some of the tables.
     """
     there = {name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    found: dict[str, str] = {}
+    texts: dict[str, str] = {}
     for table, sql in _EVER.items():
-        found.update(db.execute(sql, {"spec": spec_name}) if table in there else ())
-    return found
+        texts.update(db.execute(sql, {"spec": spec_name}) if table in there else ())
+    return texts
 
 
 def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
@@ -289,10 +289,10 @@ def ids_of_others(db: Database, spec_name: str) -> dict[str, frozenset[str]]:
         "json_each(json_array(json_extract(one.value, '$.criteria'), json_extract(one.value, '$.edge_cases'))) "
         "AS both, json_each(both.value) AS part"
     )
-    found: dict[str, set[str]] = {}
+    ids_of: dict[str, set[str]] = {}
     for name, id in db.execute(sql):
-        found.setdefault(name, set()).update([id] if id else [])
-    return {name: frozenset(ids) for name, ids in found.items() if name != spec_name}
+        ids_of.setdefault(name, set()).update([id] if id else [])
+    return {name: frozenset(ids) for name, ids in ids_of.items() if name != spec_name}
 
 
 def spec_paths(db: Database) -> tuple[str, ...]:

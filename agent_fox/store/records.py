@@ -123,8 +123,8 @@ def current_verdicts(db: Database, spec_name: str) -> dict[str, tuple[int, Word]
 
 
 def next_verdict_id(db: Database) -> int:
-    found = db.execute("SELECT coalesce(max(id), 0) + 1 FROM verification_results").fetchone()
-    return int(found[0])
+    row = db.execute("SELECT coalesce(max(id), 0) + 1 FROM verification_results").fetchone()
+    return int(row[0])
 
 
 def store_verdicts(
@@ -238,15 +238,15 @@ def past_readings(
     db: Database, spec_name: str, tree: str | None, versions: Mapping[str, str]
 ) -> dict[str, tuple[PastReading, ...]]:
     """What was read before on this tree, per requirement in its present version, oldest first."""
-    found: dict[str, tuple[PastReading, ...]] = {}
+    readings: dict[str, tuple[PastReading, ...]] = {}
     sql = (
         "SELECT requirement_id, read_as, attempt, reading, text_version FROM verification_results "
         "WHERE spec_name = ? AND tree = ? AND session_id IS NOT NULL AND restores IS NULL ORDER BY id"
     )
     for part, word, attempt, reading, version in db.execute(sql, [spec_name, tree]):
         if versions.get(part) == version:
-            found[part] = (*found.get(part, ()), PastReading(Word(word), attempt, reading))
-    return found
+            readings[part] = (*readings.get(part, ()), PastReading(Word(word), attempt, reading))
+    return readings
 
 
 def last_passes(db: Database, spec_name: str, parts: Sequence[str]) -> dict[str, int]:

@@ -9,6 +9,7 @@ an agent's program says of its model in `session.infrastructure`; spending a nod
 from __future__ import annotations
 
 import errno
+import time
 from collections.abc import Callable
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -78,10 +79,10 @@ DIED = 128
 
 def trouble_of(status: int, said: str) -> Trouble:
     """Whose the failure of a program is, by its exit status (negative: a signal) and what it printed."""
-    found = next((kind for kind, words in _SAID if words.search(said)), None)
-    if found is None and (status < 0 or status > DIED or (status == DIED and not said)):
+    trouble = next((kind for kind, words in _SAID if words.search(said)), None)
+    if trouble is None and (status < 0 or status > DIED or (status == DIED and not said)):
         return Trouble.TRANSIENT  # killed, or died without a word: no answer of its own
-    return found or Trouble.UNKNOWN
+    return trouble or Trouble.UNKNOWN
 
 
 def trouble_of_system(error: OSError) -> Trouble:
@@ -99,6 +100,7 @@ class Answered(Protocol):
 
 
 _Answer = TypeVar("_Answer", bound=Answered)
+_T = TypeVar("_T")
 
 
 def tried(call: Callable[[], _Answer]) -> _Answer:
@@ -114,6 +116,18 @@ def tried(call: Callable[[], _Answer]) -> _Answer:
     )
     again.sleep(FIRST_WAIT)
     return again(call)
+
+
+def asked_again(call: Callable[[], _T]) -> _T:
+    """What a call to the system gives, made again while its trouble may pass. Raises OSError, the last one."""
+    for tries in range(TRIES - 1):
+        try:
+            return call()
+        except OSError as error:
+            if trouble_of_system(error) is not Trouble.TRANSIENT:
+                raise
+        time.sleep(min(FIRST_WAIT * 2**tries, LONGEST_WAIT))
+    return call()
 
 
 def _is_worth_another(answer: Answered, tries: int) -> bool:

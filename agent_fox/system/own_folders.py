@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import shutil
@@ -34,8 +35,16 @@ def own_folder(kind: str) -> Iterator[Path]:
 
 
 def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
-    """The same for whoever keeps it longer than a block: it goes with the object. A process's first one sweeps."""
-    if (place := tempfile.gettempdir()) not in _SWEPT:
+    """The same for whoever keeps it longer than a block: it goes with the object. A process's first one sweeps.
+    Raises OSError, with ENOSPC where no place takes a file: the library calls that a file that is not there.
+    """
+    try:
+        place = tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise OSError(
+            errno.ENOSPC, "no place for temporary files can be written to, nor is there one in TMPDIR"
+        ) from error
+    if place not in _SWEPT:
         _SWEPT.add(place)
         sweep()
     pid = os.getpid()
@@ -44,7 +53,9 @@ def made_folder(kind: str) -> tempfile.TemporaryDirectory[str]:
 
 
 def sweep() -> None:
-    """Remove our folders whose process is no more: another that has its number now began at another time."""
+    """Remove our folders whose process is no more: another that has its number now began at another time. What nobody
+    can tell of stays.
+    """
     for path in Path(tempfile.gettempdir()).glob("agent-fox-*"):
         named = _NAME.fullmatch(path.name)
         with suppress(OSError):

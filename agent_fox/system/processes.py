@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
+from agent_fox.system import outside
 from agent_fox.system.adapters import adapter
 
 if TYPE_CHECKING:
@@ -182,25 +183,37 @@ def read_end(folder: Path) -> ProcessEnd | None:
 def start_time(pid: int) -> str | None:
     """What tells this process from another that gets the same pid later: boot id and clock ticks since boot.
 
-    None where it is not running, or where the system has no /proc (then a pid alone is never trusted).
+    None where it is not running, or where the system has no /proc (then a pid alone is never trusted). Raises OSError
+    where nobody can tell: what may run must not be taken for dead.
     """
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_bytes()
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
-    except OSError:
+    stat, boot = _of_process(pid, "stat"), _of_process("sys", "kernel/random/boot_id")
+    if stat is None or boot is None:
         return None
     after_name = stat.rpartition(b")")[2].split()
-    return None if after_name[0] in (b"Z", b"X") else f"{boot}:{int(after_name[19])}"
+    return None if after_name[0] in (b"Z", b"X") else f"{boot.decode().strip()}:{int(after_name[19])}"
+
+
+def _of_process(pid: int | str, name: str) -> bytes | None:
+    """A file of a process, None where the process is gone or another user's. Raises OSError where it cannot be read."""
+    try:
+        return outside.asked_again(lambda: _content(f"/proc/{pid}/{name}"))
+    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        return None
+
+
+def _content(path: str) -> bytes:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - twice as fast, and every process is looked at
+        return file.read()
 
 
 def is_running(pid: int, start: str) -> bool:
-    """Whether the very process that was started as `pid` at `start` still runs."""
+    """Whether the very process that was started as `pid` at `start` still runs. Raises OSError: nobody can tell."""
     return bool(start) and start_time(pid) == start
 
 
 def kill_leftover(pid: int, start: str) -> bool:
     """End what is left of a process and all below it; False where there was nothing, or the pid is
-    another's now.
+    another's now. Raises OSError where nobody can tell.
     """
     if not is_running(pid, start):
         return False
@@ -220,17 +233,18 @@ def kill_marked(variable: str, value: str) -> int:
     """End every process of ours that was started with `variable=value` in its environment; how many there
     were.
 
-    For what outlived a shim that was itself killed. Finds nothing where there is no /proc.
+    For what outlived a shim that was itself killed. Finds nothing where there is no /proc. Raises OSError where nobody
+    can tell which processes there are.
     """
     mark = f"{variable}={value}".encode()
-    found: set[int] = set()
+    killed: set[int] = set()
     silent = 0
     for _ in range(LOOKS):
         seen = {pid: _environment(pid) for pid in _pids() if pid != os.getpid()}
         marked = {pid for pid, environment in seen.items() if mark in environment}
         for pid in marked:
             _send(pid, signal.SIGKILL)
-        found |= marked
+        killed |= marked
         if marked or any(_is_being_started(pid, environment) for pid, environment in seen.items()):
             silent = 0
             time.sleep(BETWEEN_LOOKS)
@@ -238,7 +252,7 @@ def kill_marked(variable: str, value: str) -> int:
         silent += 1
         if silent == SILENT_LOOKS:
             break
-    return len(found)
+    return len(killed)
 
 
 def _is_being_started(pid: int, environment: list[bytes]) -> bool:
@@ -248,34 +262,33 @@ def _is_being_started(pid: int, environment: list[bytes]) -> bool:
 
 def _descendants(root: int) -> list[int]:
     parents = {pid: parent for pid in _pids() if (parent := _parent(pid)) is not None}
-    found: list[int] = []
+    below: list[int] = []
     wanted = {root}
     while wanted:
         wanted = {pid for pid, parent in parents.items() if parent in wanted}
-        found += wanted
-    return found
+        below += wanted
+    return below
 
 
 def _pids() -> list[int]:
-    with contextlib.suppress(OSError), os.scandir("/proc") as places:
-        return [int(place.name) for place in places if place.name.isdecimal()]
-    return []
+    try:
+        places = outside.asked_again(lambda: list(Path("/proc").iterdir()))
+    except FileNotFoundError:
+        return []
+    return [int(place.name) for place in places if place.name.isdecimal()]
 
 
 def _parent(pid: int) -> int | None:
-    try:
-        state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:2]
-    except OSError:
+    stat = _of_process(pid, "stat")
+    if stat is None:
         return None
+    state, parent = stat.rpartition(b")")[2].split()[:2]
     return None if state in (b"Z", b"X") else int(parent)
 
 
 def _environment(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/environ", "rb", buffering=0) as file:  # noqa: PTH123 - twice as fast, for each process
-            return file.read().split(b"\0")
-    except OSError:
-        return []
+    environment = _of_process(pid, "environ")
+    return [] if environment is None else environment.split(b"\0")
 
 
 def _send(pid: int, number: signal.Signals) -> None:

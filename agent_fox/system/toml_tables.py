@@ -97,14 +97,14 @@ def explain(
     error: ValidationError, model: type[BaseModel], table: Toml, variables: Mapping[Keys, str], file: Path
 ) -> str:
     """All that is wrong, in one line: place, key, value, and what is allowed or the nearest known key."""
-    said: dict[Keys, list[str]] = {}
-    for one in error.errors(include_url=False):
-        keys = _existing(one["loc"], table)
-        is_unknown = one["type"] == "extra_forbidden"
-        text = _unknown(keys, model) if is_unknown else _allowed(one["type"], one["msg"])
-        said.setdefault(keys, []).append(text)
+    troubles: dict[Keys, list[str]] = {}
+    for detail in error.errors(include_url=False):
+        keys = _existing(detail["loc"], table)
+        is_unknown = detail["type"] == "extra_forbidden"
+        text = _unknown(keys, model) if is_unknown else _allowed(detail["type"], detail["msg"])
+        troubles.setdefault(keys, []).append(text)
     source = _Source(table, variables, file)
-    return "; ".join(f"{source.quote(keys)}: {_either(texts)}" for keys, texts in said.items())
+    return "; ".join(f"{source.quote(keys)}: {_either(texts)}" for keys, texts in troubles.items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +154,13 @@ def _unknown(keys: Keys, model: type[BaseModel]) -> str:
 
 def _table_class(keys: Keys, model: type[BaseModel]) -> type[BaseModel]:
     """The class of the table in that place, which exists."""
-    found: type[BaseModel] = model
+    table: type[BaseModel] = model
     inner: object = model
     for key in keys:
-        inner = _annotation(str(key), found) if inner is found else get_args(inner)[-1]
+        inner = _annotation(str(key), table) if inner is table else get_args(inner)[-1]
         if isinstance(inner, type) and issubclass(inner, BaseModel):
-            found = inner
-    return found
+            table = inner
+    return table
 
 
 def _annotation(key: str, table: type[BaseModel]) -> object:

@@ -66,10 +66,10 @@ class LocalTracker:
             return Held(f"{where}: {error.strerror or error}", remedy)
 
     def _deliver(self, effect: Effect) -> Delivery:
-        found = self._find(effect.fingerprint)
-        if found is None:
+        filed = self._find(effect.fingerprint)
+        if filed is None:
             return self._unreadable(effect) or self._create(effect)
-        number, path, issue = found
+        number, path, issue = filed
         if effect.id not in issue.values("effects"):
             _replace(path, _changed(issue, effect))
         return _done(number, path)

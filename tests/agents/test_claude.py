@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import sys
-import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,9 +21,9 @@ from agent_fox.session.agents.events import (
 )
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
-from tests.agents.claude_world import MARKS, world, world_at
+from tests.agents.claude_world import MARKS, world
 from tests.agents.mcp_tools import Tools, tools
-from tests.agents.world import PROMPT, WORD, Ran, World, offered, run, script, text_of, work
+from tests.agents.world import PROMPT, WORD, World, offered, run, script, text_of, work
 
 __all__ = ["tools", "world"]
 
@@ -188,24 +187,6 @@ def test_no_hook_runs_for_who_judges(world: World) -> None:
     with ModelServer(script({"say": "one"}, {"say": "two"})) as server:
         ran = world.run(server, role=Role.VERIFIER, stop_command=command)
     assert (ran.finished.text, count.exists()) == ("one", False)
-
-
-def test_sessions_at_once_neither_mix_nor_wait(tmp_path: Path) -> None:
-    worlds = [world_at(tmp_path / str(number)) for number in range(4)]
-    found: dict[int, Ran] = {}
-
-    def hold(number: int, server: ModelServer) -> None:
-        found[number] = worlds[number].run(server, prompt=f"{PROMPT}\nnumber {number}")
-
-    with ModelServer(script({"write": "mine.txt", "text": "x"}, {"say": "done"})) as server:
-        threads = [threading.Thread(target=hold, args=(number, server)) for number in range(len(worlds))]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert [found[number].finished.text for number in range(4)] == ["done"] * 4
-    assert all((world.workspace / "mine.txt").exists() for world in worlds)
-    assert len({ran.finished.session for ran in found.values()}) == 4
 
 
 def test_a_session_inside_another_and_behind_a_proxy_still_comes_to_our_door(world: World) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from agent_fox.session.agents.claude.adapter import CLAUDE
-from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Said, Trouble, Unreadable
+from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Spoke, Trouble, Unreadable
 from agent_fox.session.agents.task import Door, Role
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.claude_world import LIMITS, MARKS, world
@@ -94,7 +94,7 @@ def gist(events: tuple[Event, ...]) -> list[tuple[object, ...]]:
         match event:
             case Began(model=model, tools=tools, servers=servers):
                 found.append(("began", model, tools, dict(servers)))
-            case Said(text=text):
+            case Spoke(text=text):
                 found.append(("said", text))
             case Called(tool=tool):
                 found.append(("called", tool))

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import socket
-import subprocess
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.events import Answered, Began, Called, Finished, Said, Tokens, Turn, Unreadable, Used
+from agent_fox.session.agents.events import Answered, Began, Called, Finished, Spoke, Tokens, Turn, Unreadable, Used
 from agent_fox.session.agents.gemini.adapter import GEMINI
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.task import Door, Limits, Role
-from agent_fox.session.infrastructure import Infrastructure
 from agent_fox.testing.model_server import ModelServer
 from tests.agents.gemini_world import World, asked, made, offered
+from tests.agents.mcp_tools import Tools, tools
 from tests.agents.programs import VARIABLE, program
-from tests.agents.world import PROMPT, WORD, Ran, run, script
+from tests.agents.world import PROMPT, WORD, nobody, run, script
+
+__all__ = ["tools"]
 
 FOUND = program("gemini")
 pytestmark = [
@@ -34,69 +28,12 @@ pytestmark = [
 ]
 
 READ = {"tool": "read_file", "arguments": {"file_path": "a.txt"}}
-SERVER = """
-import sys
-import uvicorn
-from mcp.server.mcpserver import MCPServer
-
-tools = MCPServer("verifier")
-
-
-@tools.tool(description="Run the tests.")
-def run_unit_tests(selection: str = "") -> str:
-    return f"3 passed of {selection}"
-
-
-@tools.tool(description="Another tool.")
-def another_tool() -> str:
-    return "no"
-
-
-served = tools.streamable_http_app()
-
-
-async def guarded(scope, receive, send):
-    headers = dict(scope.get("headers", []))
-    if scope["type"] == "http" and headers.get(b"authorization") != b"Bearer tools-token":
-        await send({"type": "http.response.start", "status": 401, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    await served(scope, receive, send)
-
-
-uvicorn.run(guarded, host="127.0.0.1", port=int(sys.argv[1]), log_level="error")
-"""
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     assert FOUND is not None
     return made(tmp_path, FOUND)
-
-
-@pytest.fixture
-def tools(tmp_path: Path) -> Iterator[str]:
-    """A server of tools that wants a token; its URL."""
-    (tmp_path / "server.py").write_text(SERVER)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    with subprocess.Popen([sys.executable, str(tmp_path / "server.py"), str(port)]) as process:
-        try:
-            _wait_for(port)
-            yield f"http://127.0.0.1:{port}/mcp"
-        finally:
-            process.kill()
-
-
-def _wait_for(port: int) -> None:
-    for _ in range(300):
-        try:
-            socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            time.sleep(0.1)
-        else:
-            return
-    raise AssertionError("the server of tools did not start")
 
 
 def test_a_coder_edits_and_runs(world: World) -> None:
@@ -149,11 +86,11 @@ def test_a_coder_leaves_nothing_running_and_has_no_other_tools(world: World) -> 
 
 
 @pytest.mark.parametrize("role", [Role.VERIFIER, Role.REVIEWER])
-def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, tools: str) -> None:
-    served = {"mcp_url": tools, "mcp_token": "tools-token"} if role is Role.VERIFIER else {}
+def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, tools: Tools) -> None:
+    served = tools.door if role is Role.VERIFIER else {}
     actions = (
-        {"tool": "mcp_verifier_run_unit_tests", "arguments": {"selection": "all"}},
-        {"tool": "mcp_verifier_another_tool", "arguments": {}},
+        {"tool": "mcp_verifier_run_unit_tests", "arguments": {"scope": "all"}},
+        {"tool": "mcp_verifier_erase_everything", "arguments": {}},
         {"tool": "run_shell_command", "arguments": {"command": "touch ran.txt"}},
         {"tool": "write_file", "arguments": {"file_path": "written.txt", "content": "x"}},
         {
@@ -169,10 +106,10 @@ def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, too
     refused = [end.is_refused for end in ran.of(Answered)]
     assert refused == [not served, True, True, True, True, False]
     assert [call.tool for call in ran.of(Called) if not GEMINI.may(role, call.tool)] == [
-        *([] if served else ["mcp__verifier__run_unit_tests", "mcp__verifier__another_tool"]),
+        *([] if served else ["mcp__verifier__run_unit_tests", "mcp__verifier__erase_everything"]),
         *("run_shell_command", "write_file", "replace"),
     ]
-    assert ("3 passed of all" in " ".join(asked(server))) == bool(served)
+    assert tools.called == (["run_unit_tests all"] if served else [])
     reading = {"list_directory", "read_file", "grep_search", "glob"}
     assert set(offered(server.requests[0].body)) == reading | ({"mcp_verifier_run_unit_tests"} if served else set())
     assert sorted(path.name for path in world.workspace.iterdir()) == [".git", "a.txt"]
@@ -182,20 +119,19 @@ def test_who_judges_reads_and_calls_our_tools_only(role: Role, world: World, too
 def test_a_server_of_tools_that_cannot_be_reached_is_told(world: World) -> None:
     with ModelServer(script({"say": "Verdict."})) as server:
         task = world.task(Role.VERIFIER, tools=("run_unit_tests",))
-        ran = world.run(server, task, mcp_url=f"{_nobody()}/mcp", mcp_token="tools-token")
+        ran = world.run(server, task, mcp_url=f"{nobody()}/mcp", mcp_token="tools-token")
 
     assert [began.servers for began in ran.of(Began) if began.servers] == [{"verifier": "failed"}]
 
 
-def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, tools: str) -> None:
+def test_it_is_asked_again_in_the_same_session_without_any_tool(world: World, tools: Tools) -> None:
     task = world.task(Role.VERIFIER, tools=("run_unit_tests",))
-    served = {"mcp_url": tools, "mcp_token": "tools-token"}
     actions = (READ, {"say": "No JSON."}, {"tool": "read_file", "arguments": {"file_path": "b.txt"}}, {"say": "{}"})
     with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
-        first = world.run(server, task, **served)
+        first = world.run(server, task, **tools.door)
         session = first.of(Began)[0].session
         asked_before = len(server.requests)
-        again = run(task, GEMINI.again(task, Door(server.url, WORD, tools, "tools-token"), session))
+        again = run(task, GEMINI.again(task, Door(server.url, WORD, tools.url, tools.token), session))
 
     assert again.of(Began)[0].session == session
     assert offered(server.requests[asked_before].body) == []
@@ -221,7 +157,7 @@ def test_a_coder_is_held_by_the_stop_hook(world: World) -> None:
 
     assert '"AfterAgent"' in hook.with_suffix(".seen").read_text()
     assert "Run the tests first." in asked(server)[1]
-    assert [said.text for said in ran.of(Said)] == ["Done.", "Tests pass."]
+    assert [said.text for said in ran.of(Spoke)] == ["Done.", "Tests pass."]
     assert ran.outcome.ending is Ending.ENDED
 
 
@@ -251,85 +187,6 @@ def test_a_ceiling_of_turns_is_kept_and_no_success(world: World) -> None:
         ran = world.run(server, world.task(limits=Limits(wall=600, idle=300, answer=60, turns=2)))
 
     assert (len(server.requests), ran.status, ran.outcome.ending) == (2, 53, Ending.FAILED)
-
-
-@pytest.mark.parametrize(
-    ("obstacle", "kind", "most"),
-    [
-        ({"status": 401, "times": "always"}, Infrastructure.AUTHENTICATION, 30),
-        ({"status": 403, "times": "always"}, Infrastructure.AUTHENTICATION, 30),
-        ({"status": 429, "times": "always"}, Infrastructure.RATE_LIMIT, 60),
-        ({"status": 503, "times": "always"}, Infrastructure.OVERLOAD, 60),
-        ({"status": 529, "times": "always"}, Infrastructure.OVERLOAD, 60),
-        ({"drop": True, "times": "always"}, Infrastructure.NETWORK, 60),
-        ({"garbage": "<html>", "times": "always"}, Infrastructure.NETWORK, 60),
-        (None, Infrastructure.NETWORK, 60),
-    ],
-    ids=["401", "403", "429", "503", "529", "cut", "garbage", "refused"],
-)
-def test_what_is_broken_outside_is_known_soon(
-    obstacle: dict[str, object] | None, kind: Infrastructure, most: float, world: World
-) -> None:
-    with ModelServer(script(obstacle or {"say": "Done."})) as server:
-        ran = world.run(server if obstacle else _nobody(), world.task())
-
-    assert (ran.outcome.ending, ran.outcome.infrastructure) == (Ending.INFRASTRUCTURE, kind), ran.complaints
-    assert ran.seconds < most
-
-
-def _nobody() -> str:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        return f"http://127.0.0.1:{free.getsockname()[1]}"
-
-
-def test_a_passing_overload_is_overcome(world: World) -> None:
-    with ModelServer(script({"status": 503, "times": 1}, {"say": "Done."})) as server:
-        ran = world.run(server, world.task())
-
-    assert ran.outcome.ending is Ending.ENDED
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_session_that_is_ended_is_no_success_and_its_tokens_are_known(number: signal.Signals, world: World) -> None:
-    """None of the signals leaves a result; what was used stands in the session's file."""
-    task = world.task()
-    ready = threading.Event()
-    actions = (READ, {"hang": 30, "stage": "before"})
-    with ModelServer(script(*actions, input_tokens=100, output_tokens=7)) as server:
-        threading.Thread(target=_tell_when_it_hangs, args=(server, ready), daemon=True).start()
-        door = Door(server.url, WORD)
-        GEMINI.prepare(task, door)
-        ran = run(task, GEMINI.start(task, door), number, ready)
-
-    assert (ran.of(Finished), ran.outcome.ending) == ([], Ending.FAILED)
-    assert [used.tokens for used in ran.of(Used)] == [Tokens(input=100, output=7)]
-
-
-def _tell_when_it_hangs(server: ModelServer, ready: threading.Event) -> None:
-    server.wait_for(lambda exchanges: len(exchanges) >= 2, 60)
-    ready.set()
-
-
-def test_two_sessions_at_once_neither_mix_nor_wait(world: World) -> None:
-    def one(number: int) -> tuple[Ran, list[str]]:
-        root = world.root / str(number)
-        mine = made(root, world.program)
-        actions = (
-            {"tool": "write_file", "arguments": {"file_path": "n.txt", "content": f"{number}\n"}},
-            {"say": "Done."},
-        )
-        with ModelServer(script(*actions)) as server:
-            task = replace(mine.task(), prompt=f"{PROMPT}\nOWN-{number}")
-            return mine.run(server, task), asked(server)
-
-    with ThreadPoolExecutor(2) as both:
-        left, right = both.map(one, (1, 2))
-
-    assert "OWN-1" in left[1][0]
-    assert "OWN-2" not in "".join(left[1])
-    assert "OWN-1" not in "".join(right[1])
-    assert left[0].of(Began)[0].session != right[0].of(Began)[0].session
-    assert [(world.root / str(number) / "workspace" / "n.txt").read_text() for number in (1, 2)] == ["1\n", "2\n"]
 
 
 def test_the_key_is_not_in_its_arguments(world: World) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -238,6 +239,12 @@ def set_at(server: ModelServer, requests: int, ready: threading.Event) -> None:
     """Set `ready` once the model was asked so many times."""
     if server.wait_for(lambda exchanges: len(exchanges) >= requests, LONGEST):
         ready.set()
+
+
+def nobody() -> str:
+    """An address at which nothing listens."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        return f"http://127.0.0.1:{free.getsockname()[1]}"
 
 
 def work(server: ModelServer) -> list[Exchange]:

@@ -19,7 +19,7 @@ from agent_fox.session.built_in.library import LibraryBackend
 from agent_fox.session.order import Agent, EndKind, LaunchOrder, Paths, StopSignal
 from agent_fox.session.session_lifecycle import run_session
 from agent_fox.testing.scripted.backend import ScriptedBackend
-from tests.contracts.plugin_package.notebook_plugin.player_backend import PlayerBackend
+from examples.plugins.backend.player_plugin import PlayerBackend
 from tests.session.world import make_order, make_repo, never_told, sh
 
 SCRIPT = '[[step]]\nnode = "*"\nactions = [{write = "new.txt", text = "x"}]\n'

@@ -19,7 +19,7 @@ from agent_fox.specs.plain.dialect import PlainDialect
 from agent_fox.specs.planner import PlanShape, plan_of
 from agent_fox.specs.reader import read_specs
 from agent_fox.specs.spec_kit.dialect import SpecKitDialect
-from tests.contracts.plugin_package.notebook_plugin.notebook import NotebookDialect
+from examples.plugins.dialect.notebook_plugin import NotebookDialect
 
 NAME = "01_bell"
 PARTS = ("01-REQ-1.1", "01-REQ-1.2")

@@ -13,7 +13,7 @@ import pytest
 
 from agent_fox.testing.worlds import SOURCE, Req, World, commit_all, log, new_repository, rows, run_cli
 
-PACKAGE = Path(__file__).with_name("plugin_package")
+PLUGINS = SOURCE / "examples" / "plugins"
 NOTES = {
     "01_notes": "Notes\nN-1: keep this\nN-2: keep that\n",
     "02_never": "Never\nM-9: keep what cannot be kept\n",
@@ -25,12 +25,12 @@ Done = subprocess.CompletedProcess[str]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the package, installed by pip without a network; its sources stay as they are."""
+    """A folder with the template of every hook, installed by pip without a network; their sources stay as they are."""
     folder = tmp_path_factory.mktemp("installed")
-    source = shutil.copytree(PACKAGE, folder / "source")
+    sources = [*shutil.copytree(PLUGINS, folder / "sources").iterdir()]
     offline = ("--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check")
     subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", folder / "target", source],
+        [sys.executable, "-m", "pip", "install", "--quiet", *offline, "--target", folder / "target", *sources],
         check=True, capture_output=True,
     )  # fmt: skip
     return folder / "target"

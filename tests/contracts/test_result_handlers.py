@@ -16,7 +16,7 @@ from agent_fox.engine.running.results import EndedSession, Registry
 from agent_fox.specs.planner import PlanShape
 from agent_fox.store.plan import node_by_uid
 from agent_fox.store.state import transaction
-from tests.contracts.plugin_package.notebook_plugin.handler import CountedReviews
+from examples.plugins.handler.counted_plugin import CountedReviews
 from tests.engine.desk import Desk, answer, small_spec
 
 REVIEWED = '{"findings": []}'

@@ -13,7 +13,7 @@ from agent_fox.core.retry.filing import Says
 from agent_fox.engine.planning.guarded import GuardedTracker
 from agent_fox.trackers.local import LocalTracker
 from agent_fox.trackers.protocol import Delivery, Done, Effect, EffectKind, Moot, StateReason, Tracker
-from tests.contracts.plugin_package.notebook_plugin.journal import Journal
+from examples.plugins.tracker.journal_plugin import Journal
 from tests.trackers.github.scene import scene
 
 TRACKERS: dict[str, Callable[[Path, ExitStack], Tracker]] = {

@@ -11,13 +11,11 @@ import anyio.to_thread
 import pytest
 from mcp import MCPError
 from mcp.client import Client
-from mcp_types import CallToolResult, TextContent
 from mcp_types.version import SUPPORTED_PROTOCOL_VERSIONS
 
-from agent_fox.mcp.answers import ERROR_KEY
+from tests.mcp.clients import MODES, error_code, text
 from tests.mcp.scripted import CRASHES, GONE, SECRET_PATH, SLOW, ScriptedToolbox, is_alive, report, scripted_server
 
-MODES = ("legacy", "2026-07-28")
 HOSTILE_SELECTORS = (
     "-x",
     "--collect-only",
@@ -39,19 +37,6 @@ def asked(box: ScriptedToolbox, ask: Callable[[Client], Awaitable[None]], mode: 
             await ask(client)
 
     anyio.run(main)
-
-
-def text(result: CallToolResult) -> str:
-    (only,) = result.content
-    assert isinstance(only, TextContent)
-    return only.text
-
-
-def error_code(result: CallToolResult) -> str:
-    assert result.is_error, text(result)
-    assert result.structured_content is None
-    assert result.meta is not None
-    return str(result.meta[ERROR_KEY]["code"])
 
 
 @pytest.mark.parametrize("mode", MODES)

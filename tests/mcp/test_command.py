@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import anyio
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
 
 from agent_fox.mcp.answers import ERROR_KEY
 from agent_fox.testing.worlds import wait_until
-from tests.cli.program import PROGRAM, SOURCE, said, start
-from tests.mcp.processes import children_of
+from tests.cli.program import SOURCE, said, start
+from tests.mcp import clients
+from tests.mcp.clients import MODES, children_of, environment, text
 
-MODES = ("legacy", "2026-07-28")
 SUM = "def total(items):\n    return sum(items)\n"
 PASSING = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 FAILING = "from cart import total\n\n\ndef test_wrong():\n    assert total([1, 2]) == 4\n"
@@ -40,27 +36,8 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def served(
-    project: Path, ask: Callable[[Client], Awaitable[None]], mode: str = "legacy", *options: str, **variables: str
-) -> None:
-    """Let a client ask the program, which works on `project`."""
-    home = project.parent
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {"HOME": str(home), "PATH": path, "PYTHONPATH": str(SOURCE), **variables}
-    arguments = [*PROGRAM[1:], "mcp", "verifier", *options]
-    parameters = StdioServerParameters(command=PROGRAM[0], args=arguments, env=environment, cwd=project)
-
-    async def main() -> None:
-        async with Client(stdio_client(parameters), mode=mode) as client:
-            await ask(client)
-
-    anyio.run(main)
-
-
-def text(result: CallToolResult) -> str:
-    (only,) = result.content
-    assert isinstance(only, TextContent)
-    return only.text
+def served(project: Path, ask: clients.Asking[None], mode: str = "legacy") -> None:
+    clients.served(project, ask, "verifier", variables=environment(project.parent), mode=mode)
 
 
 @pytest.mark.parametrize("mode", MODES)

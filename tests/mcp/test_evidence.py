@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import sqlite3
-import sys
 from collections.abc import Awaitable, Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,7 +14,6 @@ import anyio
 import pytest
 from mcp import MCPError
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextResourceContents
 
 from agent_fox.core.ledger.evidence import Evidence, Kind, Outcome, canonical
@@ -28,11 +25,10 @@ from agent_fox.store.ledger.ledger import append
 from agent_fox.store.plan import StoredPart
 from agent_fox.store.state import open_state, transaction
 from agent_fox.testing.worlds import NEVER, Req, World, run_cli
-from tests.cli.program import PROGRAM, SOURCE
+from tests.mcp.clients import MODES, environment, served
 from tests.mcp.scripted import ScriptedToolbox
 from tests.store.world import SPEC, fill, writing
 
-MODES = ("legacy", "2026-07-28")
 Document = dict[str, Any]
 
 
@@ -227,15 +223,9 @@ def test_a_client_sees_them_in_its_lists_and_only_with_a_state(finished: Path) -
 
 def test_the_program_serves_them_to_an_agent_that_works_elsewhere(finished: Path, tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "cart"\nversion = "1"\n')
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    environment = {"HOME": str(tmp_path), "PATH": path, "PYTHONPATH": str(SOURCE)}
-    arguments = [*PROGRAM[1:], "mcp", "verifier", "--root", str(tmp_path), "--state", str(finished)]
-    parameters = StdioServerParameters(command=PROGRAM[0], args=arguments, env=environment, cwd=tmp_path)
-
-    async def main() -> Document:
-        async with Client(stdio_client(parameters), mode="legacy") as client:
-            found: Document = json.loads(await contents(client, "evidence://gates/01_calc"))
-            return found
-
-    gates = anyio.run(main)["gates"]
+    words = ("verifier", "--root", str(tmp_path), "--state", str(finished))
+    answer = served(
+        tmp_path, lambda client: contents(client, "evidence://gates/01_calc"), *words, variables=environment(tmp_path)
+    )
+    gates = json.loads(answer)["gates"]
     assert [one["gate"] for one in gates] == ["tested"]

@@ -20,7 +20,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from agent_fox.mcp.http import LARGEST_BODY
 from agent_fox.testing.worlds import wait_until
-from tests.mcp.processes import children_of
+from tests.mcp.clients import children_of
 
 TOKEN = "a-token-for-tests-alone"
 ROOT = Path(__file__).resolve().parents[2]

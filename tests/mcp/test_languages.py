@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,16 +12,15 @@ import anyio
 import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.cli.program import PROGRAM, SOURCE
+from tests.mcp.clients import Asking, served
 from tests.verifier.language_projects import CMAKE, GO, MAVEN, NODE, PYTHON, RUST, Language
 from tests.verifier.made_projects import OWN_PATH, committed, write
 from tests.verifier.profiles.projects import needs
 
 TOKEN = "a-token-for-tests-alone"
-Asking = Callable[[Client], Awaitable[None]]
 
 
 @pytest.fixture
@@ -39,15 +38,8 @@ def environment(project: Path) -> dict[str, str]:
     return {**os.environ, "PATH": OWN_PATH, "PYTHONPATH": str(SOURCE), **state}
 
 
-def over_stdio(project: Path, profile: str, ask: Asking) -> None:
-    arguments = [*PROGRAM[1:], "mcp", "verifier", "--profile", profile]
-    own = StdioServerParameters(command=PROGRAM[0], args=arguments, env=environment(project), cwd=project)
-
-    async def main() -> None:
-        async with Client(stdio_client(own)) as client:
-            await ask(client)
-
-    anyio.run(main)
+def over_stdio(project: Path, profile: str, ask: Asking[None]) -> None:
+    served(project, ask, "verifier", "--profile", profile, variables=environment(project))
 
 
 @contextmanager
@@ -64,7 +56,7 @@ def listening(project: Path, profile: str) -> Iterator[str]:
             process.wait(timeout=20)
 
 
-def over_http(project: Path, profile: str, ask: Asking) -> None:
+def over_http(project: Path, profile: str, ask: Asking[None]) -> None:
     async def main(url: str) -> None:
         http = httpx2.AsyncClient(headers={"authorization": f"Bearer {TOKEN}"}, timeout=120)
         async with http, Client(streamable_http_client(url, http_client=http)) as client:
@@ -77,7 +69,7 @@ def over_http(project: Path, profile: str, ask: Asking) -> None:
 @pytest.mark.parametrize("over", [over_stdio, over_http])
 @pytest.mark.parametrize("language", [PYTHON, MAVEN, NODE, GO, RUST, CMAKE], ids=lambda one: one.name)
 def test_an_agent_sees_what_fails_and_where_and_that_a_repair_passes(
-    project: Path, language: Language, over: Callable[[Path, str, Asking], None]
+    project: Path, language: Language, over: Callable[[Path, str, Asking[None]], None]
 ) -> None:
     async def ask(client: Client) -> None:
         found = (await client.call_tool("detect_build_system", {})).structured_content

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import cast
 
@@ -13,14 +11,12 @@ import anyio
 import pytest
 from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
 from mcp.client import Client, ClientRequestContext
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import CallToolResult, ListRootsResult, RequestParamsMeta, Root, TextContent
+from mcp_types import ListRootsResult, RequestParamsMeta, Root
 from pydantic import FileUrl
 
 import agent_fox.mcp
 from agent_fox.cli.chat.review_desk import undecided_desk
-from agent_fox.mcp.answers import ERROR_KEY
 from agent_fox.mcp.descriptors import FOLDER, as_text
 from agent_fox.mcp.review.catalogue import ENTRIES, VERSION
 from agent_fox.mcp.review.server import describe_review
@@ -29,11 +25,11 @@ from agent_fox.review.tasks import Word, standing
 from agent_fox.store.reviews import task_row
 from agent_fox.store.state import read_state
 from agent_fox.testing.worlds import wait_until
-from tests.cli.program import PROGRAM, SOURCE, said, start
-from tests.mcp.processes import children_of
+from tests.cli.program import said, start
+from tests.mcp import clients
+from tests.mcp.clients import MODES, children_of, error_code, text
 from tests.review.worlds import OK, TASK, git, program, repository, saying
 
-MODES = ("legacy", "2026-07-28")
 CODEX = cast(RequestParamsMeta, {"sessionId": "from-the-call"})
 CRITERION = "def greet(name='world'): return f'Hello, {name}'\n"
 # Says OK where the greeting has its default, as a reviewer that reads the diff would.
@@ -51,44 +47,24 @@ def root(tmp_path: Path) -> Path:
 def environment(root: Path, **variables: str) -> dict[str, str]:
     home = root.parent / "home"
     home.mkdir(exist_ok=True)
-    path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
-    return {"HOME": str(home), "PATH": path, "PYTHONPATH": str(SOURCE), **variables}
+    return clients.environment(home, **variables)
 
 
 def served(
     root: Path,
-    ask: Callable[[Client], Awaitable[None]],
+    ask: clients.Asking[None],
     *options: str,
     mode: str = "legacy",
     roots: tuple[Path, ...] = (),
     **variables: str,
 ) -> None:
     """Let a client ask the program, which is started in `root`."""
-    parameters = StdioServerParameters(
-        command=PROGRAM[0], args=[*PROGRAM[1:], "mcp", "review", *options], env=environment(root, **variables), cwd=root
-    )
 
-    async def told(context: ClientRequestContext) -> ListRootsResult:
-        return ListRootsResult(roots=[Root(uri=FileUrl(one.as_uri())) for one in roots])
+    async def listed(context: ClientRequestContext) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=FileUrl(each.as_uri())) for each in roots])
 
-    async def main() -> None:
-        callback = told if roots else None
-        async with Client(stdio_client(parameters), mode=mode, list_roots_callback=callback) as client:
-            await ask(client)
-
-    anyio.run(main)
-
-
-def text(result: CallToolResult) -> str:
-    (only,) = result.content
-    assert isinstance(only, TextContent)
-    return only.text
-
-
-def code(result: CallToolResult) -> str:
-    assert result.is_error, text(result)
-    assert result.meta is not None
-    return str(result.meta[ERROR_KEY]["code"])
+    own = environment(root, **variables)
+    clients.served(root, ask, "review", *options, variables=own, mode=mode, roots=listed if roots else None)
 
 
 async def registered(client: Client, name: str = "todoWrite") -> str:
@@ -134,7 +110,7 @@ def test_the_snake_case_names_do_the_same(root: Path) -> None:
         task = await registered(client, "todo_write")
         (root / "app.py").write_text(CRITERION)
         assert (await verified(client, task, "todo_complete_and_verify"))["status"] == "OK"
-        assert code(await client.call_tool("todo_clear", {"task_ids": [task], "password": "p"})) == "clearing_off"
+        assert error_code(await client.call_tool("todo_clear", {"task_ids": [task], "password": "p"})) == "clearing_off"
 
     served(root, ask, "--", str(program(root.parent / "bin", READING)))
 
@@ -223,7 +199,7 @@ def test_descriptions_without_criteria_are_refused_with_what_is_missing(root: Pa
     async def ask(client: Client) -> None:
         for description in ("fix the login bug", "## Title\n\nprose\n", "x" * 40_000):
             refused = await client.call_tool("todoWrite", {"description": description})
-            assert code(refused) == "description_refused"
+            assert error_code(refused) == "description_refused"
         assert "Acceptance Criteria" in text(await client.call_tool("todoWrite", {"description": "fix it"}))
 
     served(root, ask, "--", str(saying(root.parent / "bin", OK)))
@@ -240,8 +216,11 @@ def test_arguments_that_are_none_are_refused(root: Path) -> None:
             ("todoClear", {"task_ids": "afx-0123456789ab", "password": "p"}),
             ("todoClear", {"task_ids": [], "password": "p"}),
         ):
-            assert code(await client.call_tool(name, arguments)) == "invalid_arguments", (name, arguments)
-        assert code(await client.call_tool("todoCompleteAndVerify", {"task_id": "afx-0123456789ab"})) == "unknown_task"
+            assert error_code(await client.call_tool(name, arguments)) == "invalid_arguments", (name, arguments)
+        assert (
+            error_code(await client.call_tool("todoCompleteAndVerify", {"task_id": "afx-0123456789ab"}))
+            == "unknown_task"
+        )
         with pytest.raises(MCPError, match="todoCompleteAndVerify"):
             await client.call_tool("todoFinish", {})
 
@@ -288,7 +267,7 @@ def test_clearing_by_password_is_on_record_and_verifies_nothing(root: Path) -> N
     async def ask(client: Client) -> None:
         task = await registered(client)
         wrong = await client.call_tool("todoClear", {"task_ids": [task], "password": "open barley"})
-        assert code(wrong) == "wrong_password"
+        assert error_code(wrong) == "wrong_password"
         done = await client.call_tool("todoClear", {"task_ids": [task, "afx-000000000000"], "password": "open sesame"})
         assert done.structured_content == {"status": "OK", "cleared": [task], "not_found": ["afx-000000000000"]}
         assert word(root, task) is Word.CLEARED
@@ -303,7 +282,7 @@ def test_a_folder_without_git_is_refused_with_the_remedy(tmp_path: Path) -> None
 
     async def ask(client: Client) -> None:
         refused = await client.call_tool("todoWrite", {"description": TASK})
-        assert code(refused) == "no_repository"
+        assert error_code(refused) == "no_repository"
         assert "git init" in text(refused)
 
     served(plain, ask, "--", str(saying(tmp_path / "bin", OK)))
@@ -314,7 +293,7 @@ def test_a_broken_state_is_said_and_not_overwritten(root: Path) -> None:
     (root / ".agent-fox" / "state.db").write_bytes(b"SQLite format 3\0" + b"half" * 300)
 
     async def ask(client: Client) -> None:
-        assert code(await client.call_tool("todoWrite", {"description": TASK})) == "state_unusable"
+        assert error_code(await client.call_tool("todoWrite", {"description": TASK})) == "state_unusable"
 
     served(root, ask, "--", str(saying(root.parent / "bin", OK)))
     assert (root / ".agent-fox" / "state.db").read_bytes().endswith(b"half")

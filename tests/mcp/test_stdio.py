@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.testing.worlds import wait_until
-from tests.mcp.processes import children_of
+from tests.mcp.clients import children_of
 
 ROOT = Path(__file__).resolve().parents[2]
 MODERN = {

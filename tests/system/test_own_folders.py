@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 import signal
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.system.own_folders import own_folder, sweep
+from agent_fox.system.own_folders import made_folder, own_folder, sweep
 from agent_fox.testing.worlds import SOURCE
 
 HOLD = """
@@ -61,6 +62,16 @@ def test_a_number_that_another_process_has_by_now_does_not_keep_a_folder(tempora
         foreign.mkdir()
         sweep()
         assert (mine.exists(), other.exists(), foreign.exists()) == (True, False, True)
+
+
+def test_where_no_place_takes_a_file_that_is_said_as_of_a_full_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(tempfile, "_candidate_tempdir_list", lambda: [str(tmp_path / "missing")])
+    with pytest.raises(OSError, match="no place for temporary files") as raised:
+        made_folder("test")
+    assert raised.value.errno == errno.ENOSPC
 
 
 def test_what_has_another_name_is_not_ours(temporary: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -260,6 +263,27 @@ def test_processes_that_were_started_at_other_times_are_told_apart() -> None:
         young.kill()
     assert mine[0] == its[0]
     assert 0 < int(mine[2]) < int(its[2])
+
+
+@needs_proc
+def test_a_process_that_cannot_be_asked_about_is_not_taken_for_dead() -> None:
+    """In a child without a free file handle. To be told that nobody knows, it waits a second."""
+    known = start_time(os.getpid()) or ""
+    child = os.fork()
+    if child == 0:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+        answers = []
+        for ask in (
+            partial(start_time, os.getppid()),
+            partial(is_running, os.getppid(), known),
+            partial(kill_marked, "A", "b"),
+        ):
+            try:
+                answers.append(str(ask()))
+            except OSError as error:
+                answers.append(errno.errorcode[error.errno or 0])
+        os._exit(0 if answers == ["EMFILE"] * 3 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_half_an_end_is_no_end(tmp_path: Path) -> None:

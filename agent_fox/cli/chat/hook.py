@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -92,12 +93,12 @@ def install(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, dr
     """
     programs, scope = _programs(is_claude, is_codex), _scope(is_user, is_project)
     place = Place.of(here(), os.environ)
-    found = changes(programs, scope, place, program_argv())
-    _carry_out(found, dry_run)
+    planned = changes(programs, scope, place, program_argv())
+    _carry_out(planned, dry_run)
     notes = _notes(programs, scope)
     if as_json:
-        return print_json({**_document(found, dry_run), "notes": notes})
-    _show(found, dry_run)
+        return print_json({**_document(planned, dry_run), "notes": notes})
+    _show(planned, dry_run)
     for note in notes:
         click.echo(f"note: {note}")
 
@@ -113,23 +114,23 @@ def uninstall(is_claude: bool, is_codex: bool, is_user: bool, is_project: bool, 
     """Take what `install` wrote out of the settings again, and only that."""
     named = _named(is_claude, is_codex)
     place = Place.of(here(), os.environ)
-    found = changes(named or list(Program), _scope(is_user, is_project), place, program_argv(), is_out=True)
-    _carry_out(found, dry_run)
+    planned = changes(named or list(Program), _scope(is_user, is_project), place, program_argv(), is_out=True)
+    _carry_out(planned, dry_run)
     if as_json:
-        return print_json(_document(found, dry_run))
-    _show(found, dry_run)
+        return print_json(_document(planned, dry_run))
+    _show(planned, dry_run)
 
 
 @command.command("show", short_help="Show where the hook is installed, and what speaks against it.")
 @json_option
 def show(as_json: bool) -> None:
     """Show where the hook is installed, and what keeps it from working."""
-    found = installed(Place.of(here(), os.environ))
+    hooks = installed(Place.of(here(), os.environ))
     if as_json:
-        return print_json([_row(one) for one in found])
-    for one in found:
-        state = one.trouble or ("installed" if one.command else "not installed")
-        click.echo(f"{one.program:6} {one.scope:7} {plain(str(one.path))}: {plain(state)}")
+        return print_json([_row(hook) for hook in hooks])
+    for hook in hooks:
+        state = hook.trouble or ("installed" if hook.command else "not installed")
+        click.echo(f"{hook.program:6} {hook.scope:7} {plain(str(hook.path))}: {plain(state)}")
 
 
 def program_argv() -> list[str]:
@@ -144,10 +145,10 @@ def _named(is_claude: bool, is_codex: bool) -> list[Program]:
 
 
 def _programs(is_claude: bool, is_codex: bool) -> list[Program]:
-    found = _named(is_claude, is_codex) or [program for program in Program if shutil.which(program)]
-    if not found:
+    programs = _named(is_claude, is_codex) or [program for program in Program if shutil.which(program)]
+    if not programs:
         raise UserError("neither claude nor codex is on PATH; say for which: --claude or --codex")
-    return found
+    return programs
 
 
 def _scope(is_user: bool, is_project: bool) -> Scope:
@@ -172,7 +173,7 @@ def _notes(programs: Sequence[Program], scope: Scope) -> list[str]:
 
 
 def _document(found: Sequence[Change], dry_run: bool) -> dict[str, object]:
-    return {"dry_run": dry_run, "files": [{"path": str(one.path), "change": _change(one)} for one in found]}
+    return {"dry_run": dry_run, "files": [{"path": str(change.path), "change": _change(change)} for change in found]}
 
 
 def _change(change: Change) -> str:
@@ -185,10 +186,12 @@ def _change(change: Change) -> str:
 
 def _show(found: Sequence[Change], dry_run: bool) -> None:
     words = {"none": "as it is", "removed": "removed", "changed": "changed", "new": "written"}
-    for one in found:
-        click.echo(f"{'would be ' if dry_run and one.is_needed else ''}{words[_change(one)]}: {plain(str(one.path))}")
-        if dry_run and one.is_needed:
-            click.echo("".join(_difference(one)), nl=False)
+    for change in found:
+        click.echo(
+            f"{'would be ' if dry_run and change.is_needed else ''}{words[_change(change)]}: {plain(str(change.path))}"
+        )
+        if dry_run and change.is_needed:
+            click.echo("".join(_difference(change)), nl=False)
 
 
 def _difference(change: Change) -> list[str]:
@@ -197,11 +200,4 @@ def _difference(change: Change) -> list[str]:
 
 
 def _row(one: Installed) -> dict[str, object]:
-    return {
-        "program": one.program,
-        "scope": one.scope,
-        "path": str(one.path),
-        "is_installed": bool(one.command),
-        "command": one.command,
-        "trouble": one.trouble,
-    }
+    return {**asdict(one), "path": str(one.path), "is_installed": bool(one.command)}

@@ -55,13 +55,13 @@ def tasks(ids: tuple[str, ...], as_json: bool) -> Exit:
     except NoState as error:
         raise UserError(f"{state}: {NO_TASK_YET}") from error
     try:
-        found = [(row, stands) for row, stands in reviewing.all_standings(db) if not ids or row.id in ids]
+        wanted = [(row, stands) for row, stands in reviewing.all_standings(db) if not ids or row.id in ids]
     finally:
         db.close()
-    unknown = set(ids) - {row.id for row, _ in found}
+    unknown = set(ids) - {row.id for row, _ in wanted}
     if unknown:
         raise UserError(f"{state}: there is no review task {', '.join(sorted(unknown))}")
-    rows = [_row(row, stands, _changed(state, stands)) for row, stands in found]
+    rows = [_row(row, stands, _changed(state, stands)) for row, stands in wanted]
     if as_json:
         print_json(rows)
     else:

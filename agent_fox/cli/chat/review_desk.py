@@ -39,7 +39,10 @@ def desk_of(wish: DeskWish, environ: Mapping[str, str]) -> Desk:
     """The desk that these options and the person's settings ask for. Raises UserError, ConfigError."""
     root = project_of(wish.project, environ)
     settings = _settings(wish, environ)
-    folders = [root, *(Path(one) for one in (*settings.project_dirs, settings.project_dir or "") if one)]
+    folders = [
+        root,
+        *(Path(project_dir) for project_dir in (*settings.project_dirs, settings.project_dir or "") if project_dir),
+    ]
     for name in (REVIEW_FILE, PASSWORD_FILE):
         if (own_folder(environ) / name).exists():
             refuse_inside(own_folder(environ) / name, folders)
@@ -75,14 +78,14 @@ def project_of(told: Path | None, environ: Mapping[str, str]) -> Path:
 
 def _settings(wish: DeskWish, environ: Mapping[str, str]) -> ReviewSettings:
     """The person's settings, with what the options say over them."""
-    said: dict[str, object] = {}
+    settings: dict[str, object] = {}
     if wish.repos:
-        said["project_dirs"] = [str(one.resolve()) for one in wish.repos]
+        settings["project_dirs"] = [str(repo.resolve()) for repo in wish.repos]
     if wish.timeout is not None:
-        said["timeout"] = wish.timeout
+        settings["timeout"] = wish.timeout
     if wish.reviewer:
-        said["command"] = list(wish.reviewer)
-    return load_review(environ).model_copy(update=said)
+        settings["command"] = list(wish.reviewer)
+    return load_review(environ).model_copy(update=settings)
 
 
 def refuse_inside(file: Path, folders: list[Path]) -> None:

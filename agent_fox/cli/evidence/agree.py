@@ -121,8 +121,8 @@ def reason_of(said: str, expectation: Expectation) -> str:
 
 def listing(place: Place) -> Act:
     held = waive.all_held(place, are_agreements=True)
-    lines = [line for one in held for line in _lines(one)] or ["no agreements"]
-    return {"agreements": [as_document(one) for one in held]}, lines
+    lines = [line for agreement in held for line in _lines(agreement)] or ["no agreements"]
+    return {"agreements": [as_document(agreement) for agreement in held]}, lines
 
 
 def _lines(one: Held) -> Iterator[str]:

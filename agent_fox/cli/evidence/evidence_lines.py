@@ -14,7 +14,6 @@ from agent_fox.cli.screen import plain, print_json, title
 
 if TYPE_CHECKING:
     from agent_fox.evidence.chain import Chain, Proof, ReviewLine, Step, WaiverLine
-    from agent_fox.evidence.promotion import PromotionState
 
 WAIVE = "agent-fox waive "
 SHORT = 12
@@ -29,9 +28,9 @@ def tell_chains(chains: Sequence[Chain], *, is_whole: bool, as_json: bool) -> No
     if as_json:
         print_json(chain_document(chains))
     else:
-        told = "\n\n".join("\n".join(chain_lines(chain, is_whole=is_whole)) for chain in chains)
-        click.echo(told)
-        keys = before_waiving(here()) if WAIVE in told else ()
+        text = "\n\n".join("\n".join(chain_lines(chain, is_whole=is_whole)) for chain in chains)
+        click.echo(text)
+        keys = before_waiving(here()) if WAIVE in text else ()
         if keys:
             click.echo(f"nobody is trusted to waive here yet, so before that: {'; '.join(keys)}")
 
@@ -52,10 +51,15 @@ def chain_lines(chain: Chain, *, is_whole: bool) -> Iterator[str]:
     yield f"  {plain(chain.text)}"
     yield from _proofs(chain, is_whole=is_whole)
     yield from _steps(chain.steps, is_whole=is_whole)
-    yield from _blocked(chain.promotion)
+    lines = [f"→ {move.finish} ({' or '.join(move.roles)}): {move.why}" for move in chain.promotion.blocked]
+    yield from _section("what would move it", lines)
+    if chain.promotion.is_enough is None:
+        yield "  whether its waiver counts was not checked here"
+    elif not chain.promotion.is_enough:
+        yield f"  asked for: {chain.promotion.required} ([policy] required_state)"
     yield from _formal(chain)
-    yield from _section("waivers", [line for one in chain.waivers for line in _waiver(one)])
-    yield from _section("final reviews", [_review(one) for one in _last(chain.reviews, is_whole=is_whole)])
+    yield from _section("waivers", [line for waiver in chain.waivers for line in _waiver(waiver)])
+    yield from _section("final reviews", [_review(review) for review in _last(chain.reviews, is_whole=is_whole)])
     yield from _section("check it yourself", [f"$ {command}" for command in chain.check])
     yield f"ledger: {chain.head.position} records, head {chain.head.head}"
 
@@ -84,14 +88,14 @@ def _last(found: Sequence[_T], *, is_whole: bool) -> Sequence[_T]:
 def _proofs(chain: Chain, *, is_whole: bool) -> Iterator[str]:
     shown = _last(chain.proofs, is_whole=is_whole)
     hidden = chain.left_out + len(chain.proofs) - len(shown)
-    judges = {one.session: one for one in chain.judges}
+    judges = {row.session: row for row in chain.judges}
     yield title("evidence") + (f" (the last {len(shown)} of {len(shown) + hidden})" if hidden else "")
-    for one in shown:
-        judge = judges.get(one.session) if one.session is not None else None
+    for row in shown:
+        judge = judges.get(row.session) if row.session is not None else None
         models = f" {', '.join(judge.models)}" if judge and judge.models else ""
-        yield from _proof(one, f"{judge.backend}{models}" if judge else "")
-        if is_whole or one.is_current:
-            yield from (plain(f"          {line}") for line in trial_lines(one.trials, is_whole=is_whole))
+        yield from _proof(row, f"{judge.backend}{models}" if judge else "")
+        if is_whole or row.is_current:
+            yield from (plain(f"          {line}") for line in trial_lines(row.trials, is_whole=is_whole))
     if not shown:
         yield "  nothing was recorded about it"
 
@@ -114,8 +118,8 @@ def _proof(one: Proof, judge: str) -> Iterator[str]:
     if one.limitation:
         yield plain(f"          limitation: {one.limitation}")
     if one.is_current:
-        said = [line for line in one.said.splitlines() if line.strip()][:SAID_LINES]
-        yield from (plain(f"          {line}") for line in said)
+        lines = [line for line in one.said.splitlines() if line.strip()][:SAID_LINES]
+        yield from (plain(f"          {line}") for line in lines)
     if one.command:
         yield plain(f"          $ {one.command}")
 
@@ -146,28 +150,21 @@ def _tried(row: Mapping[str, object]) -> str:
 def _steps(steps: Sequence[Step], *, is_whole: bool) -> Iterator[str]:
     shown = _last(steps, is_whole=is_whole)
     yield title("gate") + (f" (the last {len(shown)} of {len(steps)} changes)" if len(shown) < len(steps) else "")
-    for one in shown:
-        by = f"decision {one.decision}" if one.decision is not None else ""
-        waiver = f"waiver {one.waiver[:SHORT]}" if one.waiver else ""
-        shows = ", ".join(filter(None, (by, waiver, f"record {one.record[:SHORT]}")))
+    for step in shown:
+        by = f"decision {step.decision}" if step.decision is not None else ""
+        waiver = f"waiver {step.waiver[:SHORT]}" if step.waiver else ""
+        shows = ", ".join(filter(None, (by, waiver, f"record {step.record[:SHORT]}")))
         yield plain(
-            f"  {one.at[:19]}  {one.start or 'begins again'} → {one.finish} by {one.role}: {one.reason} ({shows})"
+            f"  {step.at[:19]}  {step.start or 'begins again'} → {step.finish} by {step.role}: {step.reason} ({shows})"
         )
     if not shown:
         yield "  proposed since it was planned"
 
 
-def _blocked(state: PromotionState) -> Iterator[str]:
-    lines = [f"→ {one.finish} ({' or '.join(one.roles)}): {one.why}" for one in state.blocked]
-    yield from _section("what would move it", lines)
-    if state.is_enough is None:
-        yield "  whether its waiver counts was not checked here"
-    elif not state.is_enough:
-        yield f"  asked for: {state.required} ([policy] required_state)"
-
-
 def _formal(chain: Chain) -> Iterator[str]:
-    lines = [f"{one.kind} {one.address}{f' ({one.doubt})' if one.doubt else ''}: {one.text}" for one in chain.bound]
+    lines = [
+        f"{rule.kind} {rule.address}{f' ({rule.doubt})' if rule.doubt else ''}: {rule.text}" for rule in chain.bound
+    ]
     yield from _section("bound to it", lines)
 
 

@@ -95,19 +95,19 @@ def record(task_id: str, output_dir: Path | None, base: str | None, words: tuple
     Nothing is judged: `agent-fox gate` does that. Exits 0 also where a command failed, which is on record then.
     """
     asked = gating.Asked(task_id, here(), Path.cwd(), os.environ, None, output_dir, base)
-    found = gate_recording.record(asked, words)
+    recorded = gate_recording.record(asked, words)
     if as_json:
         print_json(
             {
-                "folder": str(found.folder), "commands": dict(found.commands), "off_scope": found.off_scope,
-                "rules": found.rules,
+                "folder": str(recorded.folder), "commands": dict(recorded.commands), "off_scope": recorded.off_scope,
+                "rules": recorded.rules,
             }
         )  # fmt: skip
         return
-    for line, code in found.commands.items():
+    for line, code in recorded.commands.items():
         click.echo(plain(f"{line}: {'no exit code of its own' if code is None else f'exit {code}'}"))
-    scope, rules = counted(found.off_scope, "path"), counted(found.rules, "rule")
-    click.echo(f"{scope} out of scope, {rules} fired; written to {_near(found.folder)}")
+    scope, rules = counted(recorded.off_scope, "path"), counted(recorded.rules, "rule")
+    click.echo(f"{scope} out of scope, {rules} fired; written to {_near(recorded.folder)}")
     click.echo(plain(f"next: agent-fox gate --task-id {task_id}"))
 
 
@@ -129,19 +129,21 @@ def _append(path: Path, text: str) -> None:
 
 
 def _lines(answer: gating.Answer) -> Iterator[str]:
-    found = answer.judged.verification
-    yield from (_line(found, finding) for finding in found.findings[:MOST_LINES])
-    if len(found.findings) > MOST_LINES:
-        yield f"  and {len(found.findings) - MOST_LINES} more findings, in the report"
-    verdict = click.style("passed", fg="green") if found.passed else click.style("blocked", fg="red")
-    counts = f"{counted(len(found.blocking), 'finding')} in the way, {counted(len(found.warnings), 'warning')}"
-    yield f"{verdict}: {plain(found.task_id)}: {counts}"
+    verification = answer.judged.verification
+    yield from (_line(verification, finding) for finding in verification.findings[:MOST_LINES])
+    if len(verification.findings) > MOST_LINES:
+        yield f"  and {len(verification.findings) - MOST_LINES} more findings, in the report"
+    verdict = click.style("passed", fg="green") if verification.passed else click.style("blocked", fg="red")
+    counts = (
+        f"{counted(len(verification.blocking), 'finding')} in the way, {counted(len(verification.warnings), 'warning')}"
+    )
+    yield f"{verdict}: {plain(verification.task_id)}: {counts}"
     yield f"report: {_near(answer.path)}" + (f" (record {answer.judged.record[:12]})" if answer.judged.record else "")
     if not answer.can_be_waived:
         yield "no waiver counts before the ledger can be believed again: look with `agent-fox ledger verify`"
-    elif found.blocking:
-        first = found.blocking[0]
-        wanted = f"{plain(found.task_id)} {first.check} {first.detail_hash}"
+    elif verification.blocking:
+        first = verification.blocking[0]
+        wanted = f"{plain(verification.task_id)} {first.check} {first.detail_hash}"
         yield f"put it right and judge again; or a person signs: agent-fox waive --finding {wanted}"
         keys = opening.before_waiving(here())
         if keys:

@@ -66,8 +66,8 @@ def list_(as_json: bool) -> None:
             f"{counted(len(not_read), 'path')} not read, so requirements that no other check names are UNKNOWN:"
         )
         lines += [f"  {name}  {why}" for name, why in not_read.items()]
-    found = {"files": counting, "proposed": waiting, "unread": not_read, "digest": digest_of(folder)}
-    show({"folder": str(folder), **found}, lines, as_json)
+    document = {"files": counting, "proposed": waiting, "unread": not_read, "digest": digest_of(folder)}
+    show({"folder": str(folder), **document}, lines, as_json)
 
 
 @command.command("write", short_help="Have an agent propose hidden checks, from the specs alone.")
@@ -142,8 +142,8 @@ def accept_by_agent(place: Place, folder: Path, agent: str, as_json: bool) -> No
     specs, digest = specs_of(place, ()), digest_of(folder / PROPOSED)
     asked = hidden_writing.questions(specs, folder)
     chosen = agent_of(place.settings.agent_for(Archetype.REVIEWER, "", 0), agent)
-    said = hidden_writing.read_by(place.root, place.settings, chosen, specs, folder, backends, asked)
-    why = why_not_accepted(asked, said)
+    answer = hidden_writing.read_by(place.root, place.settings, chosen, specs, folder, backends, asked)
+    why = why_not_accepted(asked, answer)
     if digest_of(folder / PROPOSED) != digest:
         why = "the proposed checks were changed meanwhile"
     names = {"writer": writer, "reader": reader}
@@ -177,13 +177,13 @@ def written_by(place: Place, folder: Path) -> dict[str, Json]:
         proposed = list(ledger.records(db, condition, [digest_of(folder / PROPOSED)]))
     if not proposed:
         raise UserError("no agent wrote the proposed checks as they are: a person accepts them, with a signature")
-    found: dict[str, Json] = json.loads(proposed[-1].content)["body"]["writer"]
-    return found
+    writer: dict[str, Json] = json.loads(proposed[-1].content)["body"]["writer"]
+    return writer
 
 
 def refuse_kin(writer: Mapping[str, Json], reader: Mapping[str, Json]) -> None:
     """Who was made by the same vendor errs alike. Raises UserError."""
-    unknown = [told_of(one) for one in (writer, reader) if not one["vendor"]]
+    unknown = [told_of(agent) for agent in (writer, reader) if not agent["vendor"]]
     if unknown:
         what = "name its model in the settings, or accept them with your own signature"
         raise UserError(f"who made the model of {unknown[0]} is not known: {what}")
@@ -203,10 +203,10 @@ def keep(db: Database, folder: Path, status: str, body: dict[str, Json]) -> Act:
 
 def refuse_green(place: Place, folder: Path) -> None:
     """Checks that do not fail before there is any work show nothing. Raises UserError."""
-    found = dict(hidden_writing.not_red(place.root, place.settings, specs_of(place, ()), folder))
-    if found:
-        words = ", ".join(sorted({str(verdict.word) for verdict in found.values()}))
-        raise UserError(f"not red on HEAD: {listed(found)} ({words}); mend the checks, or take them out of {PROPOSED}")
+    green = dict(hidden_writing.not_red(place.root, place.settings, specs_of(place, ()), folder))
+    if green:
+        words = ", ".join(sorted({str(verdict.word) for verdict in green.values()}))
+        raise UserError(f"not red on HEAD: {listed(green)} ({words}); mend the checks, or take them out of {PROPOSED}")
 
 
 def sign(place: Place, db: Database, folder: Path, reason: str, key: tuple[str | None, str | None, Path | None]) -> Act:

@@ -59,15 +59,15 @@ def new(name: str, no_passphrase: bool, passphrase_file: Path | None, as_json: b
         print_json({"key": str(path), "public": public.line, "id": public.id})
     else:
         click.echo(plain(f"made {path}, {public.id}"))
-        told = path.with_suffix(keys.PUBLIC_SUFFIX) if os.sep in name else path.stem
-        click.echo(plain(f"next: agent-fox keys trust {told} --for ledger{'' if no_passphrase else OR_WAIVER}"))
+        shown = path.with_suffix(keys.PUBLIC_SUFFIX) if os.sep in name else path.stem
+        click.echo(plain(f"next: agent-fox keys trust {shown} --for ledger{'' if no_passphrase else OR_WAIVER}"))
 
 
 @command.command("list", short_help="List keys, and who is trusted.")
 @json_option
 def list_(as_json: bool) -> None:
     """List the keys that are here, and the signers that are trusted, with what for."""
-    folder, signers = _folder(), _trusted()
+    folder, signers = _folder(), trust.signers(os.environ, workplaces())
     own = sorted(folder.glob(f"*{keys.KEY_SUFFIX}"))
     if as_json:
         print_json(
@@ -121,10 +121,6 @@ def workplaces() -> tuple[Path, ...]:
     """The repository that this process stands in, if it does."""
     root = here()
     return (root,) if any((root / mark).exists() for mark in MARKS) else ()
-
-
-def _trusted() -> tuple[Signer, ...]:
-    return trust.signers(os.environ, workplaces())
 
 
 def key_file(name: str) -> Path:

@@ -94,8 +94,8 @@ def show(name: str | None, kind: str | None, is_all: bool, as_json: bool) -> Non
     """
     with reading(here()) as db:
         if name is None:
-            found = last_records(db, kind, is_all=is_all)
-            _tell([record_document(kept) for kept in found], entry_lines(found), as_json)
+            records = last_records(db, kind, is_all=is_all)
+            _tell([record_document(kept) for kept in records], entry_lines(records), as_json)
         elif is_requirement(db, name):
             tell_chains(chains.chains_named(db, here(), name), is_whole=is_all, as_json=as_json)
         else:
@@ -126,17 +126,17 @@ def last_records(db: Database, kind: str | None, *, is_all: bool) -> list[Kept]:
 def record_named(db: Database, name: str) -> Kept:
     """Raises UserError: none, or several."""
     if name.isdecimal() and len(name) < 8:
-        found = list(ledger.records(db, "position = ?", [int(name)]))
+        records = list(ledger.records(db, "position = ?", [int(name)]))
     else:
-        found = list(ledger.records(db, "length(?) > 7 AND substr(record_id, 1, length(?)) = ?", [name, name, name]))
-    if len(found) != 1:
+        records = list(ledger.records(db, "length(?) > 7 AND substr(record_id, 1, length(?)) = ?", [name, name, name]))
+    if len(records) != 1:
         several = (
             "several records begin so"
-            if found
+            if records
             else f"there is no such record; the last is {ledger.tip_of(db).position}"
         )
         raise UserError(f"{name}: {several}; name it by its position, or by 8 or more characters of its id")
-    return found[0]
+    return records[0]
 
 
 @command.command("verify", short_help="Check that the ledger is whole, here or from an export.")
@@ -170,10 +170,6 @@ def verify_(
         raise UserError("--key and --head are about an export: name it with --export FILE")
     if file:
         return _verify_export(file, key, signers, heads, as_json)
-    return _verify_here(signers, no_witness, as_json)
-
-
-def _verify_here(signers: Path | None, no_witness: bool, as_json: bool) -> Exit:
     root, doubts = here(), Findings()
     trusted = waivers_of(_trusted(signers, doubts))
     note = None if no_witness else _noted(root, doubts)
@@ -192,16 +188,16 @@ def _verify_export(file: Path, key: str | None, signers: Path | None, heads: tup
     doubts = Findings()
     trusted = _trusted(signers, doubts)
     makers = (keys.Signer(key, (keys.LEDGER,), keys.read_public(key_files.public_file(key))),) if key else trusted
-    makers = tuple(one for one in makers if keys.LEDGER in one.namespaces)
+    makers = tuple(maker for maker in makers if keys.LEDGER in maker.namespaces)
     try:
         with file.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
             bounded = iter(lambda: lines.readline(LONGEST_LINE), "")
-            found = verify_exports.verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
+            findings = verify_exports.verify_export(bounded, makers, waiver_signers=waivers_of(trusted), heads=heads)
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}; name a file that `agent-fox ledger export` made") from error
-    checked = found.checked
+    checked = findings.checked
     checked.findings.unchecked.extend(doubts.unchecked)
-    _tell(checked_document(checked, found), checked_lines(checked, found), as_json)
+    _tell(checked_document(checked, findings), checked_lines(checked, findings), as_json)
     return Exit.DONE if checked.findings.is_sound else Exit.UNPROVEN
 
 
@@ -213,7 +209,7 @@ def _refuse_shortened(heads: tuple[str, ...]) -> None:
 
 
 def waivers_of(signers: tuple[keys.Signer, ...]) -> tuple[keys.Signer, ...]:
-    return tuple(one for one in signers if keys.WAIVERS in one.namespaces)
+    return tuple(signer for signer in signers if keys.WAIVERS in signer.namespaces)
 
 
 def _trusted(file: Path | None, doubts: Findings) -> tuple[keys.Signer, ...]:
@@ -306,12 +302,12 @@ def refuse_unsound(db: Database, root: Path) -> list[Unchecked]:
     """Nobody vouches for what `ledger verify` finds faults in, be its records whole or not. What could not be checked;
     who signed waivers is not asked. Raises LedgerFaulty.
     """
-    found = Findings()
-    note = _noted(root, found)
+    findings = Findings()
+    note = _noted(root, findings)
     checked = verifying.verify(db, witness=note, signers=None, now=clock.now(), root=root)
     if checked.findings.faults:
         raise exporting.refusal(checked)
-    return [*checked.findings.unchecked, *found.unchecked]
+    return [*checked.findings.unchecked, *findings.unchecked]
 
 
 def _signing(path: Path, passphrase_file: Path | None) -> tuple[exporting.Sign, str]:

@@ -99,5 +99,5 @@ def checked_document(checked: Checked, export: CheckedExport | None = None) -> d
     if export is None:
         return document
     checkpoint = export.checkpoint.model_dump(mode="json") if export.checkpoint else None
-    told = {"signers": list(export.signers), "test_result_forms": list(export.forms), "checkpoint": checkpoint}
-    return {**document, **told}
+    facts = {"signers": list(export.signers), "test_result_forms": list(export.forms), "checkpoint": checkpoint}
+    return {**document, **facts}

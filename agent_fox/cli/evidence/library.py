@@ -103,10 +103,13 @@ def list_(spec: str | None, with_all: bool, as_json: bool) -> None:
     with reading(here()) as db:
         rows = [row for row in all_rows(db, with_all=with_all) if spec is None or concerns(row[0], spec)]
     if as_json:
-        print_json([summary_of(one, state) for one, state in rows])
+        print_json([summary_of(specification, state) for specification, state in rows])
     else:
-        width = max((len(one.address) for one, _ in rows), default=0)
-        lines = (f"{one.address:<{width}}  {state:<9}  {one.kind:<17}  {one.text}" for one, state in rows)
+        width = max((len(specification.address) for specification, _ in rows), default=0)
+        lines = (
+            f"{specification.address:<{width}}  {state:<9}  {specification.kind:<17}  {specification.text}"
+            for specification, state in rows
+        )
         click.echo("\n".join(plain(line) for line in lines) or "no specifications beside the requirements")
 
 
@@ -217,11 +220,11 @@ def decided(
 
 
 def tell(change: Change, as_json: bool) -> None:
-    one = change.specification
+    specification = change.specification
     if as_json:
-        print_json({**summary_of(one, change.state), "by": str(change.author)})
+        print_json({**summary_of(specification, change.state), "by": str(change.author)})
         return
-    click.echo(plain(f"{change.state} {one.address}, version {one.version}, by {change.author}"))
+    click.echo(plain(f"{change.state} {specification.address}, version {specification.version}, by {change.author}"))
     click.echo("next: agent-fox run")
 
 
@@ -236,12 +239,14 @@ def check(addresses: tuple[str, ...], file: Path | None, as_json: bool) -> Exit:
     unknown here. Where there is no state, as in an agent's workspace, the specs' own files say what is checked.
     """
     root = here()
-    objects = [one for one in to_check(root, addresses, file) if one.has_lane]
+    objects = [specification for specification in to_check(root, addresses, file) if specification.has_lane]
     results = running.run_lanes(objects, lanes.LaneContext(order_here(root)))
     if as_json:
         print_json([asdict(result) for result in results])
     else:
-        click.echo("\n".join(plain(line) for one in results for line in result_lines(one)) or NOTHING)
+        click.echo(
+            "\n".join(plain(line) for specification in results for line in result_lines(specification)) or NOTHING
+        )
     is_shown = bool(results) and all(result.status is Word.PASS for result in results)
     return Exit.DONE if is_shown else Exit.UNPROVEN
 
@@ -251,7 +256,7 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
     if own is not None:
         return of_spec(own, root)
     if file is None and not (root / STATE).exists():
-        known = {one.address: one for one in of_files(root)}
+        known = {specification.address: specification for specification in of_files(root)}
         for address in addresses:
             if address not in known:
                 there = ", ".join(known) or "none"
@@ -266,11 +271,13 @@ def to_check(root: Path, addresses: Sequence[str], file: Path | None) -> Sequenc
     with reading(root) as db:
         shelf = libraries.Shelf(root, config.load(root, os.environ), os.environ)
         everything = library.adopted(stored.entries(db), shelf.trust)
-        unknown = [address for address in addresses if address not in {one.address for one in everything}]
+        unknown = [
+            address for address in addresses if address not in {specification.address for specification in everything}
+        ]
         if unknown:
             found(db, unknown[0])
             raise UserError(f"{unknown[0]}: this is not adopted; check a proposal with --file")
-        return [one for one in everything if not addresses or one.address in addresses]
+        return [specification for specification in everything if not addresses or specification.address in addresses]
 
 
 def of_files(root: Path) -> Iterator[Specification]:
@@ -345,7 +352,7 @@ def ids_of(parts: Iterable[StoredPart]) -> dict[str, dict[str, tuple[str, ...]]]
 
 def all_rows(db: Database, *, with_all: bool) -> Iterator[tuple[Specification, str]]:
     if with_all:
-        yield from ((one, State.ADOPTED.value) for one in stored.requirements(db))
+        yield from ((requirement, State.ADOPTED.value) for requirement in stored.requirements(db))
     for now in library.standing(stored.entries(db)).values():
         if now.adopted is not None:
             yield now.adopted.specification, State.ADOPTED.value
@@ -361,14 +368,14 @@ def concerns(one: Specification, spec: str) -> bool:
 
 def found(db: Database, address: str) -> Present:
     """Raises UserError naming the nearest address."""
-    present = library.standing(stored.entries(db, address)).get(address)
-    if present is not None:
-        return present
-    requirement = next((one for one in stored.requirements(db) if one.address == address), None)
+    standing = library.standing(stored.entries(db, address)).get(address)
+    if standing is not None:
+        return standing
+    requirement = next((row for row in stored.requirements(db) if row.address == address), None)
     if requirement is not None:
         entry = Entry(0, requirement, requirement.version, State.ADOPTED, Author(Who.SPEC, stored.spec_of(address)), "")
         return Present(entry, None, entry)
-    known = [one.address for one, _ in all_rows(db, with_all=True)]
+    known = [row.address for row, _ in all_rows(db, with_all=True)]
     raise UserError(f"{address}: there is no such specification{words.nearest_told(address, known)}")
 
 
@@ -396,13 +403,17 @@ def document_of(now: Present, history: Sequence[Entry]) -> dict[str, object]:
 
 def shown_lines(now: Present, history: Sequence[Entry], records: Sequence[library_evidence.Record]) -> Iterator[str]:
     for entry in filter(None, (now.adopted, now.proposed)):
-        one = entry.specification
-        yield f"{one.address}  {entry.state}"
-        yield f"  {one.kind}, version {entry.version}, by {entry.author}"
-        yield f"  {one.text}"
-        yield from (f"  {line}" for line in library_files.toml_of(one).splitlines())
-        if one.kind is not SpecKind.REQUIREMENT:
-            yield f"  binds {', '.join(one.requirements) or 'nothing'}" if entry is now.adopted else "  binds nothing"
+        specification = entry.specification
+        yield f"{specification.address}  {entry.state}"
+        yield f"  {specification.kind}, version {entry.version}, by {entry.author}"
+        yield f"  {specification.text}"
+        yield from (f"  {line}" for line in library_files.toml_of(specification).splitlines())
+        if specification.kind is not SpecKind.REQUIREMENT:
+            yield (
+                f"  binds {', '.join(specification.requirements) or 'nothing'}"
+                if entry is now.adopted
+                else "  binds nothing"
+            )
     yield from (f"{e.at}  {e.state}  {e.version}  by {e.author}{f': {e.note}' if e.note else ''}" for e in history)
     yield "evidence" if records else "no evidence yet"
     for record in records:

@@ -221,21 +221,20 @@ def subject_of(place: Place, db: Database, wanted: Wanted) -> Subject:
 
 def find_part(db: Database, name: str, spec_name: str | None) -> StoredPart:
     """The requirement that a person names, as `REQ` or `SPEC/REQ`. Raises UserError."""
-    said, slash, part = name.rpartition("/")
-    spec_name = said if slash else spec_name
-    parts = [one for one in load_parts(db) if spec_name in (None, one.spec_name)]
-    found = [one for one in parts if one.id == part]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UserError(
-            f"{part}: {', '.join(one.spec_name for one in found)} have it; say which: --spec {found[0].spec_name}"
-        )
-    criteria = [one.id for one in parts if one.requirement_id == part]
+    spec, slash, part = name.rpartition("/")
+    spec_name = spec if slash else spec_name
+    parts = [candidate for candidate in load_parts(db) if spec_name in (None, candidate.spec_name)]
+    matches = [candidate for candidate in parts if candidate.id == part]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        specs = ", ".join(candidate.spec_name for candidate in matches)
+        raise UserError(f"{part}: {specs} have it; say which: --spec {matches[0].spec_name}")
+    criteria = [candidate.id for candidate in parts if candidate.requirement_id == part]
     if criteria:
         raise UserError(f"{part}: its criteria are proven one by one; waive one of them: {', '.join(criteria)}")
     where = f"spec {spec_name}" if spec_name else "the plan"
-    hint = nearest_told(part, (one.id for one in parts), "; `agent-fox status` lists specs")
+    hint = nearest_told(part, (candidate.id for candidate in parts), "; `agent-fox status` lists specs")
     raise UserError(f"{part}: there is no such requirement in {where}{hint}")
 
 
@@ -250,11 +249,11 @@ def finding_of(db: Database, words: tuple[str, ...]) -> AboutFinding:
                 f"{words[2]}: no hash of a finding; `agent-fox gate --task-id {task}` shows them, 16 hex digits"
             )
         return AboutFinding(task, check, words[2])
-    found = sorted({waivers.detail_hash(detail) for detail in last_findings(db, task, check)})
-    if len(found) != 1:
-        what = f"{len(found)} findings: name one of {', '.join(found)}" if found else "no such finding in the ledger"
+    hashes = sorted({waivers.detail_hash(detail) for detail in last_findings(db, task, check)})
+    if len(hashes) != 1:
+        what = f"{len(hashes)} findings: name one of {', '.join(hashes)}" if hashes else "no such finding in the ledger"
         raise UserError(f"{task} {check}: {what}; `agent-fox gate --task-id {task}` shows them")
-    return AboutFinding(task, check, found[0])
+    return AboutFinding(task, check, hashes[0])
 
 
 def last_findings(db: Database, task: str, check: str) -> Iterator[str]:
@@ -262,7 +261,7 @@ def last_findings(db: Database, task: str, check: str) -> Iterator[str]:
     condition = "kind = 'close-out' AND (address = ?1 OR substr(address, 1, ?2) = ?1 || '@')"
     for record in list(ledger.records(db, condition, [task, len(task) + 1]))[-1:]:
         report = json.loads(record.content)["body"].get("report", {})
-        yield from (str(one["detail"]) for one in report.get("findings", ()) if one.get("check") == check)
+        yield from (str(row["detail"]) for row in report.get("findings", ()) if row.get("check") == check)
 
 
 def asking(wanted: Wanted) -> Callable[[Place], Act]:
@@ -280,8 +279,8 @@ def ask(db: Database, wanted: Wanted, reason: str) -> Act:
     address = f"{part.spec_name}/{part.id}"
     with transaction(db):
         times = granting.petition(db, clock.now(), address, reason)
-    said = f"{address}: asked for a waiver, {counted(times, 'time')} by now; a person decides, nothing is waived"
-    return {"asked": address, "times": times, "reason": reason, "is_waived": False}, [said]
+    text = f"{address}: asked for a waiver, {counted(times, 'time')} by now; a person decides, nothing is waived"
+    return {"asked": address, "times": times, "reason": reason, "is_waived": False}, [text]
 
 
 def revoking(name: str, reason: str) -> Callable[[Place], Act]:
@@ -303,9 +302,9 @@ def listing(place: Place) -> Act:
     held = all_held(place, are_agreements=False)
     with reading(place.root) as db:
         asked = stored.asked(db)
-    lines = [line for one in held for line in held_lines(one)] or ["no waivers"]
-    lines += [asked_line(one) for one in asked]
-    return {"waivers": [as_document(one) for one in held], "asked": [asdict(one) for one in asked]}, lines
+    lines = [line for waiver in held for line in held_lines(waiver)] or ["no waivers"]
+    lines += [asked_line(waiver) for waiver in asked]
+    return {"waivers": [as_document(waiver) for waiver in held], "asked": [asdict(waiver) for waiver in asked]}, lines
 
 
 def all_held(place: Place, *, are_agreements: bool) -> list[Held]:

@@ -22,8 +22,8 @@ def held_lines(one: Held) -> Iterator[str]:
 
 def as_document(one: Held) -> dict[str, object]:
     dependencies = dict(one.waiver.statement.dependencies) if one.waiver.statement else {}
-    told = {"id": one.waiver.id, "in_force": not one.why_not, "why_not": one.why_not}
-    return {**told, **asdict(one.waiver.columns), "dependencies": dependencies}
+    standing = {"id": one.waiver.id, "in_force": not one.why_not, "why_not": one.why_not}
+    return {**standing, **asdict(one.waiver.columns), "dependencies": dependencies}
 
 
 def document_of(held: Held, handled: list[Handled]) -> dict[str, object]:
@@ -33,6 +33,6 @@ def document_of(held: Held, handled: list[Handled]) -> dict[str, object]:
 def moved(handled: list[Handled]) -> list[dict[str, object]]:
     return [
         {"node": t.node_id, "step": t.step, "status": t.standing.status, "outcome": t.standing.outcome}
-        for one in handled
-        for t in one.transitions
+        for transition in handled
+        for t in transition.transitions
     ]

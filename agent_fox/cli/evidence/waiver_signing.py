@@ -41,7 +41,7 @@ def signing_of(key: str | None, ssh_key: str | None, passphrase_file: Path | Non
 
 def only_key(grounds: Grounds) -> str | None:
     """The key that a person means who names none: the only one in the folder of keys that may waive."""
-    trusted = {one.key.bare for one in grounds.signers}
+    trusted = {signer.key.bare for signer in grounds.signers}
     files = sorted(keys.folder(grounds.environ).glob(f"*{keys.KEY_SUFFIX}"))
     mine = [path for path in files if _public(path) in trusted]
     return str(mine[0]) if len(mine) == 1 else None

@@ -73,8 +73,8 @@ def adopt(root: Path, number: str, cause: str, kind: str | None, *, as_json: boo
 
 def number_of(text: str) -> int:
     """`7`, `#7`, `0007`, or an issue's address. Raises UserError."""
-    told = text.strip().rstrip("/")
-    digits = (told.rpartition("/")[2] if "://" in told else told).lstrip("#")
+    name = text.strip().rstrip("/")
+    digits = (name.rpartition("/")[2] if "://" in name else name).lstrip("#")
     if not (digits.isascii() and digits.isdigit() and len(digits) <= LONGEST_NUMBER and int(digits)):
         raise UserError(f"{text}: no number of an issue; give one such as 7, #7 or the issue's address")
     return int(digits)
@@ -91,10 +91,12 @@ def wanted_for(db: Database, name: str, number: str) -> Wanted:
     """The cause that a person names. Raises UserError where it, or the issue, is taken."""
     issues = read_issues(db)
     wanted = known(named(issues, name), name) or unknown(db, name)
-    other = next((one for one in issues if one.number == number and one.fingerprint != wanted.fingerprint), None)
+    other = next(
+        (issue for issue in issues if issue.number == number and issue.fingerprint != wanted.fingerprint), None
+    )
     if other is not None:
         raise UserError(f"issue {number} is that of another cause: {other.title} ({other.fingerprint})")
-    own = next((one for one in issues if one.fingerprint == wanted.fingerprint), None)
+    own = next((candidate for candidate in issues if candidate.fingerprint == wanted.fingerprint), None)
     if own is not None and own.number not in ("", number) and own.standing not in LOST:
         raise UserError(
             f"{name} has issue {own.number} already ({own.standing}); see `agent-fox issues show {own.number}`"
@@ -104,9 +106,15 @@ def wanted_for(db: Database, name: str, number: str) -> Wanted:
 
 def known(found: tuple[IssueView, ...], name: str) -> Wanted | None:
     if len(found) > 1:
-        which = "; ".join(f"{one.fingerprint} ({one.title})" for one in found)
+        which = "; ".join(f"{candidate.fingerprint} ({candidate.title})" for candidate in found)
         raise UserError(f"{name}: {len(found)} causes are meant: {which}; name one by its fingerprint")
-    return next((Wanted(one.fingerprint, one.title, one.cause, next(iter(one.specs), "")) for one in found), None)
+    return next(
+        (
+            Wanted(candidate.fingerprint, candidate.title, candidate.cause, next(iter(candidate.specs), ""))
+            for candidate in found
+        ),
+        None,
+    )
 
 
 def unknown(db: Database, name: str) -> Wanted:

@@ -55,8 +55,8 @@ def list_(only_open: bool, is_all: bool, as_json: bool) -> None:
     root = here()
     with reading(root) as db:
         issues, waiting = read_issues(db), read_waiting(db, clock.now())
-    found = open_first(issues)
-    wanted = [issue for issue in found if issue.standing.is_open or not only_open]
+    listed = open_first(issues)
+    wanted = [issue for issue in listed if issue.standing.is_open or not only_open]
     if as_json:
         print_json([issue_document(root, issue) for issue in wanted])
         return
@@ -75,7 +75,7 @@ def without_old(issues: list[IssueView]) -> list[IssueView]:
     """Those that are open, and the last ones that were closed."""
     closed = sorted((one for one in issues if not one.standing.is_open), key=lambda one: one.updated_at, reverse=True)
     kept = {one.fingerprint for one in closed[:MOST_CLOSED]}
-    return [one for one in issues if one.standing.is_open or one.fingerprint in kept]
+    return [issue for issue in issues if issue.standing.is_open or issue.fingerprint in kept]
 
 
 @command.command("show", short_help="Show one issue: its text, what it is about, what became of each effect.")
@@ -89,10 +89,13 @@ def show(name: str, as_json: bool) -> None:
     with reading(root) as db:
         issue = find(read_issues(db), name)
         effects = read_effects(db, issue.fingerprint)
-        waiting = [one for one in read_waiting(db, clock.now()) if issue.fingerprint in one.fingerprints]
+        waiting = [group for group in read_waiting(db, clock.now()) if issue.fingerprint in group.fingerprints]
     text = text_of(root, issue, effects)
     if as_json:
-        more = {"effects": [effect_document(one) for one in effects], "waiting": [*map(waiting_document, waiting)]}
+        more = {
+            "effects": [effect_document(effect) for effect in effects],
+            "waiting": [*map(waiting_document, waiting)],
+        }
         print_json({**issue_document(root, issue), "text": text, **more})
         return
     head = [title(f"{issue.number or 'not filed yet'}: {issue.title}"), f"{issue.standing}  {near(root, issue.where)}"]
@@ -102,12 +105,12 @@ def show(name: str, as_json: bool) -> None:
 
 def find(issues: tuple[IssueView, ...], name: str) -> IssueView:
     """The one issue of that name. Raises UserError."""
-    found = named(issues, name)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        which = "; ".join(f"{one.number or one.fingerprint} ({one.title})" for one in found)
-        raise UserError(f"{name}: {len(found)} issues are meant: {which}; name one of them")
+    matches = named(issues, name)
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        which = "; ".join(f"{candidate.number or candidate.fingerprint} ({candidate.title})" for candidate in matches)
+        raise UserError(f"{name}: {len(matches)} issues are meant: {which}; name one of them")
     known = [issue.number for issue in issues if issue.number] + [
         issue.fingerprint for issue in issues if not issue.number
     ]

@@ -88,8 +88,8 @@ def file_trouble(path: Path) -> Iterator[Line]:
         return
     if issue is None or not issue.value("fingerprint"):
         number = path.name.partition("-")[0]
-        told = f"{path}: no front matter with a fingerprint, so it is the issue of no cause"
-        yield Line(path.name, "unknown", told, f"agent-fox issues adopt {number} --for SPEC, or move it away")
+        trouble = f"{path}: no front matter with a fingerprint, so it is the issue of no cause"
+        yield Line(path.name, "unknown", trouble, f"agent-fox issues adopt {number} --for SPEC, or move it away")
 
 
 def in_words(line: Line) -> Iterator[str]:

@@ -97,7 +97,7 @@ def _row(root: Path, issue: IssueView, file: str) -> str:
 
 def page_json(root: Path, sheet: Sheet) -> str:
     issue, effects, text = sheet
-    more = {"text": text, "effects": [{**effect_document(one), "body": one.body} for one in effects]}
+    more = {"text": text, "effects": [{**effect_document(effect), "body": effect.body} for effect in effects]}
     return _json({"made_by": OURS, **issue_document(root, issue), **more})
 
 

@@ -27,8 +27,8 @@ _COUNTED = {
 def overview_line(overview: Overview) -> str:
     """`issues: 3 open, 1 closed; 2 wait to be delivered (no token; set ..., then agent-fox issues sync)`; empty where
     nothing was ever filed."""
-    told = "; ".join(filter(None, (counts_told(overview), waits_told(overview.waiting))))
-    return f"issues: {told}" if told else ""
+    text = "; ".join(filter(None, (counts_told(overview), waits_told(overview.waiting))))
+    return f"issues: {text}" if text else ""
 
 
 def counts_told(overview: Overview) -> str:
@@ -97,7 +97,7 @@ def issue_lines(root: Path, issue: IssueView, parents: dict[str, str]) -> Iterat
 
 def _members(issue: IssueView) -> Iterator[str]:
     """Its specs, and the requirements that are still open."""
-    ids = [one.requirement for one in issue.members if one.is_open and one.requirement]
+    ids = [member.requirement for member in issue.members if member.is_open and member.requirement]
     if issue.specs:
         yield f"{listed(issue.specs)}: {listed(ids)}" if ids else listed(issue.specs)
 
@@ -113,16 +113,18 @@ def age(at: str) -> str:
 
 def issue_document(root: Path, issue: IssueView) -> dict[str, object]:
     """An issue as one JSON object. `number` is null for one that has none yet."""
-    found = {**asdict(issue), "number": issue.number or None, "where": near(root, issue.where)}
-    told = {"standing": issue.standing.value, "specs": issue.specs, "open_ids": issue.open_ids}
-    return {**found, **told}
+    row = {**asdict(issue), "number": issue.number or None, "where": near(root, issue.where)}
+    derived = {"standing": issue.standing.value, "specs": issue.specs, "open_ids": issue.open_ids}
+    return {**row, **derived}
 
 
 def detail_lines(issue: IssueView, effects: Iterable[EffectView]) -> Iterator[str]:
     """What stands beside the text of an issue: members, everything that was to be done to it, earlier issues."""
     yield "about"
-    for one in issue.members:
-        yield plain(f"  {one.spec}/{one.requirement}".rstrip("/") + f"  {'open' if one.is_open else 'settled'}")
+    for member in issue.members:
+        yield plain(
+            f"  {member.spec}/{member.requirement}".rstrip("/") + f"  {'open' if member.is_open else 'settled'}"
+        )
     yield "effects"
     for effect in effects:
         yield plain(f"  {effect.at}  {effect.kind:<7}  {_effect(effect)}")

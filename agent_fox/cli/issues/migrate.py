@@ -139,7 +139,8 @@ class Moving:
                 return ""
             match there.deliver(note_of(former, url, clock.now())):
                 case Done(_, _, _, more):
-                    self.tell(f"moved: issue {former.number} of {former.home} goes on in {url}" + _and(more))
+                    news = f"moved: issue {former.number} of {former.home} goes on in {url}"
+                    self.tell(f"{news}; {more}" if more else news)
                 case Moot(reason):
                     self.tell(f"issue {former.number} of {former.home} needs no note: {reason}")
                 case Held(reason, remedy):
@@ -147,10 +148,6 @@ class Moving:
                 case trouble:
                     return trouble.reason
         return ""
-
-
-def _and(more: str) -> str:
-    return f"; {more}" if more else ""
 
 
 def in_file(tracker: LocalTracker, fingerprint: str) -> Remote | None:

@@ -38,12 +38,12 @@ def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> 
     if kind is None:
         with closing(open_state(state_file(root))) as db:
             same_kind(recall(db, *LAST_KIND) if outbox.waiting(db) else "", place.settings.tracker.kind)
-    told: list[str] = []
+    lines: list[str] = []
 
     def watch(event: RunEvent) -> None:
-        told.append(near(root, issue_words(event.text) if event.kind == "issue" else event.text))
+        lines.append(near(root, issue_words(event.text) if event.kind == "issue" else event.text))
         if not as_json:
-            click.echo(plain(told[-1]))
+            click.echo(plain(lines[-1]))
 
     done = deliver(place, wait, watch)
     with reading(root) as db:
@@ -51,7 +51,7 @@ def synchronise(root: Path, wait: float, kind: str | None, *, as_json: bool) -> 
     if as_json:
         counts = counts_document(overview)
         document = {"delivered": done.delivered, "waiting": done.waiting, "why_stopped": done.why_stopped}
-        print_json({**document, "tracker": in_words(place.tracker), "told": told, "issue_counts": counts})
+        print_json({**document, "tracker": in_words(place.tracker), "told": lines, "issue_counts": counts})
     else:
         click.echo("\n".join(plain(line) for line in end_lines(done, overview)))
     return Exit.UNPROVEN if done.waiting or done.why_stopped else Exit.DONE

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 def as_sent(root: Path, issue: IssueView, effects: tuple[EffectView, ...]) -> str:
     """What was filed last, then what came after it. Links to code, which need the tracker, are left out."""
-    starts = [number for number, one in enumerate(effects) if one.kind == "file"]
-    texts = [(one, on_github(issue, one) if is_on_github(root) else one.body) for one in effects[last(starts) :]]
+    starts = [number for number, sent in enumerate(effects) if sent.kind == "file"]
+    texts = [
+        (effect, on_github(issue, effect) if is_on_github(root) else effect.body) for effect in effects[last(starts) :]
+    ]
     return "\n\n".join(_sections(texts))
 
 

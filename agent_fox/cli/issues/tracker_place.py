@@ -27,8 +27,8 @@ BUILT_IN = ("local", "github")
 
 def kinds(plugins: pluggy.PluginManager) -> tuple[str, ...]:
     """Every kind of tracker that there is."""
-    some = (found for _, found in given(plugins, "agent_fox_trackers"))
-    added = [str(kind) for found in some if isinstance(found, Mapping) for kind in found]
+    some = (offered for _, offered in given(plugins, "agent_fox_trackers"))
+    added = [str(kind) for offered in some if isinstance(offered, Mapping) for kind in offered]
     return tuple(dict.fromkeys((*BUILT_IN, *added)))
 
 

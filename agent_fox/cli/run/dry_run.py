@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 def show(workplace: Workplace, options: RunOptions, *, as_json: bool) -> Exit:
-    found = forecast(workplace, options)
+    forecast_ = forecast(workplace, options)
     if as_json:
-        print_json(found.document())
+        print_json(forecast_.document())
     else:
-        click.echo("\n".join(lines(found)))
+        click.echo("\n".join(lines(forecast_)))
     return Exit.DONE
 
 

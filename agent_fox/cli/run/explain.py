@@ -57,11 +57,11 @@ def command(name: str, is_whole: bool, as_json: bool) -> None:
             tell_chains(chains.chains_named(db, root, name), is_whole=is_whole, as_json=as_json)
             return
         planned = find_node(db, name, others=[part.id for part in load_parts(db)])
-        told = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
+        story = explain(db, planned, policy, signed_in(root, db), lambda: before_waiving(root))
     if as_json:
-        print_json(asdict(told))
+        print_json(asdict(story))
     else:
-        click.echo("\n".join(_screen(told, is_whole=is_whole)))
+        click.echo("\n".join(_screen(story, is_whole=is_whole)))
 
 
 def is_requirement(db: Database, name: str) -> bool:
@@ -84,7 +84,8 @@ def _screen(told: Explanation, *, is_whole: bool) -> Iterator[str]:
     if told.budgets:
         yield title("budget")
         yield from (
-            f"  {one.node}: {one.spent} of {one.total} {one.what} spent, {one.left} left" for one in told.budgets
+            f"  {budget.node}: {budget.spent} of {budget.total} {budget.what} spent, {budget.left} left"
+            for budget in told.budgets
         )
     if told.saved:
         yield title("what stopping saved")
@@ -130,8 +131,8 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
     shown = parts if is_whole else parts[:MOST_PARTS]
     yield title("not proven") + (f" ({len(shown)} of {len(parts)}; --all shows all)" if len(shown) < len(parts) else "")
     for part in shown:
-        told = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
-        yield f"  {part.word:<7} {part.requirement}  {plain(told)}{plain(part.text)}"
+        fault = f"({part.disposition}) " if part.disposition in TESTS_AT_FAULT else ""
+        yield f"  {part.word:<7} {part.requirement}  {plain(fault)}{plain(part.text)}"
         evidence = [line for line in part.evidence.splitlines() if line.strip()]
         yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))
         if part.last_read is not None:
@@ -142,8 +143,8 @@ def _open_parts(parts: tuple[OpenPart, ...], *, is_whole: bool) -> Iterator[str]
 
 def _last_read(part: OpenPart, last: LastRead, *, is_whole: bool) -> Iterator[str]:
     """A FAIL stands until a reading says PASS or FAIL; who reads only it would mend what was seen no more."""
-    told = f": {last.disposition}" if last.disposition else ""
-    last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{told}"
+    fault = f": {last.disposition}" if last.disposition else ""
+    last_word = f"the last reading, of attempt {last.attempt}, said UNKNOWN{fault}"
     yield plain(f"          that was attempt {part.attempt}; {last_word}")
     evidence = [line for line in last.evidence.splitlines() if line.strip()]
     yield from (f"          {plain(line)}" for line in (evidence if is_whole else evidence[:EVIDENCE_LINES]))

@@ -26,16 +26,16 @@ def find_node(db: Database, name: str, *, others: Iterable[str] = ()) -> Planned
     nodes = [planned for planned in load_nodes(db) if planned.standing.status != "withdrawn"]
     known = {planned.node.id: planned for planned in nodes}
     verifiers = {p.node.spec_name: p for p in nodes if p.node.archetype is Archetype.VERIFIER}
-    found = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
-    if found is None:
+    node = known.get(name) or verifiers.get(name) or _by_role(name, known, verifiers)
+    if node is None:
         hint = words.nearest_told(name, [*known, *verifiers, *others])
         raise UserError(f"{name}: there is no such node or spec in the plan{hint}; `agent-fox status` lists specs")
-    return found
+    return node
 
 
 def _by_role(name: str, known: dict[str, PlannedNode], verifiers: dict[str, PlannedNode]) -> PlannedNode | None:
     try:
-        said = parse_node_name(name)
+        parsed = parse_node_name(name)
     except ValueError:
         return None
-    return verifiers.get(said.spec) if said.role == Archetype.VERIFIER else known.get(str(said))
+    return verifiers.get(parsed.spec) if parsed.role == Archetype.VERIFIER else known.get(str(parsed))

@@ -101,11 +101,11 @@ class LiveScreen:
         head = [self.headline(account, width), big_bar(account, width), self.money(account)]
         foot = [Text(line, style="bold yellow") for line in (self.said, self.trouble) if line]
         room = max(height - len(head) - len(foot), 0)
-        running = [running_row(one) for one in account.running][: max(room // 3, 1)]
+        running = [running_row(session) for session in account.running][: max(room // 3, 1)]
         room = max(room - len(running), 0)
         specs = spec_rows(account.specs, width, max(room - min(len(lines), max(room // 3, 1)), 1))
-        told = [Text(fitting(line, width), style="dim") for line in lines[-max(room - len(specs), 1) :]]
-        return cropped([*head, *specs, *running, *told, *foot], width, height)
+        story = [Text(fitting(line, width), style="dim") for line in lines[-max(room - len(specs), 1) :]]
+        return cropped([*head, *specs, *running, *story, *foot], width, height)
 
     def headline(self, account: RunAccount, width: int) -> Text:
         left = f"agent-fox run {account.run}"
@@ -157,7 +157,7 @@ def spec_rows(specs: tuple[SpecAccount, ...], width: int, room: int) -> list[Tex
 
 def spec_row(spec: SpecAccount, specs: tuple[SpecAccount, ...], width: int) -> Text:
     colour = COLOURS.get(spec.standing, "none")
-    names = min(max(len(one.name) for one in specs), max(width // 3, 8))
+    names = min(max(len(other.name) for other in specs), max(width // 3, 8))
     text = Text(f"{SIGNS.get(colour, '·')} ", style=colour).append(f"{spec.name[:names]:<{names}}", style="none")
     if width >= WIDE:
         done = BAR * spec.nodes_done // max(spec.nodes, 1)

@@ -100,8 +100,8 @@ def secrets_of(root: Path) -> tuple[str, ...]:
     """What must not be shown: secret values of our own environment, of the run's, and of what agents are given."""
     settings = load(root, os.environ)
     tables = (settings.agents, *(own.agents for own in settings.specs.named.values()))
-    found = (os.environ, environment_of_run(root), *(one for agents in tables for one in of_agents(agents)))
-    return tuple(dict.fromkeys(value for one in found for value in secret_values(one)))
+    environments = (os.environ, environment_of_run(root), *(agent for agents in tables for agent in of_agents(agents)))
+    return tuple(dict.fromkeys(value for environment in environments for value in secret_values(environment)))
 
 
 def of_agents(agents: Agents) -> Iterator[Mapping[str, str]]:

@@ -149,12 +149,12 @@ def newest(root: Path, log: SessionLog) -> Path:
     if log.path and Path(log.path).exists():
         return Path(log.path)
     stem = f"{file_name(log.node)}.{log.attempt}.{log.reading}"
-    found = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
-    if not found:
+    paths = sorted((root / LOGS).glob(f"{stem}.*.log"), key=lambda path: path.stat().st_mtime)
+    if not paths:
         later = "it is kept when the session ends; `agent-fox logs` without --path shows what is there so far"
         missing = later if log.launch else f"its log is not there: {log.path or root / LOGS / stem}"
         raise UserError(f"{log.node}: {missing}")
-    return found[-1]
+    return paths[-1]
 
 
 def _chunks(path: Path) -> Iterator[str]:

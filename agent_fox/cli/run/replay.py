@@ -103,8 +103,8 @@ def _json(replayed: replaying.Replayed, settings: config.Settings) -> str:
 def _told(replayed: replaying.Replayed) -> Iterator[str]:
     used = f"{replayed.attempts_used} attempt(s), {replayed.readings_used} reading(s)"
     yield f"{click.style(plain(replayed.spec_name), bold=True)}: {replayed.end}; {used}"
-    for said in replayed.decisions:
-        yield plain(f"  {said.attempt}.{said.reading}  {_decision(said):<26}  {_ids(said)}").rstrip()
+    for decision in replayed.decisions:
+        yield plain(f"  {decision.attempt}.{decision.reading}  {_decision(decision):<26}  {_ids(decision)}").rstrip()
 
 
 def _decision(said: replaying.ReplayedDecision) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox import config
+    from agent_fox.cli import story
     from agent_fox.engine.handlers import reset as resetting
     from agent_fox.engine.planning import from_settings
     from agent_fox.engine.record import docket as dockets
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from agent_fox.store import sessions
     from agent_fox.store import state as states
 else:
+    story = late_module("agent_fox.cli.story")
     config = late_module("agent_fox.config")
     dockets = late_module("agent_fox.engine.record.docket")
     from_settings = late_module("agent_fox.engine.planning.from_settings")
@@ -82,8 +84,5 @@ def _told(moved: dockets.Transition) -> str:
 
 
 def _document(node: str, reason: str, handled: dockets.Handled) -> dict[str, object]:
-    moved = [
-        {"node": one.node_id, "step": one.step, "status": one.standing.status, "attempt": one.standing.attempt}
-        for one in handled.transitions
-    ]
+    moved = [story.moved_document(transition) for transition in handled.transitions]
     return {"node": node, "reason": reason, "decision": handled.decision_id, "moved": moved}

@@ -74,8 +74,8 @@ class Away(TypedDict):
 def judged_away(root: Path, db: Database) -> Away:
     """Where PASSes were given that count elsewhere only. The settings, which take longer to load than all the rest, are
     loaded where a glance finds a difference, or cannot tell."""
-    found = judged_elsewhere(db, at_a_glance(_table(root), os.environ))
-    if not found:
+    away = judged_elsewhere(db, at_a_glance(_table(root), os.environ))
+    if not away:
         return Away(elsewhere={}, is_counted_elsewhere=False)
     from agent_fox.config import ConfigError, load  # noqa: PLC0415 - heavy, and rarely needed
     from agent_fox.engine.record.environment import facts  # noqa: PLC0415 - the same
@@ -84,7 +84,7 @@ def judged_away(root: Path, db: Database) -> Away:
         settings = load(root, os.environ)
     except ConfigError as error:
         untold = (f"what the environment is now is not known: {error}",)
-        return Away(elsewhere=dict.fromkeys(found, untold), is_counted_elsewhere=False)
+        return Away(elsewhere=dict.fromkeys(away, untold), is_counted_elsewhere=False)
     is_counted = settings.evidence.environment == "show"
     return Away(elsewhere=judged_elsewhere(db, facts(settings.verify)), is_counted_elsewhere=is_counted)
 
@@ -125,9 +125,9 @@ def tip_tree(root: Path) -> str | None:
 
 def integration_branch(root: Path) -> str | None:
     """The branch's name without reading all settings, which takes longer than all the rest."""
-    said = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
-    if said:
-        return said
+    chosen = os.environ.get("AGENT_FOX__GIT__INTEGRATION_BRANCH")
+    if chosen:
+        return chosen
     table = _table(root).get("git")
     return str((table if isinstance(table, dict) else {}).get("integration_branch", "agent-fox/integration"))
 
@@ -148,9 +148,10 @@ def _lines(root: Path, account: RunAccount, *, is_alive: bool) -> Iterator[str]:
     yield f"nodes: {counts or 'none'}"
     yield from total_lines(account, is_lost=account.status == "running" and not is_alive)
     yield evidence_line(account)
-    for one in account.running:
-        ticket = f"attempt {one.attempt}" + (f", reading {one.reading}" if one.archetype != "coder" else "")
-        yield plain(f"running: {one.node} ({one.archetype}, {ticket}) since {ago(one.since)}{_doing(one.activity)}")
+    for session in account.running:
+        ticket = f"attempt {session.attempt}" + (f", reading {session.reading}" if session.archetype != "coder" else "")
+        about = f"{session.node} ({session.archetype}, {ticket})"
+        yield plain(f"running: {about} since {ago(session.since)}{_doing(session.activity)}")
     yield from trouble_lines(root, account)
 
 

@@ -24,7 +24,7 @@ def about_session(session: PastSession, archetype: str) -> list[str]:
     ticket = f"attempt {session.attempt}" + ("" if is_coder else f", reading {session.reading}")
     rung = f" (rung {session.rung})" if session.rung else ""
     on = f" on {session.pinned[:12]}" if session.pinned else ""
-    kept = [f"  {one.told}" for one in session.cut_offs]
+    kept = [f"  {cut_off.told}" for cut_off in session.cut_offs]
     return [
         f"{ticket}{rung}{on}: {_end(session, is_coder=is_coder)}",
         *_who(session),
@@ -108,6 +108,8 @@ def _facts(ruling: Ruling, seen_from: str) -> Iterator[str]:
 
 def about_saved(saved: Saved, spec_name: str) -> Iterator[str]:
     """What a stop for want of progress saved, and what had been spent by then."""
-    yield from (f"{one.node}: {one.left} of {counted(one.total, 'attempt')} left unspent" for one in saved.coders)
+    yield from (
+        f"{coder.node}: {coder.left} of {counted(coder.total, 'attempt')} left unspent" for coder in saved.coders
+    )
     untold = f" ({saved.untold} told no cost)" if saved.untold else ""
     yield f"the {counted(saved.sessions, 'session')} of {spec_name} so far cost {money(saved.cost_usd)}{untold}"

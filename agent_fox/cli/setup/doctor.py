@@ -41,16 +41,16 @@ def command(is_try: bool, as_json: bool) -> Exit:
     Exits 1 where something is missing that a run needs; warnings do not count.
     """
     root = here()
-    found = list(surroundings(root))
-    in_repository = any((check.name, check.state) == ("repository", State.OK) for check in found)
-    found += configuration(root, in_repository=in_repository)
+    checks = list(surroundings(root))
+    in_repository = any((check.name, check.state) == ("repository", State.OK) for check in checks)
+    checks += configuration(root, in_repository=in_repository)
     if is_try:
-        found += tried(root, found)
-    is_ready = all(check.state is not State.MISSING for check in found)
+        checks += tried(root, checks)
+    is_ready = all(check.state is not State.MISSING for check in checks)
     if as_json:
-        print_json({"ok": is_ready, "checks": [asdict(check) for check in found]})
+        print_json({"ok": is_ready, "checks": [asdict(check) for check in checks]})
     else:
-        click.echo("\n".join(line for check in found for line in _lines(check)))
+        click.echo("\n".join(line for check in checks for line in _lines(check)))
     return Exit.DONE if is_ready else Exit.INPUT
 
 

@@ -44,10 +44,10 @@ def surroundings(root: Path) -> Iterator[Check]:
 
 
 def _python() -> Check:
-    found = ".".join(map(str, sys.version_info[:3]))
+    version = ".".join(map(str, sys.version_info[:3]))
     if sys.version_info < OLDEST_PYTHON:
-        return Check("python", State.MISSING, found, "install Python 3.11 or newer")
-    return Check("python", State.OK, found)
+        return Check("python", State.MISSING, version, "install Python 3.11 or newer")
+    return Check("python", State.OK, version)
 
 
 def _repository(root: Path) -> Iterator[Check]:

@@ -36,8 +36,12 @@ def agents_apart(root: Path, settings: Settings) -> Iterator[Check]:
 
 def _as_you(settings: Settings) -> Iterator[Check]:
     """Commands of a person's own run in the sandbox only where that is asked for."""
-    free = [one for one in Archetype if COMMAND in settings.agents.of(one).backends and settings.agents.of(one).command]
-    free = [one for one in free if settings.agents.of(one).sandbox != "require"]
+    free = [
+        archetype
+        for archetype in Archetype
+        if COMMAND in settings.agents.of(archetype).backends and settings.agents.of(archetype).command
+    ]
+    free = [archetype for archetype in free if settings.agents.of(archetype).sandbox != "require"]
     if free:
         what = f'{listed(free)}: without a sandbox, as you; `sandbox = "require"` puts it into one'
         yield Check("command", State.OK, what)
@@ -54,12 +58,12 @@ def _steering(root: Path) -> Iterator[Check]:
 
 def _minds(agent: AgentSettings) -> set[tuple[str, str]]:
     """The agents' programs, each with its model; empty: the program's own choice."""
-    found = (agent_of(agent, backend) for backend in agent.backends if backend in NAMES)
-    return {(one.backend, one.model) for one in found}
+    agents = (agent_of(agent, backend) for backend in agent.backends if backend in NAMES)
+    return {(chosen.backend, chosen.model) for chosen in agents}
 
 
 def _enclosed(settings: Settings) -> Check:
-    open_ones = [one for one in Archetype if settings.agents.of(one).sandbox == "off"]
+    open_ones = [archetype for archetype in Archetype if settings.agents.of(archetype).sandbox == "off"]
     missing = why_missing()
     if missing:
         return Check("agents' sandbox", State.WARNING, f"{missing}; agents can read what you can read", REMEDY)
@@ -82,7 +86,7 @@ def hidden_apart(root: Path, settings: Settings) -> Iterator[Check]:
     if not hidden_files(folder):
         yield Check(name, State.MISSING, f"{folder}: there are none", "write some, or unset [verify] hidden")
         return
-    free = sorted({one for archetype in Archetype for one in _unenclosed(settings, archetype)})
+    free = sorted({place for archetype in Archetype for place in _unenclosed(settings, archetype)})
     if free:
         what = f"{folder} can be read by {', '.join(free)}, which run without a sandbox"
         yield Check(name, State.WARNING, what, "use an agent that runs in bubblewrap, or another user for the folder")
@@ -95,8 +99,10 @@ def _unenclosed(settings: Settings, archetype: Archetype) -> Iterator[str]:
     agent = settings.agents.of(archetype)
     is_open = agent.sandbox == "off" or bool(why_missing())
     rungs = [settings.agent_for(archetype, "", rung) for rung in _rungs(agent)]
-    rungs = [one for one in rungs if one.command or one.backends != [COMMAND]]  # the default, which nobody has set up
-    for backend in dict.fromkeys(name for one in rungs for name in one.backends):
+    rungs = [
+        each for each in rungs if each.command or each.backends != [COMMAND]
+    ]  # the default, which nobody has set up
+    for backend in dict.fromkeys(name for each in rungs for name in each.backends):
         if backend not in OUR_OWN and (is_open or not _is_enclosed(agent, backend)):
             yield f"[agents.{archetype}] {backend}"
 

@@ -147,7 +147,7 @@ def used(settings: Settings) -> Iterator[Archetype]:
 
 
 def _agent(root: Path, agent: AgentSettings, archetype: Archetype, name: str, backends: Mapping[str, Backend]) -> Check:
-    missing = [lack for one in agent.backends if (lack := lacks(backends, one, agent, root))]
+    missing = [lack for backend in agent.backends if (lack := lacks(backends, backend, agent, root))]
     missing += filter(None, [choice_trouble(archetype, agent), role_trouble(archetype, agent)])
     if missing:
         return Check(name, State.MISSING, "; ".join(missing), f"see [{name}] in {FILE}")

@@ -27,18 +27,14 @@ def tracker_check(root: Path, settings: Settings, plugins: pluggy.PluginManager,
         case "github":
             return _on_github(root, settings, environ)
         case "local":
-            return _in_folder(root)
+            bad = next((line for line in in_folder(root / ISSUES) if line.state != "ok"), None)
+            if bad is None:
+                return Check(NAME, State.OK, f"local, {ISSUES}")
+            return Check(NAME, State.WARNING, bad.told, bad.remedy)
         case _ if kind in known:
             return Check(NAME, State.OK, f"{kind}, made by a plugin")
         case _:
             return Check(NAME, State.MISSING, f"{kind}: no such tracker", f"set [tracker] kind to {', '.join(known)}")
-
-
-def _in_folder(root: Path) -> Check:
-    bad = next((line for line in in_folder(root / ISSUES) if line.state != "ok"), None)
-    if bad is None:
-        return Check(NAME, State.OK, f"local, {ISSUES}")
-    return Check(NAME, State.WARNING, bad.told, bad.remedy)
 
 
 def _on_github(root: Path, settings: Settings, environ: Mapping[str, str]) -> Check:

@@ -36,14 +36,14 @@ class Candidate:
 
 def candidates(settings: Settings) -> list[Candidate]:
     """Every backend of every agent and rung that a run may use, the same agent in the same role once."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for archetype in used(settings):
         for spec, title in titles(settings, archetype):
             for rung in range(settings.rungs_of(archetype, spec) + 1):
                 own = settings.agent_for(archetype, spec, rung)
                 for backend in own.backends:
-                    _add(found, Candidate(archetype, agent_of(own, backend), own, (_shown(title, rung),)))
-    return found
+                    _add(candidates, Candidate(archetype, agent_of(own, backend), own, (_shown(title, rung),)))
+    return candidates
 
 
 def _shown(title: str, rung: int) -> str:
@@ -62,19 +62,19 @@ def tries(root: Path, settings: Settings) -> Iterator[Check]:
     """One check for each agent, as its session ends, and one line for what all of them cost."""
     backends, spent, had = backends_of(load_plugins()), 0.0, 0
     is_known = True
-    for one in candidates(settings):
-        name = f"try {listed(one.places)}"
-        if one.agent.backend not in NAMES:
-            if one.agent.backend not in OUR_OWN:
-                yield Check(name, State.OK, f"{one.agent.backend}: not tried, for nobody knows what it would do")
+    for candidate in candidates(settings):
+        name = f"try {listed(candidate.places)}"
+        if candidate.agent.backend not in NAMES:
+            if candidate.agent.backend not in OUR_OWN:
+                yield Check(name, State.OK, f"{candidate.agent.backend}: not tried, for nobody knows what it would do")
             continue
-        missing = lacks(backends, one.agent.backend, one.settings, root)
+        missing = lacks(backends, candidate.agent.backend, candidate.settings, root)
         if missing:
             yield Check(name, State.MISSING, f"not tried: {missing}", "see there")
             continue
-        tried = try_agent(root, one.agent, one.archetype)
+        tried = try_agent(root, candidate.agent, candidate.archetype)
         spent, had, is_known = spent + (tried.cost_usd or 0.0), had + 1, is_known and tried.cost_usd is not None
-        yield _check(name, one.agent, tried)
+        yield _check(name, candidate.agent, tried)
     if had:
         more = "" if is_known else ", and what is not known"
         yield Check("tries", State.OK, f"{counted(had, 'session')}, ${spent:.4f}{more}")

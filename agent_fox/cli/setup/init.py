@@ -124,17 +124,17 @@ def _first_spec(root: Path, name: str | None) -> dict[Path, str]:
     """The spec to write, if one is asked for. Raises UserError where a spec has that name already."""
     if name is None:
         return {}
-    found = _SPEC_NAME.fullmatch(name)
-    if found is None:
+    match = _SPEC_NAME.fullmatch(name)
+    if match is None:
         raise UserError(f"{name!r} is no name for a spec: letters, digits, - and _, then .md or .toml if you like")
-    suffix = found["suffix"] or ".md"
-    if is_reserved(f"{found['stem']}{suffix}"):
-        raise UserError(f"{found['stem']}{suffix} is the name of another kind of file; name it for what it asks for")
+    suffix = match["suffix"] or ".md"
+    if is_reserved(f"{match['stem']}{suffix}"):
+        raise UserError(f"{match['stem']}{suffix} is the name of another kind of file; name it for what it asks for")
     for place, ending in product(USUAL_PLACES, ("", ".md", ".toml")):
-        there = Path(place) / f"{found['stem']}{ending}"
+        there = Path(place) / f"{match['stem']}{ending}"
         if (root / there).exists():
             raise UserError(f"{there} is there already and stays as it is; name another: init --spec NAME")
-    return {SPECS / f"{found['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
+    return {SPECS / f"{match['stem']}{suffix}": TOML if suffix == ".toml" else MARKDOWN}
 
 
 def _next(root: Path, first: Mapping[Path, str]) -> str:

@@ -61,8 +61,8 @@ class Scope:
 
     def report(self) -> Report:
         world = self.world(self.root, self.places)
-        found = lint(world)
-        return below(found, self.paths, world.plan.specs) if self.paths else found
+        report = lint(world)
+        return below(report, self.paths, world.plan.specs) if self.paths else report
 
     def red(self) -> tuple[RedSpec, ...]:
         """What the tests of each spec do at HEAD, of specs that lie below `paths` alone where there are any."""
@@ -74,11 +74,11 @@ class Scope:
 
     def repairs(self, report: Report) -> Repairs:
         """Repairs of what the report tells, and of nothing else."""
-        told = {(finding.rule, finding.path) for finding in report.findings if finding.edits}
-        if not told:
+        wanted = {(finding.rule, finding.path) for finding in report.findings if finding.edits}
+        if not wanted:
             return Repairs()
         places = find_places(self.root, self.places or self.settings.plan.places)
-        return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in told)
+        return repairs(self.root, places, self.world, lambda finding: (finding.rule, finding.path) in wanted)
 
 
 @click.command("lint", short_help="Find what could be better in the specs, and repair what is certain.")
@@ -102,7 +102,14 @@ def command(
     form = "json" if as_json else form
     if runs and (diff or form == "sarif"):
         raise UserError("--run is told as text or with --json, and not beside --diff; leave the other away")
-    scope = _scope(here(), paths)
+    root = here()
+    settings = load(root, os.environ)
+    unknown = unknown_rules(settings.lint.off)
+    if unknown:
+        near = nearest(unknown[0], (rule.id for rule in RULES))
+        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {near!r}")
+    named = tuple(_counted(path, root) for path in paths)
+    scope = Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
     try:
         return _lint(scope, form, fix=fix, diff=diff, runs=runs, strict=strict)
     except SpecsMissing as missing:
@@ -141,16 +148,6 @@ def _print_missing(missing: SpecsMissing, paths: Sequence[Path], form: Form) -> 
             print_json(sarif_document(report, installed()))
         case "text":
             pass
-
-
-def _scope(root: Path, given: Sequence[Path]) -> Scope:
-    settings = load(root, os.environ)
-    unknown = unknown_rules(settings.lint.off)
-    if unknown:
-        near = nearest(unknown[0], (rule.id for rule in RULES))
-        raise ConfigError(f"{FILE}: lint.off = {unknown[0]!r}: there is no such rule; the nearest is {near!r}")
-    named = tuple(_counted(path, root) for path in given)
-    return Scope(root, settings, dialects_of(load_plugins()), _places(root, settings, named), named)
 
 
 def _counted(path: Path, root: Path) -> str:
@@ -192,16 +189,16 @@ def _repaired(scope: Scope) -> tuple[Repairs, tuple[str, ...]]:
 
 def _show_difference(scope: Scope, form: Form, strict: bool) -> Exit:
     report = scope.report()
-    found = scope.repairs(report)
-    text = "".join(difference(path, *change) for path, change in found.files.items())
+    repairs = scope.repairs(report)
+    text = "".join(difference(path, *change) for path, change in repairs.files.items())
     match form:
         case "json":
-            print_json({**report_document(report), **_fixed(Repairs(refused=found.refused), ()), "diff": text})
+            print_json({**report_document(report), **_fixed(Repairs(refused=repairs.refused), ()), "diff": text})
         case "sarif":
             print_json(sarif_document(report, installed()))
         case "text":
             click.echo("\n".join(map(plain, text.split("\n"))) if sys.stdout.isatty() else text, nl=False)
-            for line in _repair_lines(Repairs(refused=found.refused)):
+            for line in _repair_lines(Repairs(refused=repairs.refused)):
                 click.echo(line, err=True)
     return _exit(report, strict)
 
@@ -244,7 +241,7 @@ def _told(finding: Finding) -> str:
 def _totals(report: Report, is_repaired: bool) -> str:
     """How many findings of each kind; what --fix could do is not told where it just did what it can."""
     counts = [(report.count(level), level) for level in Level]
-    said = ", ".join(counted(number, level) for number, level in counts)
-    said += f" in {counted(report.specs, 'spec')}"
+    text = ", ".join(counted(number, level) for number, level in counts)
+    text += f" in {counted(report.specs, 'spec')}"
     fixable = sum(bool(finding.edits) for finding in report.findings)
-    return said + (f"; {fixable} can be repaired with --fix" if fixable and not is_repaired else "")
+    return text + (f"; {fixable} can be repaired with --fix" if fixable and not is_repaired else "")

@@ -81,11 +81,11 @@ def command(given: tuple[Path, ...], form: str | None, red: bool, as_json: bool)
         raise
     if red and form == MARKDOWN:
         raise UserError("--red is told as text or with --json; leave --format markdown away")
-    found = red_specs(root, plan, settings) if red else ()
+    reds = red_specs(root, plan, settings) if red else ()
     is_stored = not given and form != MARKDOWN
     changes = changes_of(root, plan, settings) if is_stored else ()
-    _print(plan, form, changes, found, known_in(root) if is_stored and form == JSON else {})
-    return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(found) if red else Exit.DONE
+    _print(plan, form, changes, reds, known_in(root) if is_stored and form == JSON else {})
+    return Exit.INPUT if _count(plan, Severity.ERROR) else red_lines.red_exit(reds) if red else Exit.DONE
 
 
 def red_specs(

@@ -21,7 +21,7 @@ def red_lines(specs: Sequence[RedSpec]) -> Iterator[str]:
     for spec in specs:
         yield from _spec(spec)
     if len(specs) > 1:
-        yield _counts(one for spec in specs for one in spec.told)
+        yield _counts(part for spec in specs for part in spec.told)
 
 
 def _spec(spec: RedSpec) -> Iterator[str]:
@@ -32,17 +32,17 @@ def _spec(spec: RedSpec) -> Iterator[str]:
     yield f"{title(spec.name)}: {_counts(spec.told)}"
     if spec.note:
         yield plain(f"  {spec.note}")
-    names = max((len(one.requirement_id) for one in spec.told), default=0)
-    words = max((len(one.now) for one in spec.told), default=0)
-    for one in spec.told:
-        yield plain(f"  {one.requirement_id:<{names}}  {one.now:<{words}}  {one.why}").rstrip()
+    names = max((len(part.requirement_id) for part in spec.told), default=0)
+    words = max((len(part.now) for part in spec.told), default=0)
+    for part in spec.told:
+        yield plain(f"  {part.requirement_id:<{names}}  {part.now:<{words}}  {part.why}").rstrip()
 
 
 def _counts(told: Iterable[Told]) -> str:
     every = list(told)
-    found = Counter(one.now for one in every)
-    counts = ", ".join(f"{found[now]} {now}" for now in Now if found[now])
-    lacking = sum(not one.now.can_fail for one in every)
+    numbers = Counter(part.now for part in every)
+    counts = ", ".join(f"{numbers[now]} {now}" for now in Now if numbers[now])
+    lacking = sum(not part.now.can_fail for part in every)
     return f"{counts or 'nothing to prove by tests'}" + (f"; {lacking} {UNPROVABLE}" if lacking else "")
 
 
@@ -54,9 +54,9 @@ def red_document(specs: Sequence[RedSpec]) -> list[dict[str, object]]:
             "judges": list(spec.judges),
             "note": spec.note,
             "requirements": [
-                {"id": one.requirement_id, "now": one.now.value, "can_fail": one.now.can_fail, "why": one.why,
-                 "tests": list(one.tests)}
-                for one in spec.told
+                {"id": part.requirement_id, "now": part.now.value, "can_fail": part.now.can_fail, "why": part.why,
+                 "tests": list(part.tests)}
+                for part in spec.told
             ],
         }
         for spec in specs

@@ -178,10 +178,10 @@ def context_of(options: VerifierOptions) -> RunContext:
 
 def _commit(root: Path, name: str) -> str:
     """The full id of the base commit; nothing of the workspace's own git settings is run. Raises UserError."""
-    found = git.commit_of(root, name) if name else ""
-    if found is None:
+    commit = git.commit_of(root, name) if name else ""
+    if commit is None:
         raise UserError(f"--base {name}: no such commit in {root}")
-    return found
+    return commit
 
 
 def _profile(options: VerifierOptions, root: Path) -> Profile:
@@ -195,7 +195,7 @@ def _profile(options: VerifierOptions, root: Path) -> Profile:
 
 
 def _recommended(root: Path) -> str:
-    found = detecting.detect(root).recommended
-    if found is None:
+    profiles = detecting.detect(root).recommended
+    if profiles is None:
         raise UserError(f"{root}: no build system was found; name a profile by --profile")
-    return found.profile
+    return profiles.profile

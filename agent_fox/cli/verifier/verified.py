@@ -79,8 +79,8 @@ def step_lines(outcome: StepOutcome) -> Iterator[str]:
     result = outcome.result
     sign, colour = SIGNS.get(result.status, FAILED if outcome.step.required else WARNING)
     optional = "" if outcome.step.required else "optional: "
-    said = plain(_short(f"{optional}{result.summary}"))
-    yield f"  {click.style(sign, fg=colour)} {plain(outcome.step.title):<26} {result.seconds:6.1f} s  {said}"
+    summary = plain(_short(f"{optional}{result.summary}"))
+    yield f"  {click.style(sign, fg=colour)} {plain(outcome.step.title):<26} {result.seconds:6.1f} s  {summary}"
     most = MOST_FAILURES if outcome.step.required else MOST_OPTIONAL
     pairs = list(zip_longest(result.failures, result.dispositions))[:most]
     for failure, why in pairs:
@@ -107,8 +107,8 @@ def closing_lines(report: VerificationReport) -> Iterator[str]:
 
 def _failure_lines(failure: Failure, why: Disposed | None) -> Iterator[str]:
     name = f" [{failure.test_name}]" if failure.test_name else ""
-    whose = f" ({why.disposition})" if why else ""
-    yield f"{INDENT}{plain(_short(place_of(failure) + failure.message + name))}{whose}"
+    cause = f" ({why.disposition})" if why else ""
+    yield f"{INDENT}{plain(_short(place_of(failure) + failure.message + name))}{cause}"
     if failure.kind in _SAID_IN_A_LINE:
         return
     shown = [line for line in failure.evidence.splitlines() if line.strip() and line.strip() not in failure.message]
@@ -126,7 +126,7 @@ def _baseline(comparison: Comparison) -> Iterator[str]:
     base = comparison.base[:12]
     known, fresh = len(comparison.unchanged), len(comparison.new)
     yield f"compared with {base}: {fresh} new, {known} unchanged, {len(comparison.resolved)} resolved failures"
-    yield from (f"worse than on {base}: {one.step}: {one.reason}" for one in comparison.worsened)
+    yield from (f"worse than on {base}: {change.step}: {change.reason}" for change in comparison.worsened)
     yield from (f"not compared with {base}: {line}" for line in comparison.incomparable)
 
 

@@ -37,10 +37,6 @@ class Boundary:
     forbidden: tuple[str, ...] = ()
     is_closed: bool = False
 
-    @property
-    def all_allowed(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.allowed, *self.named)))
-
 
 @dataclass(frozen=True, slots=True)
 class ScopeReport:
@@ -127,7 +123,7 @@ def scope_of(boundary: Boundary, touched: Iterable[Touched]) -> ScopeReport:
 
     A renamed file counts at both of its names; a link where it stands and where it leads.
     """
-    allowed = boundary.all_allowed
+    allowed = tuple(dict.fromkeys((*boundary.allowed, *boundary.named)))
     forbidden, outside = [], []
     for one in sorted(set(touched)):
         if _hits_forbidden(one, boundary.forbidden):

@@ -39,7 +39,8 @@ def ownership(spec: Spec) -> Ownership:
         for part in requirement.parts:
             found = traced.get(part.id) or traced.get(requirement.id)
             found = found or _in_order((*listed.get(part.id, ()), *listed.get(requirement.id, ())))
-            owners[part.id] = _implementers(found, groups)
+            implementing = tuple(number for number in found if not groups[number].writes_tests_only)
+            owners[part.id] = implementing or found
     return Ownership(owners, tuple(groups)[-1:])
 
 
@@ -65,11 +66,6 @@ def _listed(spec: Spec) -> dict[str, list[int]]:
         for id in claims:
             found.setdefault(id, []).append(group.number)
     return found
-
-
-def _implementers(found: tuple[int, ...], groups: Mapping[int, Group]) -> tuple[int, ...]:
-    implementing = tuple(number for number in found if not groups[number].writes_tests_only)
-    return implementing or found
 
 
 def _in_order(numbers: Iterable[int]) -> tuple[int, ...]:

@@ -16,21 +16,40 @@ from agent_fox.core.verdicts.judgement import Judged, Judgement
 from agent_fox.core.verdicts.verdict import Disposition, Word
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from agent_fox.core.ids import Ticket
 
 
 class Cause(StrEnum):
-    """Why a node is held back; the words stand in the blocking history and in issues."""
+    """Why a node is held back; the words stand in the blocking history and in issues.
 
-    NEEDS_PERSON = "needs a person"
-    SPEC_FAULT = "spec fault"
-    RETRY_DISABLED = "retry disabled"
-    CEILING = "ceiling"
-    ATTEMPTS_SPENT = "attempts spent"
-    NO_PROGRESS = "no progress"
-    NOTHING_TO_PROVE = "nothing to prove"
-    NO_CLEAR_VERDICT = "no clear verdict"
+    `row` is the row of the decision table that blocks for it (None: no row does), `remedy` what a person does about it.
+    """
+
+    row: int | None
+    remedy: str
+
+    NEEDS_PERSON = (
+        "needs a person", 2, "it needs a person: do what the findings ask (often a change of the spec), then reset",
+    )  # fmt: skip
+    SPEC_FAULT = "spec fault", 2, "correct the spec: `agent-fox run` then reads it again by itself"
+    RETRY_DISABLED = "retry disabled", 4, "let FAILs send coders back (retry_predecessor = true), then reset"
+    CEILING = "ceiling", 5, "raise the ceiling in [limits], then reset"
+    ATTEMPTS_SPENT = (
+        "attempts spent", 6, "give it new attempts by a reset, better with a clearer spec or a stronger agent",
+    )  # fmt: skip
+    NO_PROGRESS = "no progress", 7, "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset"
+    NOTHING_TO_PROVE = (
+        "nothing to prove", 9, "write requirements with ids into the spec: it is then planned again by itself",
+    )  # fmt: skip
+    NO_CLEAR_VERDICT = "no clear verdict", 11, "see in its log why the verifier gave no clear answer, then reset"
     CASCADE = "depends on a blocked node"
+
+    def __new__(cls, words: str, row: int | None = None, remedy: str = "") -> Self:
+        member = str.__new__(cls, words)
+        member._value_, member.row, member.remedy = words, row, remedy
+        return member
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +110,7 @@ class SendBack:
 
 
 Decision = Accept | Recode | Reread | Block | Ignore
+ROWS = {"Ignore": 1, "Accept": 3, "Recode": 8, "Reread": 10}  # by kind, of the table; a Block has its cause's
 CoderDecision = Land | Retry | Block | Ignore
 ReviewerDecision = Accept | SendBack | Reread | Block | Ignore
 
@@ -156,11 +176,9 @@ class Facts:
 
 def decide(report: Judged, standing: Awaited, budget: Budget, facts: Facts) -> Decision:
     """The first row of the decision table that fits. Pure and total: same values, same decision."""
-    late = why_ignored(standing, facts)
-    if late is not None:
-        return Ignore(late)
-    needed = person_needed(report)
-    if needed is not None:
+    if (reason := why_ignored(standing, facts)) is not None:
+        return Ignore(reason)
+    if (needed := person_needed(report)) is not None:
         return Block(needed)
     match report.judgement:
         case Judgement.SOUND:
@@ -257,8 +275,7 @@ def decide_review(
     `is_agreed`: a final review does not agree to every changed expectation that it was asked about; that is a person's.
     """
     if not is_readable:
-        spent = budget.readings_spent >= budget.readings
-        return Block(Cause.NO_CLEAR_VERDICT) if spent else Reread(())
+        return Reread(()) if budget.readings_spent < budget.readings else Block(Cause.NO_CLEAR_VERDICT)
     if not has_critical:
         return Accept() if is_agreed else Block(Cause.NEEDS_PERSON)
     if not blamed:

@@ -68,17 +68,11 @@ def compare(now: Round, earlier: Sequence[Round]) -> Progress:
     last = earlier[-1]
     if now.failures == last.failures:
         return Progress.REPEAT if now.blamed == last.blamed else Progress.CHANGED
-    if _is_oscillation(now, earlier):
+    if len(earlier) > 2 and now.failures == earlier[-2].failures and last.failures == earlier[-3].failures:
         return Progress.OSCILLATION
     if _is_fewer(now, last):
         return Progress.PROGRESS
     return Progress.REGRESSION if now.ids - last.ids else Progress.CHANGED
-
-
-def _is_oscillation(now: Round, earlier: Sequence[Round]) -> bool:
-    if len(earlier) < 3:
-        return False
-    return now.failures == earlier[-2].failures and earlier[-1].failures == earlier[-3].failures
 
 
 def _is_fewer(now: Round, last: Round) -> bool:

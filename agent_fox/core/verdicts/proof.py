@@ -191,12 +191,13 @@ def shown(before: Before, places: Sequence[Place], trials: Sequence[Trial]) -> S
         return Shown.ALREADY_TRUE if before is Before.GREEN else Shown.DISCRIMINATES
     if next_trial(places, trials):
         raise ValueError("not decided yet")
-    unnoticed = {place for trial in trials if _is_unnoticed(trial) for place in trial.places}
+    unnoticed = {
+        place
+        for trial in trials
+        if trial.effect is Effect.UNNOTICED or (trial.effect is Effect.CRASHED and len(trial.places) == 1)
+        for place in trial.places
+    }
     return Shown.VACUOUS if unnoticed >= {*places} else Shown.UNDECIDED
-
-
-def _is_unnoticed(trial: Trial) -> bool:
-    return trial.effect is Effect.UNNOTICED or (trial.effect is Effect.CRASHED and len(trial.places) == 1)
 
 
 def shown_untried(before: Before) -> Shown:

@@ -58,13 +58,9 @@ def now_of(seen: Seen, shown: Shown | None = None) -> Now:
     if seen.is_red:
         return Now.RED
     if seen.is_green:
-        return _of_green(shown)
+        if shown is Shown.VACUOUS:
+            return Now.CANNOT_FAIL
+        return Now.GREEN if shown is not None and shown.how is not None else Now.UNKNOWN
     if seen.is_held:
         return Now.UNKNOWN
     return Now.UNKNOWN if seen.is_named else Now.NO_TEST
-
-
-def _of_green(shown: Shown | None) -> Now:
-    if shown is Shown.VACUOUS:
-        return Now.CANNOT_FAIL
-    return Now.GREEN if shown is not None and shown.how is not None else Now.UNKNOWN

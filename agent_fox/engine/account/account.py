@@ -16,7 +16,7 @@ from agent_fox.core.ledger.gates import Gate, is_enough
 from agent_fox.core.values import dataclass
 from agent_fox.core.verdicts.known import added, counts_of
 from agent_fox.store import account as rows
-from agent_fox.store.issue_view import Overview, read_overview
+from agent_fox.store.issue_view import IssueView, Overview, read_issues, read_overview
 from agent_fox.store.known import words_known
 from agent_fox.store.ledger.ledger import Tip, tip_of
 from agent_fox.store.waivers import Asked, asked, has_waivers
@@ -161,17 +161,6 @@ class RunningSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
-    """An issue as the state knows it; `where` is its address once it was delivered."""
-
-    title: str
-    cause: str
-    state: str
-    number: str | None
-    where: str
-
-
-@dataclass(frozen=True, slots=True)
 class Undelivered:
     """An effect on the outside world that has not been carried out yet; `note` says why."""
 
@@ -234,7 +223,8 @@ class RunAccount:
     cost: Cost
     running: tuple[RunningSession, ...]
     blocked: tuple[BlockedNode, ...]
-    issues: tuple[Issue, ...]
+    issues: tuple[IssueView, ...]
+    """Every issue by its number, those without one first."""
     undelivered: tuple[Undelivered, ...]
     nodes: dict[str, int] = field(default_factory=dict)
     waivers: tuple[WaiverNote, ...] = ()
@@ -318,7 +308,7 @@ def read_account(
         cost=Cost(*rows.costs_of_run(db, number)),
         running=tuple(_running(db)),
         blocked=tuple(_blocked(db)),
-        issues=tuple(Issue(*row) for row in rows.issue_rows(db)),
+        issues=tuple(sorted(read_issues(db), key=lambda issue: issue.number != "")),
         undelivered=tuple(Undelivered(*row) for row in rows.undelivered_rows(db)),
         nodes=rows.node_counts(db),
         waivers=waivers,

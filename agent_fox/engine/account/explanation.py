@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agent_fox.core.ids import Archetype, Mode
@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from agent_fox.store.history import Held, OpenPart, PastSession, Ruling
 else:
     stopping = late_module("agent_fox.engine.record.stopping")
-
-REMEDIES = {
-    Cause.NEEDS_PERSON: "it needs a person: do what the findings ask (often a change of the spec), then reset",
-    Cause.SPEC_FAULT: "correct the spec: `agent-fox run` then reads it again by itself",
-    Cause.RETRY_DISABLED: "let FAILs send coders back (retry_predecessor = true), then reset",
-    Cause.CEILING: "raise the ceiling in [limits], then reset",
-    Cause.ATTEMPTS_SPENT: "give it new attempts by a reset, better with a clearer spec or a stronger agent",
-    Cause.NO_PROGRESS: "add a stronger agent ([[agents.coder.rungs]]) or help by hand, then reset",
-    Cause.NOTHING_TO_PROVE: "write requirements with ids into the spec: it is then planned again by itself",
-    Cause.NO_CLEAR_VERDICT: "see in its log why the verifier gave no clear answer, then reset",
-}
 
 SIGNED = ("agent-fox waive ", "agent-fox agree ")
 NO_KEY = "nobody is trusted to sign here yet, so first a key is made and trusted"
@@ -134,7 +123,7 @@ def explain(
         sessions=tuple(history.sessions_of(db, node.uid)),
         rulings=tuple(rulings),
         open_parts=parts,
-        evidence=tuple(evidence_of(db, planned, waived)),
+        evidence=tuple(evidence_of(db, planned, words_known(db, waived, node.spec_name).get(node.spec_name, {}))),
         waits_for=waits,
         budgets=tuple(budgets(db, planned, blamed, policy)),
         saved=saved(db, planned, held),
@@ -151,19 +140,16 @@ def saved(db: Database, planned: PlannedNode, held: Held | None) -> Saved | None
     return stopping.saved_by_stopping(db, planned.node.uid, planned.node.spec_name) if is_stopped else None
 
 
-def evidence_of(
-    db: Database, planned: PlannedNode, waived: Callable[[str, str], bool] = none_waived
-) -> Iterator[PartEvidence]:
-    """Of the requirements that the node judges, or that it is to make true."""
+def evidence_of(db: Database, planned: PlannedNode, how: Mapping[str, str]) -> Iterator[PartEvidence]:
+    """Of the requirements that the node judges, or that it is to make true. `how`: as `SpecAccount` has it."""
     wanted = requirements_of(db, planned)
     gates = {row.requirement_id: row.state.value for row in gates_of(db, planned.node.spec_name)}
     records = current_records(db, planned.node.spec_name)
-    known = words_known(db, waived, planned.node.spec_name).get(planned.node.spec_name, {})
     none = ("", "", "", "", "", None)
     for part in wanted:
         word, record, commit, by, at, trials = records.get(part, none)
         tried = json.loads(trials) if trials else None
-        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, known.get(part, ""), tried)
+        yield PartEvidence(part, gates.get(part, ""), word, record, commit, by, at, how.get(part, ""), tried)
 
 
 def requirements_of(db: Database, planned: PlannedNode) -> tuple[str, ...]:
@@ -280,9 +266,8 @@ def lifting(node_id: str, held: Held | None, unproven: Sequence[str]) -> Iterato
     if held is not None and held.root != node_id:
         yield f"it goes on by itself once {held.root} does: agent-fox explain {held.root}"
         return
-    known = {cause.value: remedy for cause, remedy in REMEDIES.items()}
-    if held is not None and held.cause in known:
-        yield known[held.cause]
+    if held is not None and (remedy := Cause(held.cause).remedy):
+        yield remedy
     if unproven:
         yield f"a person accepts it unproven: agent-fox waive {unproven[0]} --reason '...' --expires 30d"
     yield f"agent-fox reset {node_id}"

@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
     from agent_fox.core.verdicts.judgement import Judged
+    from agent_fox.engine.account import account
     from agent_fox.engine.record.docket import Docket
-    from agent_fox.store import known as known_store
     from agent_fox.store.plan import PlannedNode
 else:
-    known_store = late_module("agent_fox.store.known")
+    account = late_module("agent_fox.engine.account.account")
 
 WHOLE_SPEC = ""
 LONGEST_WAIVER = 2_400
@@ -231,9 +231,9 @@ def passed_words(spec_name: str, commit: str | None, parts: tuple[str, ...]) -> 
 
 def known_lines(docket: Docket, spec_name: str) -> tuple[str, ...]:
     """How the requirements of a spec are known, a line for each word: `4 red without: 01-REQ-1.1, ...`."""
-    waived = docket.waived(spec_name)
-    known = known_store.words_known(docket.db, lambda _, part: part in waived, spec_name).get(spec_name, {})
-    found = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in grouped(known).items())
+    spec = account.read_spec(docket.db, spec_name, docket.waived(spec_name))
+    known = grouped(spec.how) if spec else {}
+    found = ((word, named((spec_name, part) for part in ids), len(ids)) for word, ids in known.items())
     return tuple(f"{count} {one_line(word, 200)}: {ids}" for word, ids, count in found)
 
 

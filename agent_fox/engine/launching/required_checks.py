@@ -15,21 +15,21 @@ from agent_fox.core.formal.specification import (
     TheoremStatement,
     TraceFormula,
 )
-from agent_fox.session.briefs.text import Bound, BriefFacts
+from agent_fox.session.briefs.text import Binding, BriefFacts
 
 Named = tuple[tuple[str, str], ...]
 
 
-def bound_facts(facts: BriefFacts, objects: Iterable[Specification]) -> tuple[Bound, ...]:
+def bound_facts(facts: BriefFacts, objects: Iterable[Specification]) -> tuple[Binding, ...]:
     """What binds a requirement that this coder works on, by address."""
     parts = tuple(dict.fromkeys((*(part.id for part in facts.requirements), *(part.id for part in facts.failing))))
     found = (bound_fact(one, facts.spec, parts) for one in objects if one.has_lane)
     return tuple(sorted((one for one in found if one.requirements), key=lambda one: one.address))
 
 
-def bound_fact(one: Specification, spec_name: str, parts: Iterable[str]) -> Bound:
+def bound_fact(one: Specification, spec_name: str, parts: Iterable[str]) -> Binding:
     bound = tuple(part for part in parts if one.binds(spec_name, part))
-    return Bound(one.address, one.kind.value, one.text, bound, checked(one.check), one.doubt)
+    return Binding(one.address, one.kind.value, one.text, bound, checked(one.check), one.doubt)
 
 
 def checked(check: Check | None) -> Named:

@@ -3,7 +3,7 @@ overall one. Made from the state alone, whole each time: a lost file is written 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,12 +85,13 @@ class Said:
 
 def report_of(db: Database, findings: SpecFindings) -> str:
     """The report as Markdown."""
-    said, parts = what_was_said(db, findings.account.name), tuple(evidence_of(db, findings.verifier))
+    said = what_was_said(db, findings.account.name)
+    parts = tuple(evidence_of(db, findings.verifier, findings.account.how))
     kinds = kinds_of(findings.account)
     sections = (
         f"# Verification of {one_line(findings.account.name, LONGEST_LINE)}",
         head(db, findings),
-        table(parts, kinds, findings.account.how),
+        table(parts, kinds),
         not_proven(parts, kinds, said),
         passing(parts, kinds, said),
         waivers(findings),
@@ -156,18 +157,18 @@ def head(db: Database, findings: SpecFindings) -> str:
     return "\n".join(lines)
 
 
-def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str], how: Mapping[str, str]) -> str:
+def table(parts: tuple[PartEvidence, ...], kinds: dict[str, str]) -> str:
     columns = ("requirement", "verdict", "how it is known", "gate", "commit", "session", "record", "at")
     header = [f"| {' | '.join(columns)} |", "|---" * len(columns) + "|"]
-    rows = (row(part, kinds.get(part.requirement, "not read"), how.get(part.requirement, "")) for part in parts)
+    rows = (row(part, kinds.get(part.requirement, "not read")) for part in parts)
     return "\n".join([*header, *rows])
 
 
-def row(part: PartEvidence, kind: str, how: str) -> str:
+def row(part: PartEvidence, kind: str) -> str:
     about = (
         cell(code(one[:length])) for one, length in ((part.commit, SHORT), (part.session, 200), (part.record, SHORT))
     )
-    return f"| {cell(part.requirement)} | {kind} | {cell(how)} | {part.gate} | {' | '.join(about)} | {part.at} |"
+    return f"| {cell(part.requirement)} | {kind} | {cell(part.how)} | {part.gate} | {' | '.join(about)} | {part.at} |"
 
 
 def not_proven(parts: tuple[PartEvidence, ...], kinds: dict[str, str], said: dict[str, Said]) -> str:

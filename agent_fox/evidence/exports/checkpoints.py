@@ -6,6 +6,7 @@ It is what makes a line that was cut off at the end noticed. Who signs it is in 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, ValidationError
@@ -15,7 +16,7 @@ from agent_fox.core.ledger.gates import Gate, Role
 from agent_fox.evidence.exports.statements import CHECKPOINT, STATEMENT
 
 if TYPE_CHECKING:
-    from agent_fox.evidence.fold import Fold, FoldedGate
+    from agent_fox.evidence.fold import Fold
     from agent_fox.store.ledger.audit import RunHeads
 
 
@@ -73,26 +74,18 @@ class _Statement(BaseModel, defer_build=True):
 def checkpoint_in(payload: bytes) -> Checkpoint:
     """The checkpoint in a statement. Raises ValueError for one that is not spelled as ours are."""
     try:
-        found = _Statement.model_validate_json(payload).predicate
+        predicate = _Statement.model_validate_json(payload).predicate
     except ValidationError as error:
         raise ValueError(f"no checkpoint ({error.errors()[0]['msg']})") from error
-    if found.payload() != payload:
+    if predicate.payload() != payload:
         raise ValueError("the checkpoint says something beside what a checkpoint says")
-    return found
+    return predicate
 
 
 def gate_lines(fold: Fold, planned: Collection[tuple[str, str]]) -> tuple[GateLine, ...]:
     """Every gate, in the order of spec and requirement."""
-    return tuple(_line(gate, key in planned) for key, gate in fold.gates().items())
-
-
-def _line(gate: FoldedGate, in_plan: bool) -> GateLine:
-    return GateLine(
-        spec=gate.spec, requirement=gate.requirement, version=gate.version, state=gate.state, role=gate.role,
-        waiver=gate.waiver, reason=gate.reason, position=gate.position, at=gate.at,
-        was_proved=gate.was_proved, in_plan=in_plan,
-    )  # fmt: skip
+    return tuple(GateLine(**asdict(gate), in_plan=key in planned) for key, gate in fold.gates().items())
 
 
 def run_lines(heads: list[RunHeads]) -> tuple[RunLine, ...]:
-    return tuple(RunLine(run=one.run, begin=one.begin, end=one.end) for one in heads)
+    return tuple(RunLine(run=head.run, begin=head.begin, end=head.end) for head in heads)

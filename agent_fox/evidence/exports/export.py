@@ -45,8 +45,8 @@ def lines(db: Database, sign: Sign, *, repository: str, at: str) -> Iterator[str
 
     `repository`: what it is known by, see Checkpoint.
     """
-    heads = audit.run_heads(db)
-    wanted = {head for run in heads for head in (run.begin, run.end)}
+    run_heads = audit.run_heads(db)
+    wanted = {head for run in run_heads for head in (run.begin, run.end)}
     checked = Checked(passed={GENESIS: 0})
     for _, kept in audit.ledger_rows(db):
         entry = Entry(kept.link, kept.content)
@@ -54,7 +54,7 @@ def lines(db: Database, sign: Sign, *, repository: str, at: str) -> Iterator[str
         if record is None or checked.findings.faults:
             raise refusal(checked)
         yield sign(canonical(statement_of(entry, record)).encode()).to_json() + "\n"
-    checked.findings.add(*remembered_by_runs(checked, heads))
+    checked.findings.add(*remembered_by_runs(checked, run_heads))
     if checked.findings.faults:
         raise refusal(checked)
     yield sign(_checkpoint(db, checked, repository, at).payload()).to_json() + "\n"

@@ -62,8 +62,8 @@ def _subjects(entry: Entry, record: Evidence) -> Iterator[Json]:
     """The tree and the commit that a record is about; the record itself where it is about neither."""
     files = record.artifact
     named = [("tree", "gitTree", files.tree), ("commit", "gitCommit", files.commit)]
-    found = [(name, kind, value) for name, kind, value in named if OBJECT_ID.fullmatch(value)]
-    for name, kind, value in found or [("record", "sha256", entry.link.record_id)]:
+    objects = [(name, kind, value) for name, kind, value in named if OBJECT_ID.fullmatch(value)]
+    for name, kind, value in objects or [("record", "sha256", entry.link.record_id)]:
         yield {"name": name, "digest": {kind: value}}
 
 

@@ -61,10 +61,10 @@ def _signer(envelope: Envelope, text: str, signers: tuple[Signer, ...]) -> str:
     match envelope.signatures:
         case ():
             raise ValueError("it is not signed")
-        case (one,) if one.form == "ed25519":
-            found = {signer.key.id for signer in _holding(envelope, signers)}
-            if one.keyid in found:
-                return one.keyid
+        case (signature,) if signature.form == "ed25519":
+            ids = {signer.key.id for signer in _holding(envelope, signers)}
+            if signature.keyid in ids:
+                return signature.keyid
             raise ValueError(f"its signature is not one of {', '.join(s.principal for s in signers)}")
     raise ValueError("it is not signed once, by an Ed25519 key")
 

@@ -50,7 +50,7 @@ class Envelope:
 
     def to_json(self) -> str:
         """One line of JSON with keys in order: one spelling for one envelope."""
-        signatures = [_signature_json(one) for one in self.signatures]
+        signatures = [_signature_json(signature) for signature in self.signatures]
         payload = base64.b64encode(self.payload).decode()
         document = {"payload": payload, "payloadType": self.payload_type, "signatures": signatures}
         return json.dumps(document, sort_keys=True, separators=(",", ":"))
@@ -72,8 +72,8 @@ def _signature_json(signature: Signature) -> dict[str, str]:
 def _first(error: ValidationError | binascii.Error) -> str:
     if isinstance(error, binascii.Error):
         return f"base64 is damaged ({error})"
-    found = error.errors()[0]
-    return f"{'.'.join(map(str, found['loc'])) or 'text'}: {found['msg']}"
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'text'}: {first['msg']}"
 
 
 class _SignatureForm(BaseModel, defer_build=True):
@@ -90,7 +90,9 @@ class _EnvelopeForm(BaseModel, defer_build=True):
     signatures: list[_SignatureForm]
 
     def value(self) -> Envelope:
-        signatures = (Signature(one.keyid, _decoded(one.sig), one.form) for one in self.signatures)
+        signatures = (
+            Signature(signature.keyid, _decoded(signature.sig), signature.form) for signature in self.signatures
+        )
         return Envelope(self.payload_type, _decoded(self.payload), tuple(signatures))
 
 
@@ -118,7 +120,9 @@ def verified_by(envelope: Envelope, signers: tuple[Signer, ...], namespace: str)
     data = pae(envelope.payload_type, envelope.payload)
     trusted = [signer for signer in signers if namespace in signer.namespaces]
     return tuple(
-        signer for signer in trusted if any(_holds(one, signer, data, namespace) for one in envelope.signatures)
+        signer
+        for signer in trusted
+        if any(_holds(signature, signer, data, namespace) for signature in envelope.signatures)
     )
 
 

@@ -61,11 +61,11 @@ class PublicKey:
     @property
     def pem(self) -> str:
         """The key as PEM (SubjectPublicKeyInfo). Raises KeyTrouble for one that is not Ed25519 (a key in hardware)."""
-        found = _ed25519(self.line)
-        if found is None:
+        key = _ed25519(self.line)
+        if key is None:
             raise KeyTrouble(f"{self.id}: only an Ed25519 key has a form as PEM here; give its OpenSSH form away")
         form = serialization.PublicFormat.SubjectPublicKeyInfo
-        return found.public_bytes(serialization.Encoding.PEM, form).decode("ascii")
+        return key.public_bytes(serialization.Encoding.PEM, form).decode("ascii")
 
     @property
     def bare(self) -> str:
@@ -126,16 +126,12 @@ def folder(environ: Mapping[str, str]) -> Path:
     """Where keys and trusted signers are: `$AGENT_FOX_KEYS`, else the folder of our settings in the person's home."""
     named = environ.get("AGENT_FOX_KEYS")
     if named:
-        return _absolute(named)
+        if not Path(named).is_absolute():
+            raise KeyTrouble(f"AGENT_FOX_KEYS={named}: name a folder by its whole path, outside of every repository")
+        return Path(named)
     base = environ.get("XDG_CONFIG_HOME", "")
     home = Path(environ.get("HOME", "~")).expanduser() / ".config"
     return (Path(base) if Path(base).is_absolute() else home) / "agent-fox"
-
-
-def _absolute(named: str) -> Path:
-    if not Path(named).is_absolute():
-        raise KeyTrouble(f"AGENT_FOX_KEYS={named}: name a folder by its whole path, outside of every repository")
-    return Path(named)
 
 
 def public_of(private: ed25519.Ed25519PrivateKey) -> PublicKey:
@@ -245,12 +241,12 @@ def read_signers(path: Path) -> tuple[Signer, ...]:
 
 
 def _signer(line: str, where: str) -> Signer:
-    found = LINE.fullmatch(line)
-    if found is None:
+    match = LINE.fullmatch(line)
+    if match is None:
         raise KeyTrouble(
             f'{where}: not supported; write `NAME namespaces="{LEDGER}" ssh-ed25519 AAAA...`, nothing else'
         )
-    principal, names, key = found.groups(default="")
+    principal, names, key = match.groups(default="")
     _check_principal(principal, where)
     try:
         return Signer(principal, tuple(part.strip() for part in names.split(",") if part.strip()), PublicKey(key))
@@ -266,10 +262,10 @@ def _check_principal(principal: str, where: str) -> None:
 def trust(path: Path, signer: Signer) -> None:
     """Add a signer to `allowed_signers`; one that is there already stays as it is. Raises KeyTrouble."""
     _check_principal(signer.principal, str(path))
-    present = read_signers(path)
+    trusted = read_signers(path)
     if any(
         (one.principal, one.namespaces, one.key.bare) == (signer.principal, signer.namespaces, signer.key.bare)
-        for one in present
+        for one in trusted
     ):
         return
     _make_folder(path.parent)

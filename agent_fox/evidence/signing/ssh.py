@@ -21,10 +21,10 @@ SECONDS = 120.0
 
 def program() -> str:
     """The system's own ssh-keygen. Raises KeyTrouble where there is none."""
-    found = shutil.which("ssh-keygen", path=SYSTEM)
-    if found is None:
+    path = shutil.which("ssh-keygen", path=SYSTEM)
+    if path is None:
         raise KeyTrouble("ssh-keygen is not installed (Debian: apt install openssh-client); or sign with --key FILE")
-    return found
+    return path
 
 
 def public_key(path: Path) -> PublicKey:
@@ -67,8 +67,8 @@ def sign(
     except subprocess.TimeoutExpired as error:
         raise KeyTrouble(f"{path}: ssh-keygen did not sign within {seconds:g} s; nothing was granted") from error
     if done.returncode != 0 or not done.stdout.startswith(b"-----BEGIN SSH SIGNATURE-----"):
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
         raise KeyTrouble(
-            f"{path}: ssh-keygen did not sign ({said[-1] if said else 'it said nothing'}); nothing was granted"
+            f"{path}: ssh-keygen did not sign ({lines[-1] if lines else 'it said nothing'}); nothing was granted"
         )
     return Envelope(payload_type, payload, (Signature(public.id, done.stdout, "sshsig"),))

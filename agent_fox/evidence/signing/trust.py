@@ -23,7 +23,11 @@ def signers(environ: Mapping[str, str], workplaces: Iterable[Path]) -> tuple[Sig
         return ()
     refuse_workplace(path, workplaces)
     for place in (path, path.parent):
-        _refuse_writable(place)
+        state = place.stat()
+        if state.st_mode & FOR_OTHERS_TO_WRITE or state.st_uid not in {0, os.getuid()}:
+            raise KeyTrouble(
+                f"{place}: others may write it, so nobody in it is trusted; `chmod go-w` it, and own it yourself"
+            )
     return keys.read_signers(path)
 
 
@@ -45,11 +49,3 @@ def _hops(path: Path, left: int = LONGEST_CHAIN) -> Iterator[Path]:
     if link is not None and left:
         target = Path(os.path.normpath(link.parent / link.readlink()))
         yield from _hops(target / path.relative_to(link), left - 1)
-
-
-def _refuse_writable(path: Path) -> None:
-    found = path.stat()
-    if found.st_mode & FOR_OTHERS_TO_WRITE or found.st_uid not in {0, os.getuid()}:
-        raise KeyTrouble(
-            f"{path}: others may write it, so nobody in it is trusted; `chmod go-w` it, and own it yourself"
-        )

@@ -11,18 +11,17 @@ import anyio
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.tools import Tool as ServerTool
-from mcp.server.mcpserver.utilities.func_metadata import FuncMetadata
 from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 from mcp_types import INVALID_PARAMS, CallToolResult, ToolAnnotations
 from pydantic import JsonValue, ValidationError
 
 from agent_fox.engine.doors.reviewing import Desk, Failed, NotReviewed, Passed, Reviewed, ReviewRefused
 from agent_fox.mcp import stdio
-from agent_fox.mcp.answers import answer, refusal
+from agent_fox.mcp.answers import answer
 from agent_fox.mcp.descriptors import describe
 from agent_fox.mcp.errors import CallRefused
 from agent_fox.mcp.evidence import add_evidence
-from agent_fox.mcp.inputs import Arguments, read_arguments
+from agent_fox.mcp.inputs import Arguments
 from agent_fox.mcp.review.catalogue import ENTRIES, INSTRUCTIONS, NAME, VERSION, Deed, ReviewEntry
 from agent_fox.mcp.review.inputs import (
     ClearArguments,
@@ -34,9 +33,8 @@ from agent_fox.mcp.review.inputs import (
     WrittenDocument,
 )
 from agent_fox.mcp.runs import Runs
-from agent_fox.mcp.schemas import output_schema_of, schema_of
 from agent_fox.mcp.server import quieten
-from agent_fox.mcp.tools import AsGiven
+from agent_fox.mcp.tools import Waiting, made_tool
 from agent_fox.review.clearing import ClearingOff
 from agent_fox.store.state import StateError
 
@@ -99,38 +97,23 @@ def _only_known() -> ServerMiddleware[Any]:
 
 
 def _tool(entry: ReviewEntry, desk: Desk, runs: Runs) -> ServerTool:
-    async def call(arguments: dict[str, object], context: Context) -> CallToolResult:
-        try:
-            read = read_arguments(entry.arguments, arguments)
-        except CallRefused as refused:
-            return refusal(refused)
+    async def carry_out(given: Arguments, context: Context) -> CallToolResult | CallRefused:
         roots = await _roots(context) if entry.deed is Deed.WRITE and desk.asks_for_roots else ()
         client = _client(context, desk.session)
-        is_long = entry.deed is Deed.VERIFY
-        answered = await runs.follow(
-            lambda stop, _report: _carried_out(desk, read, roots, client, stop), _Waiting(context), in_turn=is_long
+        return await runs.follow(
+            lambda stop, _report: _carried_out(desk, given, roots, client, stop),
+            Waiting(context, lambda seconds, _output: f"in review for {seconds:.0f} s"),
+            in_turn=entry.deed is Deed.VERIFY,
         )
-        return refusal(answered) if isinstance(answered, CallRefused) else answered
 
-    return ServerTool(
-        fn=call,
-        name=entry.name,
+    annotations = ToolAnnotations(
         title=entry.title,
-        description=entry.description,
-        parameters=dict(schema_of(entry.arguments)),
-        fn_metadata=FuncMetadata(
-            arg_model=AsGiven, output_model=entry.document, output_schema=dict(output_schema_of(entry.document))
-        ),
-        is_async=True,
-        context_kwarg="context",
-        annotations=ToolAnnotations(
-            title=entry.title,
-            read_only_hint=False,
-            destructive_hint=entry.deed is Deed.CLEAR,
-            idempotent_hint=False,
-            open_world_hint=entry.deed is Deed.VERIFY,
-        ),
+        read_only_hint=False,
+        destructive_hint=entry.deed is Deed.CLEAR,
+        idempotent_hint=False,
+        open_world_hint=entry.deed is Deed.VERIFY,
     )
+    return made_tool(entry.name, entry.description, entry.arguments, (), entry.document, annotations, carry_out)
 
 
 def _carried_out(
@@ -205,20 +188,3 @@ def _client(context: Context, session: str) -> str:
     meta = context.request_context.meta
     known = session or str((dict(meta) if meta else {}).get(SESSION_IN_META) or "")
     return " ".join((*([name[:LONGEST_NAME]] if name else []), *([f"session={known}"] if known else [])))
-
-
-class _Waiting:
-    """Who waits for a review, as the SDK knows it."""
-
-    def __init__(self, context: Context) -> None:
-        self._context = context
-        self._is_lost = False
-
-    async def tell(self, seconds: float, output_bytes: int | None) -> None:
-        try:
-            await self._context.report_progress(round(seconds, 1), message=f"in review for {seconds:.0f} s")
-        except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-            self._is_lost = True
-
-    async def has_left(self) -> bool:
-        return self._is_lost

@@ -21,11 +21,11 @@ def touched_since(root: Path, base: str, commit: str | None, but: Collection[str
     """
     committed = touched_between(root, base, git.commit_of(root, commit or "HEAD") or "")
     if commit is not None:
-        return tuple(one for one in committed if one.path not in but)
-    known = {one.path for one in committed}
+        return tuple(touched for touched in committed if touched.path not in but)
+    known = {touched.path for touched in committed}
     paths = {*changed_paths(root, base), *_staged(root)}
     own = [Touched(shown(path), _link(root / path)) for path in paths if shown(path) not in known]
-    return tuple(sorted(one for one in {*committed, *own} if one.path not in but))
+    return tuple(sorted(touched for touched in {*committed, *own} if touched.path not in but))
 
 
 def _staged(root: Path) -> list[str]:

@@ -81,15 +81,15 @@ def trouble(what: str, severity: Severity = Severity.BLOCK) -> Finding:
 
 def read_files(folder: Path, task_id: str) -> Files:
     """Read the three files of `folder`. Never raises for what is in them: that is a finding."""
-    found: list[Finding] = []
-    lines = _read(folder / FEEDBACK, task_id, found, lambda raw: list(_lines(raw)))
-    scope = _read(folder / SCOPE, task_id, found, lambda raw: [_document(raw, _Scope)])
-    rules = _read(folder / RULES, task_id, found, lambda raw: [_document(raw, _Rules)])
+    findings: list[Finding] = []
+    lines = _read(folder / FEEDBACK, task_id, findings, lambda raw: list(_lines(raw)))
+    scope = _read(folder / SCOPE, task_id, findings, lambda raw: [_document(raw, _Scope)])
+    rules = _read(folder / RULES, task_id, findings, lambda raw: [_document(raw, _Rules)])
     return Files(
         tuple(map(_record, lines)),
-        _scope(scope[0], found) if scope else ScopeReport(),
+        _scope(scope[0], findings) if scope else ScopeReport(),
         RuleReport(_clean(rules[0].block_failures), _clean(rules[0].warn_failures)) if rules else RuleReport(),
-        tuple(found),
+        tuple(findings),
     )
 
 

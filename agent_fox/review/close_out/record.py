@@ -55,18 +55,18 @@ def _spec_of(task_id: str) -> str | None:
 
 
 def _evidence(db: Database, given: CloseOut, judged: Judged, context: RunContext) -> Evidence:
-    found = judged.verification
+    verification = judged.verification
     return Evidence(
         kind=Kind.CLOSE_OUT,
-        identity=identity_of(db, found.task_id),
+        identity=identity_of(db, verification.task_id),
         timestamp=judged.timestamp,
-        outcome=Outcome(status_of(found), counterexample=_first(found)),
-        about=SpecRef(TASK, found.task_id),
+        outcome=Outcome(status_of(verification), counterexample=_first(verification)),
+        about=SpecRef(TASK, verification.task_id),
         context=replace(context, verifier=GATE),
         artifact=Artifact(judged.tree, judged.commit),
-        reviewer_decision=_decision(found),
+        reviewer_decision=_decision(verification),
         limitation=judged.limitation,
-        body={"report": document_of(judged), "given": _json(given)},
+        body={"report": document_of(judged), "given": json.loads(json.dumps(asdict(given)))},
     )
 
 
@@ -80,15 +80,10 @@ def _decision(found: Verification) -> ReviewerDecision:
     return ReviewerDecision.WAIVED if found.waivers else ReviewerDecision.ACCEPTED
 
 
-def _json(given: CloseOut) -> Json:
-    known: Json = json.loads(json.dumps(asdict(given)))
-    return known
-
-
 def newest(db: Database, task_id: str) -> Kept | None:
     """The last judgement of a task, whoever asked for it: what its report must say."""
-    found = list(ledger.records(db, OURS, [task_id]))
-    return found[-1] if found else None
+    entries = list(ledger.records(db, OURS, [task_id]))
+    return entries[-1] if entries else None
 
 
 def task_in(db: Database, name: str) -> Kept | None:
@@ -98,8 +93,8 @@ def task_in(db: Database, name: str) -> Kept | None:
         return exact[-1] if exact else None
     prefix = f"{name}@"
     condition = "kind = 'close-out' AND session_id IS NOT NULL AND substr(address, 1, ?) = ?"
-    found = list(ledger.records(db, condition, [len(prefix), prefix]))
-    return found[-1] if found else None
+    entries = list(ledger.records(db, condition, [len(prefix), prefix]))
+    return entries[-1] if entries else None
 
 
 def given_of(kept: Kept) -> CloseOut:
@@ -111,8 +106,8 @@ def given_of(kept: Kept) -> CloseOut:
         raise Damaged(f"record {kept.link.record_id} of the ledger {error}") from error
     if record_id(kept.content) != kept.link.record_id or given.task_id != kept.address:
         raise Damaged(f"record {kept.link.record_id} of the ledger was changed; see `agent-fox ledger verify`")
-    found = document_of(Judged(judge(given), kept.at))["findings"]
-    if not isinstance(body, dict) or _unsigned(found) != _unsigned(_report(body)["findings"]):
+    findings = document_of(Judged(judge(given), kept.at))["findings"]
+    if not isinstance(body, dict) or _unsigned(findings) != _unsigned(_report(body)["findings"]):
         raise Damaged(f"record {kept.link.record_id} of the ledger does not come to the findings it names")
     return given
 
@@ -143,5 +138,5 @@ def edited(db: Database, folder: Path, task_id: str) -> tuple[Finding, ...]:
     if kept is not None and report_of(kept) == report:
         return ()
     name = str(report.get("record") or "none")[:64]
-    said = f"The report was changed by hand since it was written, or is no report of this ledger (record {name})"
-    return (Finding(Check.REPORT_EDITED, Severity.WARN, said),)
+    reason = f"The report was changed by hand since it was written, or is no report of this ledger (record {name})"
+    return (Finding(Check.REPORT_EDITED, Severity.WARN, reason),)

@@ -65,16 +65,16 @@ def _coded(letter: str, *, is_first: bool) -> str:
 
 def document_of(judged: Judged) -> dict[str, Json]:
     """The report as JSON. What a person signed for stays a finding, with its waiver beside it."""
-    found, used = judged.verification, judged.verification.waivers
+    verification, used = judged.verification, judged.verification.waivers
     return {
         "version": VERSION,
-        "task_id": found.task_id,
-        "passed": found.passed,
-        "findings": [_finding(found, finding) for finding in found.findings],
-        "warnings": len(found.warnings),
-        "override_reason": "; ".join(dict.fromkeys(one.reason for one in used)) or None,
-        "overridden_by": "; ".join(dict.fromkeys(one.signer for one in used)) or None,
-        "waivers": [asdict(one) for one in used],
+        "task_id": verification.task_id,
+        "passed": verification.passed,
+        "findings": [_finding(verification, finding) for finding in verification.findings],
+        "warnings": len(verification.warnings),
+        "override_reason": "; ".join(dict.fromkeys(waiver.reason for waiver in used)) or None,
+        "overridden_by": "; ".join(dict.fromkeys(waiver.signer for waiver in used)) or None,
+        "waivers": [asdict(waiver) for waiver in used],
         "timestamp": judged.timestamp,
         "tree": judged.tree,
         "commit": judged.commit,
@@ -128,7 +128,7 @@ def refuse_links(root: Path, folder: Path) -> None:
     """A link among the folders below the repository's root was planted there: reports go where they are said to go,
     and nowhere else. Raises ReportTrouble."""
     place = root / os.path.normpath(folder)  # not resolved: the links themselves are looked for
-    below = (one for one in (place, *place.parents) if one != root and one.is_relative_to(root))
+    below = (parent for parent in (place, *place.parents) if parent != root and parent.is_relative_to(root))
     link = next((one for one in below if one.is_symlink()), None)
     if link is not None:
         raise ReportTrouble(f"{link}: it is a link; remove it, or name another --output-dir")
@@ -147,16 +147,16 @@ def read_report(path: Path) -> dict[str, Json] | None:
     if not path.is_symlink() and not path.exists():
         return None
     try:
-        found = read_json(read_regular(path, LARGEST_REPORT) or b"")
+        document = read_json(read_regular(path, LARGEST_REPORT) or b"")
     except (OSError, NotJson):
         return {}
-    return found if isinstance(found, dict) else {}
+    return document if isinstance(document, dict) else {}
 
 
 def reports_of(folder: Path) -> tuple[Path, ...]:
     """The files of a folder that are reports under their task's own name; any other JSON is not ours."""
-    found = sorted(folder.glob("*.json")) if folder.is_dir() else []
-    return tuple(path for path in found if _is_report(path))
+    paths = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    return tuple(path for path in paths if _is_report(path))
 
 
 def _is_report(path: Path) -> bool:
@@ -166,15 +166,17 @@ def _is_report(path: Path) -> bool:
 
 def summary(judged: Judged) -> str:
     """The report as Markdown for a pull request: verdict, every finding, warnings counted, who signed for what."""
-    found = judged.verification
-    verdict = "passed" if found.passed else "blocked"
-    head = f"### Close-out of {code(found.task_id)}: {verdict}, {len(found.warnings)} warning(s)"
+    verification = judged.verification
+    verdict = "passed" if verification.passed else "blocked"
+    head = f"### Close-out of {code(verification.task_id)}: {verdict}, {len(verification.warnings)} warning(s)"
     rows = [
-        f"| {finding.severity}{_signed(found, finding)} | {finding.check} | {_cell(finding.detail)} |"
-        for finding in found.findings
+        f"| {finding.severity}{_signed(verification, finding)} | {finding.check} | {_cell(finding.detail)} |"
+        for finding in verification.findings
     ]
     table = ["", "| severity | check | detail |", "|---|---|---|", *rows] if rows else ["", "No findings."]
-    signed = [f"- {one.check} waived by {_cell(one.signer)}: {_cell(one.reason)}" for one in found.waivers]
+    signed = [
+        f"- {waiver.check} waived by {_cell(waiver.signer)}: {_cell(waiver.reason)}" for waiver in verification.waivers
+    ]
     about = (
         f"tree `{judged.tree or 'unknown'}`, commit `{judged.commit or 'unknown'}`, record `{judged.record or 'none'}`"
     )

@@ -81,11 +81,11 @@ def changes(
 
     argv: how `agent-fox` is started.
     """
-    found: list[Change] = []
+    made: list[Change] = []
     for program in programs:
         make = _claude if program is Program.CLAUDE else _codex
-        found += make(scope, place, argv, is_out)
-    return tuple(found)
+        made += make(scope, place, argv, is_out)
+    return tuple(made)
 
 
 def _claude(scope: Scope, place: Place, argv: Sequence[str], is_out: bool) -> Iterator[Change]:
@@ -122,8 +122,8 @@ def server_argv(argv: Sequence[str]) -> list[str]:
 
 def _each(*edits: Edit) -> Edit:
     def edit(settings: JsonTable) -> None:
-        for one in edits:
-            one(settings)
+        for change in edits:
+            change(settings)
 
     return edit
 
@@ -196,12 +196,12 @@ def _served(argv: Sequence[str], is_out: bool) -> Edit:
 
     def edit(settings: JsonTable) -> None:
         servers = table_of(settings, "mcpServers")
-        present = servers.get(SERVER)
-        if present is not None and not _is_our_server(present):
+        served = servers.get(SERVER)
+        if served is not None and not _is_our_server(served):
             raise InstallTrouble(f"mcpServers has another server of the name {SERVER!r}; rename that one first")
         if is_out:
             servers.pop(SERVER, None)
-        elif not (isinstance(present, dict) and present.get("command") == program):
+        elif not (isinstance(served, dict) and served.get("command") == program):
             servers[SERVER] = {"command": program, "args": arguments}
         keep(settings, "mcpServers", servers)
 
@@ -248,8 +248,8 @@ def _toml(path: Path, ours: str, follows_links: bool) -> Change:
 
 
 def _of_servers(tables: Mapping[str, object]) -> JsonTable:
-    found = tables.get("mcp_servers", {})
-    return dict(found) if isinstance(found, dict) else {}
+    servers = tables.get("mcp_servers", {})
+    return dict(servers) if isinstance(servers, dict) else {}
 
 
 def _without_ours(path: Path, text: str) -> str:

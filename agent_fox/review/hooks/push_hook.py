@@ -48,15 +48,18 @@ def install_hook(root: Path) -> Installed:
             "call `agent-fox gate --task-id TASK --base COMMIT --commit COMMIT` in it"
         )
     if before != text:
-        _write(path, text)
+        try:
+            files.replace_file(path, text, EXECUTABLE)
+        except OSError as error:
+            raise HookTrouble(f"{path}: cannot be written ({error.strerror}); check its permissions") from error
     return Installed(path, before != text)
 
 
 def hooks_folder(root: Path) -> Path:
     """Where git looks for hooks here: `core.hooksPath`, else the repository's own folder."""
-    *said, _ours = git.call(root, "config", "--type=path", "--get-all", "core.hooksPath").text.splitlines()
-    if said:
-        return (git.root_of(root) or root) / said[-1]
+    *others, _ours = git.call(root, "config", "--type=path", "--get-all", "core.hooksPath").text.splitlines()
+    if others:
+        return (git.root_of(root) or root) / others[-1]
     return git.common_folder(root) / "hooks"
 
 
@@ -69,10 +72,3 @@ def _present(path: Path) -> str | None:
         return None
     except OSError as error:
         raise HookTrouble(f"{path}: cannot be read ({error.strerror}); check what is there") from error
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        files.replace_file(path, text, EXECUTABLE)
-    except OSError as error:
-        raise HookTrouble(f"{path}: cannot be written ({error.strerror}); check its permissions") from error

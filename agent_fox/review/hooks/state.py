@@ -106,16 +106,16 @@ def why_not(db: sqlite3.Connection, task: Task) -> str:
     if is_open(task):
         return WHY.get(task.word, "nothing is recorded about it")
     events = [Event(*row) for row in db.execute(EVENTS, [task.name])]
-    is_whole = events[0].word == REGISTERED and all(is_recorded(db, task, one) for one in (events[0], events[-1]))
+    is_whole = events[0].word == REGISTERED and all(is_recorded(db, task, event) for event in (events[0], events[-1]))
     return "" if is_whole else f"its row says {task.word}, and the ledger does not; `agent-fox ledger verify` says more"
 
 
 def is_recorded(db: sqlite3.Connection, task: Task, event: Event) -> bool:
     """Whether the ledger has the record of an event: named by its hash, linked to the one before, and saying this."""
-    found = db.execute(RECORD, [f"review:{task.name}:{event.number}"]).fetchone()
-    if found is None:
+    row = db.execute(RECORD, [f"review:{task.name}:{event.number}"]).fetchone()
+    if row is None:
         return False
-    record, previous, head, kind, content, position = found
+    record, previous, head, kind, content, position = row
     before = db.execute("SELECT head FROM ledger WHERE position = ?", [position - 1]).fetchone()
     return (
         record == sha256(content)

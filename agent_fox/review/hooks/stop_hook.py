@@ -201,13 +201,13 @@ def changed_since(file: str, names: Sequence[str]) -> dict[str, str]:
         raise Held(
             f"whether files changed since {', '.join(names)} cannot be checked ({type(error).__name__})"
         ) from error
-    found = parsed(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else {}
-    if not all(isinstance(found.get(name), list) for name in names):
+    changes = parsed(done.stdout.decode("utf-8", "replace")) if done.returncode == 0 else {}
+    if not all(isinstance(changes.get(name), list) for name in names):
         raise Held(
             f"whether files changed since {', '.join(names)} were verified cannot be checked; "
             f"`agent-fox gate --task-id {names[0]}` says why"
         )
-    return {name: ", ".join(map(str, where)) for name in names if isinstance(where := found[name], list) and where}
+    return {name: ", ".join(map(str, where)) for name in names if isinstance(where := changes[name], list) and where}
 
 
 class Options:

@@ -126,7 +126,7 @@ def witness_of(message: str) -> bytes:
 
 
 def ids_in(text: bytes) -> Iterator[str]:
-    return (found.decode("ascii") for found in ID.findall(text))
+    return (match.decode("ascii") for match in ID.findall(text))
 
 
 def is_ours(name: object) -> bool:
@@ -161,9 +161,9 @@ def answers_in(record: dict[str, object]) -> Iterator[tuple[str | None, object]]
     payload = table(record.get("payload"))
     if payload.get("type") == "function_call_output":
         yield str(payload.get("call_id")), payload.get("output")
-    for told in (table(payload.get("item")), table(payload.get("invocation"))):
-        if is_ours(told.get("tool")):
-            yield None, told.get("result", payload.get("result"))
+    for answer in (table(payload.get("item")), table(payload.get("invocation"))):
+        if is_ours(answer.get("tool")):
+            yield None, answer.get("result", payload.get("result"))
 
 
 def table(value: object) -> dict[str, object]:
@@ -171,4 +171,4 @@ def table(value: object) -> dict[str, object]:
 
 
 def blocks(value: object) -> list[dict[str, object]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [block for block in value if isinstance(block, dict)] if isinstance(value, list) else []

@@ -49,7 +49,7 @@ class Began:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Spoke:
     """Words of the model for whoever reads along."""
 
     text: str
@@ -131,4 +131,4 @@ class Unreadable:
     line: str
 
 
-Event = Began | Said | Called | Answered | Used | Turn | Trouble | Finished | Beat | Unreadable
+Event = Began | Spoke | Called | Answered | Used | Turn | Trouble | Finished | Beat | Unreadable

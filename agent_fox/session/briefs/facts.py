@@ -113,7 +113,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Binding:
     """Something that must hold beside the text of requirements: an adopted object of the specification library.
 
     `requirements` are the ids that pass only if it holds. `checked` says what a program checks, as (name, value) in
@@ -161,7 +161,7 @@ class BriefFacts:
     expected: tuple[str, ...] = ()
     unclear: tuple[str, ...] = ()
     change: Change | None = None
-    bound: tuple[Bound, ...] = ()
+    bound: tuple[Binding, ...] = ()
     cut_off: CutOff | None = None
     is_short: bool = False
 
@@ -205,7 +205,7 @@ def brief_json(facts: BriefFacts) -> dict[str, object]:
         **_document(facts),
         "commands": [{"label": printable(label), "command": printable(line)} for label, line in facts.commands],
         "change": facts.change and _change_json(facts.change),
-        "bound": [_bound_json(each) for each in facts.bound],
+        "bound": [_binding_json(each) for each in facts.bound],
         "cut_off": facts.cut_off and _cut_off_json(facts.cut_off),
     }
     return {key: value for key, value in document.items() if value or key not in OPTIONAL}
@@ -256,6 +256,6 @@ def _cut_off_json(cut_off: CutOff) -> dict[str, object]:
     }
 
 
-def _bound_json(bound: Bound) -> dict[str, object]:
-    checked = [{"name": name, "value": printable(value)} for name, value in bound.checked]
-    return {**_document(bound), "checked": checked}
+def _binding_json(binding: Binding) -> dict[str, object]:
+    checked = [{"name": name, "value": printable(value)} for name, value in binding.checked]
+    return {**_document(binding), "checked": checked}

@@ -14,7 +14,7 @@ from agent_fox.core.ids import Archetype
 from agent_fox.core.markdown import cell, code, how_many_fit, one_line, printable, quoted
 from agent_fox.core.words import counted
 from agent_fox.session.briefs.facts import AskedExpectation as AskedExpectation
-from agent_fox.session.briefs.facts import Bound as Bound
+from agent_fox.session.briefs.facts import Binding as Binding
 from agent_fox.session.briefs.facts import BriefFacts as BriefFacts
 from agent_fox.session.briefs.facts import Change as Change
 from agent_fox.session.briefs.facts import Conflict as Conflict
@@ -117,7 +117,7 @@ def _coder_sections(facts: BriefFacts) -> Iterable[Section]:
     yield from _forbidden(facts)
     yield from _tasks("Tasks, as the spec has them", facts.tasks)
     yield from _requirements("Requirements of these tasks", facts.requirements)
-    yield from _bound(facts.bound)
+    yield from _bindings(facts.bound)
     yield from _commands(facts.commands)
     yield from _paths("To read", facts.documents, 10)
 
@@ -250,8 +250,8 @@ def _cut_off(found: CutOff | None) -> Iterable[Section]:
     lead = cut_off_words(found)
 
     def body(room: int) -> str:
-        told = shortened(lead, room)
-        return "\n\n".join(filter(None, (told, joined(lines, room - len(told) - 2, "\n", "- and {} more"))))
+        text = shortened(lead, room)
+        return "\n\n".join(filter(None, (text, joined(lines, room - len(text) - 2, "\n", "- and {} more"))))
 
     yield Section("What the session that was cut off had done", 2, 0.1, body)
 
@@ -322,21 +322,21 @@ def _criteria(parts: Sequence[Criterion], room: int) -> str:
     return _with_ids_of_the_rest(lines, [part.id for part in parts], room, "\n")
 
 
-def _bound(objects: Sequence[Bound]) -> Iterable[Section]:
+def _bindings(objects: Sequence[Binding]) -> Iterable[Section]:
     if objects:
         ids = [each.address for each in objects]
         heading = "What else must hold for these requirements"
         yield Section(heading, 4, 0.2, lambda room: _richest(objects, ids, BOUND_LEVELS, _object, room), BOUND_WORDS)
 
 
-def _object(bound: Bound, text: int, checked: int) -> str:
+def _object(binding: Binding, text: int, checked: int) -> str:
     """One adopted object; the requirements' ids are names of the plan, the rest is text of others."""
-    parts = [f"### {one_line(bound.address, LONGEST_LINE)} ({bound.kind})", quoted(shortened(bound.text, text))]
-    parts.append(f"For {joined(bound.requirements, LONGEST_LINE, ', ', 'and {} more')}.")
-    if bound.doubt:
-        parts.append(f"Unknown whatever is checked: {one_line(bound.doubt, LONGEST_LINE)}.")
+    parts = [f"### {one_line(binding.address, LONGEST_LINE)} ({binding.kind})", quoted(shortened(binding.text, text))]
+    parts.append(f"For {joined(binding.requirements, LONGEST_LINE, ', ', 'and {} more')}.")
+    if binding.doubt:
+        parts.append(f"Unknown whatever is checked: {one_line(binding.doubt, LONGEST_LINE)}.")
     if checked:
-        parts.append(boxed("\n".join(f"{name}: {value}" for name, value in bound.checked), checked))
+        parts.append(boxed("\n".join(f"{name}: {value}" for name, value in binding.checked), checked))
     return "\n\n".join(part for part in parts if part)
 
 

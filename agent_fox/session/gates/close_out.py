@@ -34,7 +34,7 @@ from agent_fox.system.sandbox.bubblewrap import SandboxMode
 from agent_fox.verifier.running.commands import Bounds, Ended, Place, run_logged
 
 FINDINGS_NAMED = 5
-SAID = 200
+LONGEST_OUTPUT = 200
 """Characters of a command's last words that are kept."""
 
 STATE_FOLDER = ".agent-fox"
@@ -103,7 +103,9 @@ def _feedback(order: LaunchOrder, clean: Callable[[str], str], stop: StopSignal)
         output = clean(ended.output or ended.not_started)
         with order.log.open("a", encoding="utf-8", errors="backslashreplace") as log:
             log.write(f"--- close-out: {clean(line)}: {_how(ended)}\n{output}\n")
-        yield FeedbackRecord(clean(line), ended.exit_code, stderr=_how(ended) if not output else output.strip()[-SAID:])
+        yield FeedbackRecord(
+            clean(line), ended.exit_code, stderr=_how(ended) if not output else output.strip()[-LONGEST_OUTPUT:]
+        )
 
 
 def _run(order: LaunchOrder, line: str, number: int, stop: StopSignal) -> Ended:

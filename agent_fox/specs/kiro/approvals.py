@@ -28,11 +28,11 @@ class _SpecJson(BaseModel, defer_build=True):
 def check_approvals(file: TextFile, *, has_tasks: bool) -> tuple[Problem, ...]:
     """What spec.json says against planning the spec now."""
     try:
-        said = _SpecJson.model_validate_json(file.text)
+        approvals = _SpecJson.model_validate_json(file.text)
     except ValidationError as wrong:
         reason = wrong.errors()[0]["msg"]
         return (warning(file.where, f"can't be read as Kiro's spec.json ({reason}): approvals are not known. Mend it"),)
-    return tuple(_remarks(file.where, said, has_tasks))
+    return tuple(_remarks(file.where, approvals, has_tasks))
 
 
 def _remarks(where: str, said: _SpecJson, has_tasks: bool) -> Iterator[Problem]:

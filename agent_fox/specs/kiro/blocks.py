@@ -64,8 +64,8 @@ def heading_of(line: Line) -> Heading | None:
     """A heading, or a line in bold that stands for one."""
     if line.heading is not None:
         return line.heading
-    found = _BOLD.match(line.text) if "*" in line.text or "_" in line.text else None
-    return Heading(_BOLD_LEVEL, found["title"].strip()) if found and not line.is_code else None
+    match = _BOLD.match(line.text) if "*" in line.text or "_" in line.text else None
+    return Heading(_BOLD_LEVEL, match["title"].strip()) if match and not line.is_code else None
 
 
 def _titles(lines: Sequence[Line]) -> list[_Title]:
@@ -76,7 +76,7 @@ def _titles(lines: Sequence[Line]) -> list[_Title]:
         if heading is not None and (line.heading is not None or _is_bold_head(heading)):
             titles.append(_title(place, heading, titles[-1] if titles else None))
         elif titles and not titles[-1].holds_items and not line.is_code:
-            titles[-1].holds_items = _holds_item(line)
+            titles[-1].holds_items = line.indent < 4 and mark_of(line.text.strip()) is not None
     for title in reversed(titles):
         if title.holds_items and title.above is not None:
             title.above.holds_items = True
@@ -100,41 +100,37 @@ def _is_bold_head(heading: Heading) -> bool:
     return head is not None and head.kind in (Kind.WORD, Kind.ID)
 
 
-def _holds_item(line: Line) -> bool:
-    return line.indent < 4 and mark_of(line.text.strip()) is not None
-
-
 def _requirements(titles: list[_Title]) -> dict[int, Numbered]:
     """The requirements' headings, by place: by word or id, else by number, else those that hold lists."""
     inside = [title for title in titles if not title.is_out]
     for kinds in ((Kind.WORD, Kind.ID), (Kind.STORY,)):
-        found = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}
-        if found:
-            return found
+        requirements = {title.place: title.head for title in inside if title.head and title.head.kind in kinds}
+        if requirements:
+            return requirements
     return _weakly_numbered(inside) or _unnumbered(inside)
 
 
 def _weakly_numbered(titles: list[_Title]) -> dict[int, Numbered]:
     """Headings `1. T` (or `Word 1: T`) that hold items, the deepest of a branch: `2.1` and not its section `2`."""
-    found: dict[int, Numbered] = {}
+    weakly: dict[int, Numbered] = {}
     branches: set[int] = set()
     for title in reversed(titles):
         is_one = title.head is not None and title.head.kind in (Kind.OTHER, Kind.BARE) and not _is_elsewhere(title)
         is_leaf = is_one and title.holds_items and title.place not in branches
         if title.head is not None and is_leaf:
-            found[title.place] = title.head
+            weakly[title.place] = title.head
         if title.above is not None and (is_leaf or title.place in branches):
             branches.add(title.above.place)
-    words = {head.word for head in found.values() if head.word}
-    return found if len(words) <= 1 else {place: head for place, head in found.items() if not head.word}
+    words = {head.word for head in weakly.values() if head.word}
+    return weakly if len(words) <= 1 else {place: head for place, head in weakly.items() if not head.word}
 
 
 def _unnumbered(titles: list[_Title]) -> dict[int, Numbered]:
     """Headings without numbers: those right above acceptance criteria, counted."""
     above = [title.above for title in titles if CRITERIA.search(title.title)]
-    found = {title.place: title for title in above if title is not None and title.level > 1}
+    by_place = {title.place: title for title in above if title is not None and title.level > 1}
     return {
-        place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(found.items(), 1)
+        place: Numbered(Kind.OTHER, str(n), plain(title.title)) for n, (place, title) in enumerate(by_place.items(), 1)
     }
 
 

@@ -70,24 +70,24 @@ def _blocks(lines: Sequence[Line]) -> Iterator[tuple[_Part, Block]]:
     """A block for each part, told from its title; the first title of each counts, as often as it stands there."""
     names: dict[_Part, list[str]] = {}
     block: Block | None = None
-    found: _Part | None = None
+    current: _Part | None = None
     for line in lines:
         heading = heading_of(line)
         part = _part_of(heading.title) if heading else None
         name = _name_of(heading.title) if heading else []
         if heading is not None and part is not None and names.setdefault(part, name) == name:
-            if block is not None and found is not None:
-                yield found, block
-            found, title = part, plain(heading.title)
+            if block is not None and current is not None:
+                yield current, block
+            current, title = part, plain(heading.title)
             block = Block(Numbered(Kind.BARE, str(part.value), title), line.number, heading.level)
         elif block is not None and line.heading is not None and line.heading.level <= block.level:
-            if found is not None:
-                yield found, block
+            if current is not None:
+                yield current, block
             block = None
         elif block is not None:
             block.lines.append(line)
-    if block is not None and found is not None:
-        yield found, block
+    if block is not None and current is not None:
+        yield current, block
 
 
 def _name_of(title: str) -> list[str]:

@@ -110,11 +110,11 @@ def contents_of(block: Block) -> Contents:
 def _sections(block: Block) -> list[_Section]:
     sections = [_Section(Sort.UNKNOWN, 0)]
     for line in block.lines:
-        found = _label(line, sections[-1])
-        if found is None:
+        label = _label(line, sections[-1])
+        if label is None:
             sections[-1].add(line)
         else:
-            sections.append(found)
+            sections.append(label)
     return sections
 
 
@@ -126,11 +126,11 @@ def _label(line: Line, current: _Section) -> _Section | None:
         head = numbered(line.heading.title)
         is_item = head is not None and head.kind in (Kind.CRITERION, Kind.WORD, Kind.ID)
         return None if is_item else _begun(line.heading.title, line.heading.level, current)
-    found = _LABEL.match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
-    if found is None:
+    match = _LABEL.match(line.text) if ":" in line.text or "：" in line.text or "*" in line.text else None
+    if match is None:
         return None
-    title = plain((found["bold"] or found["plain"]).rstrip(":： "))
-    if mark_of(title) is not None or (found["bold"] is None and _sort(title) is Sort.UNKNOWN):
+    title = plain((match["bold"] or match["plain"]).rstrip(":： "))
+    if mark_of(title) is not None or (match["bold"] is None and _sort(title) is Sort.UNKNOWN):
         return None
     return _begun(title, max(current.level, 7), current)
 
@@ -148,8 +148,8 @@ def _begun(title: str, level: int, current: _Section) -> _Section:
 
 def _sort(title: str) -> Sort:
     known = ((EDGE, Sort.EDGE), (CRITERIA, Sort.CRITERIA), (STORY, Sort.STORY))
-    found = next((sort for words, sort in known if words.search(title)), Sort.UNKNOWN)
-    return Sort.ASIDE if found is Sort.UNKNOWN and ASIDE.match(title) else found
+    sort_of_title = next((sort for words, sort in known if words.search(title)), Sort.UNKNOWN)
+    return Sort.ASIDE if sort_of_title is Sort.UNKNOWN and ASIDE.match(title) else sort_of_title
 
 
 def _with_items(sections: list[_Section]) -> list[tuple[_Section, str]]:

@@ -105,10 +105,6 @@ def _title(documents: Documents, name: str) -> str:
     """What the first document is called after its kind (`Design: T`); most are called by their kind alone."""
     for key, file in documents.files.items():
         title = title_of([file]) if key != _STATE else ""
-        if title and title != _first_line(file.text).strip("# "):
+        if title and title != file.text.lstrip("\ufeff \n").partition("\n")[0].strip("# "):
             return title
     return name
-
-
-def _first_line(text: str) -> str:
-    return text.lstrip("\ufeff \n").partition("\n")[0]

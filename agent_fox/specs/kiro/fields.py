@@ -84,10 +84,10 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
     text = bullet.text
     if not (":" in text or "：" in text):
         return
-    found = [*_MARKED.finditer(text)] or [one for one in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if one]
-    for one in found:
-        key, value = one["key"].strip(), _unwrapped(one["value"])
-        sort = _sort(key, value, references, is_marked=one.re == _MARKED)
+    matches = [*_MARKED.finditer(text)] or [match for match in (_PLAIN.match(text), _IN_BRACKETS.search(text)) if match]
+    for match in matches:
+        key, value = match["key"].strip(), _unwrapped(match["value"])
+        sort = _sort(key, value, references, is_marked=match.re == _MARKED)
         if sort is Sort.REQUIREMENTS:
             value = _own_part(value)
         if sort is not None:
@@ -97,7 +97,7 @@ def fields_of(bullet: Bullet, references: References) -> Iterator[Field]:
 def is_field(bullet: Bullet, fields: Iterable[Field]) -> bool:
     """Whether a bullet is nothing but one of the fields."""
     text = bullet.text.lstrip("_*([（ ")
-    return any(_has_key(text, found.written.partition(":")[0]) for found in fields)
+    return any(_has_key(text, field.written.partition(":")[0]) for field in fields)
 
 
 def _has_key(text: str, key: str) -> bool:
@@ -106,8 +106,8 @@ def _has_key(text: str, key: str) -> bool:
 
 def without_fields(title: str) -> str:
     """A title without the fields that follow it on its line."""
-    found = _MARKED.search(title)
-    head = title[: found.start()] if found and found.start() > 0 else title
+    match = _MARKED.search(title)
+    head = title[: match.start()] if match and match.start() > 0 else title
     head = _without_bold(head)
     bracket = _IN_BRACKETS.search(head)
     if bracket is not None and (REQUIREMENT.search(bracket["key"]) or WAITS.search(bracket["key"])):
@@ -123,24 +123,24 @@ def _without_bold(title: str) -> str:
 
 def properties_of(bullets: Iterable[Bullet]) -> tuple[str, ...]:
     """The numbers of the properties that a task is about: `**Property 3: ...**`, or in its title."""
-    found: dict[str, None] = {}
+    numbers: dict[str, None] = {}
     for bullet in bullets:
         text = bullet.text[:4000]
         if not text.isascii() or "rop" in text or "igenschaft" in text or "PROP" in text:
-            found.update(dict.fromkeys(one["number"] for one in _PROPERTY.finditer(text)))
-    return tuple(found)
+            numbers.update(dict.fromkeys(match["number"] for match in _PROPERTY.finditer(text)))
+    return tuple(numbers)
 
 
 def tasks_named(value: str, known: TaskOrder) -> tuple[str, ...]:
     """The numbers of the tasks that a field names, ranges filled in with the tasks that are there, in their order."""
-    found: dict[str, None] = {}
-    for one in islice(_TASK_NUMBER.finditer(value.translate(_DASHES)), _MOST):
-        first, last = one[1], one[2]
+    numbers: dict[str, None] = {}
+    for match in islice(_TASK_NUMBER.finditer(value.translate(_DASHES)), _MOST):
+        first, last = match[1], match[2]
         if last and first in known.places and last in known.places:
-            found.update(dict.fromkeys(known.between(first, last)))
+            numbers.update(dict.fromkeys(known.between(first, last)))
         else:
-            found.update(dict.fromkeys(number for number in (first, last) if number))
-    return tuple(found)
+            numbers.update(dict.fromkeys(number for number in (first, last) if number))
+    return tuple(numbers)
 
 
 def _sort(key: str, value: str, references: References, *, is_marked: bool) -> Sort | None:
@@ -176,7 +176,7 @@ def _unwrapped(value: str) -> str:
 
 def _own_part(value: str) -> str:
     """A list without another field that follows it: `1.2, 1.3 / steering: 7`."""
-    other = next((one for one in _NEXT_FIELD.finditer(value) if not REQUIREMENT.search(one["key"])), None)
+    other = next((match for match in _NEXT_FIELD.finditer(value) if not REQUIREMENT.search(match["key"])), None)
     return value[: other.start()] if other is not None else value
 
 

@@ -79,9 +79,9 @@ def numbered(title: str) -> Numbered | None:
     """A heading such as `Requirement 1: T`, `要件1：T`, `REQ-1 T`, `1. T`; None for others."""
     text = title[_marks_before(title) :].rstrip("*_~` ")
     struck = "~~" if title.lstrip("* ").startswith("~~") else ""
-    found = _ID_TITLE.match(text + " ")
-    if found is not None and not _NOT_IDS.match(found["id"]):
-        return Numbered(Kind.ID, found["id"], struck + found["title"].strip("*_~ "))
+    match = _ID_TITLE.match(text + " ")
+    if match is not None and not _NOT_IDS.match(match["id"]):
+        return Numbered(Kind.ID, match["id"], struck + match["title"].strip("*_~ "))
     plain = _NUMBER_TITLE.match(text)
     if plain is None:
         return None
@@ -91,8 +91,8 @@ def numbered(title: str) -> Numbered | None:
 
 
 def _marks_before(title: str) -> int:
-    found = _MARKS_BEFORE.match(title)
-    return found.end() if found else 0
+    match = _MARKS_BEFORE.match(title)
+    return match.end() if match else 0
 
 
 def _kind(word: str, has_separator: bool, title: str) -> Kind | None:
@@ -112,20 +112,20 @@ def _kind(word: str, has_separator: bool, title: str) -> Kind | None:
 
 def mark_of(text: str) -> Mark | None:
     """How a line, without its indentation, begins an item; None where it begins none."""
-    found = _ITEM.match(text) if text[:1] in _BEGINS or text[:1].isdecimal() else None
-    if found is None or not (found["bullet"] or found["ordinal"] or found["id"] or found["dotted"]):
+    match = _ITEM.match(text) if text[:1] in _BEGINS or text[:1].isdecimal() else None
+    if match is None or not (match["bullet"] or match["ordinal"] or match["id"] or match["dotted"]):
         return None
-    named = found["id"] or found["dotted"]
-    begin = max(found.end(name) for name in ("bullet", "box", "ordinal", "box_after"))
-    rest = found["rest"].strip() if named else text[max(begin, 0) :].strip()
-    place = (found["ordinal"] or "").strip().strip("(（)）.．、").strip()
+    named = match["id"] or match["dotted"]
+    begin = max(match.end(name) for name in ("bullet", "box", "ordinal", "box_after"))
+    rest = match["rest"].strip() if named else text[max(begin, 0) :].strip()
+    place = (match["ordinal"] or "").strip().strip("(（)）.．、").strip()
     digits = place.rstrip(LETTERS)
     return Mark(
         rest or text.strip(),
-        (found["id"] or "").replace("_", "-").replace(" ", "-"),
-        ascii_number(found["dotted"] or ""),
+        (match["id"] or "").replace("_", "-").replace(" ", "-"),
+        ascii_number(match["dotted"] or ""),
         int(digits) if digits else None,
-        found["bullet"] is not None,
+        match["bullet"] is not None,
         place[len(digits) :],
     )
 

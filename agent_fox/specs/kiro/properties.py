@@ -38,14 +38,14 @@ def read_properties(
     """A trace for each part that a property validates: `Property 1` shows it, by the tasks that say so."""
     problems: list[Problem] = []
     shown: dict[str, dict[str, None]] = {}
-    for found in _properties(markdown):
-        for line, value in _validated(found, references):
+    for property_ in _properties(markdown):
+        for line, value in _validated(property_, references):
             named = references.read(value)
             if named.unknown:
-                what = f"Property {found.number} names {', '.join(named.unknown)}: no such requirement in this spec"
+                what = f"Property {property_.number} names {', '.join(named.unknown)}: no such requirement in this spec"
                 problems.append(warning(markdown.at(line), f"{what}. Correct the number"))
             for part in named.ids:
-                shown.setdefault(part, {})[found.number] = None
+                shown.setdefault(part, {})[property_.number] = None
     traces = [_trace(part, tuple(shown[part]), tasks) for part in references.index.every if part in shown]
     return tuple(traces), tuple(problems) if references.index.every else ()
 
@@ -62,12 +62,12 @@ def _properties(markdown: Markdown) -> Iterator[_Property]:
     for line in markdown.lines:
         if line.is_code:
             continue
-        found = _HEAD.match(line.heading.title if line.heading else line.text.strip())
-        is_head = found is not None and (line.heading is not None or _sets_off(line.text))
-        if found is not None and is_head:
+        match = _HEAD.match(line.heading.title if line.heading else line.text.strip())
+        is_head = match is not None and (line.heading is not None or _sets_off(line.text))
+        if match is not None and is_head:
             if current is not None:
                 yield current
-            current = _Property(found["number"], line.number)
+            current = _Property(match["number"], line.number)
             level = line.heading.level if line.heading else section
         elif current is not None and line.heading is not None and line.heading.level <= level:
             yield current
@@ -88,6 +88,6 @@ def _validated(found: _Property, references: References) -> Iterator[tuple[int, 
     for line in found.lines:
         text = line.text.strip()
         bullet = Bullet([line], None, text.removeprefix("- ").removeprefix("* "))
-        for one in fields_of(bullet, references):
-            if one.sort is Sort.REQUIREMENTS:
-                yield line.number, one.value
+        for part in fields_of(bullet, references):
+            if part.sort is Sort.REQUIREMENTS:
+                yield line.number, part.value

@@ -153,9 +153,9 @@ def _aliases(name: str) -> Iterator[str]:
 
 def _keys(name: str) -> Iterator[Key]:
     """The number alone of an id such as `R1.2` or `FR-001`."""
-    found = _TAIL.search(name)
-    if found is not None and found.start() > 0 and not name[0].isdigit():
-        yield key_of(found[1])
+    match = _TAIL.search(name)
+    if match is not None and match.start() > 0 and not name[0].isdigit():
+        yield key_of(match[1])
 
 
 def _add_key(index: PartIndex, key: Key, name: str, ids: tuple[str, ...]) -> None:

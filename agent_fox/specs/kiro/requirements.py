@@ -90,8 +90,8 @@ class Collection:
         """What was collected. A requirement of which everything was taken back is gone."""
         emptied = frozenset(i.rpartition(".")[0] for i in self.withdrawn)
         drafts = [draft.value() for draft in self.drafts.values()]
-        heads = {draft.id for draft in drafts if draft.criteria or draft.edge_cases}
-        left = [draft for draft in drafts if draft.id in heads or draft.id not in emptied]
+        ids = {draft.id for draft in drafts if draft.criteria or draft.edge_cases}
+        left = [draft for draft in drafts if draft.id in ids or draft.id not in emptied]
         places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
         return ReadRequirements(
             "", tuple(left), tuple(self.withdrawn), tuple(self.problems), frozenset(self.implied), places
@@ -128,7 +128,7 @@ def read_requirements(markdown: Markdown) -> ReadRequirements:
 def _repeats(contents: Iterable[Contents]) -> bool:
     """Whether ids such as `AC-1` begin anew in every requirement: then they are places in it."""
     seen = Counter(
-        name for one in contents for name in {item.mark.id for item in one.items} if _is_of_requirement(name)
+        name for content in contents for name in {item.mark.id for item in content.items} if _is_of_requirement(name)
     )
     return any(count > 1 for count in seen.values())
 
@@ -237,7 +237,12 @@ def _add_listed(collection: Collection, block: Block, contents: Contents) -> Non
         if item.mark.id:
             _add_alone(collection, item.mark.id, item, is_implied=False)
         elif item.mark.dotted:
-            _add_below(collection, item)
+            head = item.mark.dotted.partition(".")[0]
+            own = collection.drafts.get(head)
+            if own is None:
+                own = collection.begin(head, "", "", item.line, is_implied=True)
+            if own is not None:
+                collection.add(own, item.mark.dotted, item, is_implied=False)
         elif item.mark.ordinal is not None or REQUIREMENT.search(block.section) or CRITERIA.search(block.section):
             _add_alone(collection, str(item.number + offset), item, is_implied=True)
 
@@ -252,12 +257,3 @@ def _add_rows(collection: Collection, block: Block) -> None:
 
 def _add_alone(collection: Collection, identifier: str, item: Item, *, is_implied: bool) -> None:
     collection.begin(identifier, item.text.partition("\n")[0], item.text, item.line, is_implied=is_implied)
-
-
-def _add_below(collection: Collection, item: Item) -> None:
-    head = item.mark.dotted.partition(".")[0]
-    own = collection.drafts.get(head)
-    if own is None:
-        own = collection.begin(head, "", "", item.line, is_implied=True)
-    if own is not None:
-        collection.add(own, item.mark.dotted, item, is_implied=False)

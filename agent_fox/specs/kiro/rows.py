@@ -52,7 +52,7 @@ def _is_of_criteria(table: Table, block: Block) -> bool:
 
 def _items(block: Block, tables: list[Table]) -> list[Item]:
     lines = {line.number: line for line in block.lines}
-    marks = [found for table in tables for found in _marks(table)]
+    marks = [pair for table in tables for pair in _marks(table)]
     return [
         Item(mark, number, is_edge=False, number=mark.ordinal or place, lines=[lines[number]._replace(text=mark.text)])
         for place, (mark, number) in enumerate(marks, 1)
@@ -62,15 +62,15 @@ def _items(block: Block, tables: list[Table]) -> list[Item]:
 def _marks(table: Table) -> list[tuple[Mark, int]]:
     """A mark for each row, with its line; none where a row has no number."""
     column = _column(table)
-    found: list[tuple[Mark, int]] = []
+    marks: list[tuple[Mark, int]] = []
     for row in table.rows:
         begin, text = plain(row.cell(0)).rstrip(".:"), row.cell(column or 1)
         is_place = begin.isascii() and begin.isdigit() and len(begin) < 4
         mark = Mark(text, ordinal=int(begin)) if is_place else mark_of(f"{begin}: {text}")
         if mark is None or not text or not (mark.id or mark.dotted or mark.ordinal):
             return []
-        found.append((mark, row.line))
-    return found
+        marks.append((mark, row.line))
+    return marks
 
 
 def _column(table: Table) -> int | None:

@@ -112,11 +112,11 @@ class _Cut:
     def _heading(self, line: Line, level: int, title: str) -> None:
         self.sections = [section for section in self.sections if section.level < level]
         if self.not_tasks is None or level <= self.not_tasks:
-            found = _HEADING.match(title.replace("**", ""))
+            match = _HEADING.match(title.replace("**", ""))
             is_aside = line.number not in self.tasks and NOT_TASKS.match(title.strip("*_ ").lower()) is not None
             self.not_tasks = level if is_aside else None
             self.current = None
-            entry = None if is_aside else _headed(found, line, level)
+            entry = None if is_aside else _headed(match, line, level)
             self.sections.append(Section(level, title.strip("*_ "), line.number, entry.number if entry else ""))
             if entry is not None:
                 self._begin(entry, line, "")
@@ -169,13 +169,13 @@ def entries_of(lines: Iterable[Line]) -> tuple[list[Entry], list[Entry]]:
 def _going_on(entries: Iterable[Entry], left_out: Mapping[int, Sequence[Entry]]) -> Iterator[int]:
     """Headings left out below which the numbers of the tasks go on: they are about tasks after all."""
     numbers = sorted((entry.line, _head(entry)) for entry in entries if not entry.level and entry.number)
-    heads = {head for _, head in numbers}
+    firsts = {head for _, head in numbers}
     for heading, boxes in left_out.items():
         before = max((head for line, head in numbers if line < heading), default=0)
         first = _head(boxes[0])
-        if first == before + 1 and first not in heads:
+        if first == before + 1 and first not in firsts:
             numbers += [(box.line, _head(box)) for box in boxes]
-            heads.update(_head(box) for box in boxes)
+            firsts.update(_head(box) for box in boxes)
             yield heading
 
 
@@ -230,8 +230,8 @@ def _with_bold_headings(lines: tuple[Line, ...]) -> Iterator[Line]:
     """A bold line `**Phase 2: T**` is a heading below all others."""
     for line in lines:
         heading = heading_of(line) if line.heading is None and "**" in line.text else None
-        found = _HEADING.match(heading.title) if heading else None
-        if heading is not None and found is not None and TASK.match(found["word"] or ""):
+        match = _HEADING.match(heading.title) if heading else None
+        if heading is not None and match is not None and TASK.match(match["word"] or ""):
             yield line._replace(heading=heading)
         else:
             yield line
@@ -243,11 +243,11 @@ def _box(line: Line) -> Entry | None:
     if box is None:
         return None
     rest = box["rest"].strip()
-    found = _NUMBERED.match(rest) if _may_be_numbered(rest) else None
-    title, optional, parallel = _marks(found["title"] if found else rest)
-    starred = found is not None and any(found[name] for name in ("before", "after", "star"))
+    match = _NUMBERED.match(rest) if _may_be_numbered(rest) else None
+    title, optional, parallel = _marks(match["title"] if match else rest)
+    starred = match is not None and any(match[name] for name in ("before", "after", "star"))
     return Entry(
-        number=ascii_number(found["number"]) if found else "",
+        number=ascii_number(match["number"]) if match else "",
         title=title,
         line=line.number,
         indent=line.indent,
@@ -267,16 +267,16 @@ def _marks(title: str) -> tuple[str, bool, bool]:
 
 def _may_be_numbered(rest: str) -> bool:
     """A word before the number is one such as *Task*: `Add 3 tests` has no number."""
-    found = _TASK_WORD.match(rest)
-    return found is not None and (found["word"] is None or TASK.fullmatch(found["word"]) is not None)
+    match = _TASK_WORD.match(rest)
+    return match is not None and (match["word"] is None or TASK.fullmatch(match["word"]) is not None)
 
 
 def _listed(line: Line) -> Entry | None:
-    found = _LISTED.match(line.text.strip())
-    if found is None:
+    match = _LISTED.match(line.text.strip())
+    if match is None:
         return None
-    title, optional, parallel = _marks(found["title"])
-    return Entry(found["number"], title, line.number, line.indent, optional=optional, parallel=parallel)
+    title, optional, parallel = _marks(match["title"])
+    return Entry(match["number"], title, line.number, line.indent, optional=optional, parallel=parallel)
 
 
 def _headed(found: re.Match[str] | None, line: Line, level: int) -> Entry | None:

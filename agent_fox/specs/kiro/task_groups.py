@@ -160,10 +160,10 @@ def _is_headed(group: GroupDraft) -> bool:
 
 def _leaves(entries: Sequence[Entry], *, has_boxes: bool) -> frozenset[int]:
     """Lines of the headings that are groups: those right above boxes, not the parts that they are sorted in."""
-    heads = [entry for entry in entries if entry.level and entry.depth == 1]
-    parts = {section.line for entry in heads for section in entry.sections if section.line != entry.line}
+    tops = [entry for entry in entries if entry.level and entry.depth == 1]
+    parts = {section.line for entry in tops for section in entry.sections if section.line != entry.line}
     holding = {section.line for entry in entries for section in entry.sections if section.line != entry.line}
-    return frozenset(h.line for h in heads if h.line not in parts and (h.line in holding or not has_boxes))
+    return frozenset(h.line for h in tops if h.line not in parts and (h.line in holding or not has_boxes))
 
 
 def _unnumbered(markdown: Markdown, boxes: Sequence[Entry]) -> tuple[list[GroupDraft], list[Problem]]:
@@ -185,8 +185,8 @@ def _unnumbered(markdown: Markdown, boxes: Sequence[Entry]) -> tuple[list[GroupD
         groups[-1].lines += box.lines
         groups[-1].bullets += box.bullets
     what = "each heading with boxes" if by_heading else "each box"
-    said = f"no task has a number: {what} is read as a group, counted from 1. Write `- [ ] 1. Title`"
-    return groups, [warning(markdown.at(boxes[0].line), said)]
+    text = f"no task has a number: {what} is read as a group, counted from 1. Write `- [ ] 1. Title`"
+    return groups, [warning(markdown.at(boxes[0].line), text)]
 
 
 def _numbered(markdown: Markdown, groups: list[GroupDraft], problems: list[Problem]) -> list[GroupDraft]:

@@ -55,8 +55,8 @@ def read_tasks(markdown: Markdown, references: References) -> KiroTasks:
     groups = mark_test_writers(tuple(reading.group(draft) for draft in drafts))
     places = {name: markdown.at(line) for name, line in reversed([*_lines(drafts)])}
     waves = check_waves(markdown, reading.groups)
-    said = (*problems, *doubled_tasks(markdown, drafts), *reading.problems, *waves)
-    return KiroTasks(groups, said, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
+    all_problems = (*problems, *doubled_tasks(markdown, drafts), *reading.problems, *waves)
+    return KiroTasks(groups, all_problems, places, {n: tuple(dict.fromkeys(t)) for n, t in reading.properties.items()})
 
 
 def _lines(drafts: Iterable[GroupDraft]) -> Iterator[tuple[str, int]]:
@@ -140,36 +140,36 @@ class _Reading:
         kept = list(bullets)
         for number in properties_of(kept):
             self.properties.setdefault(number, []).append(name)
-        return [found for bullet in kept for found in fields_of(bullet, self.references)]
+        return [field for bullet in kept for field in fields_of(bullet, self.references)]
 
     def _requirements(self, fields: Iterable[Field]) -> Iterator[str]:
-        for found in fields:
-            if found.sort is not Sort.REQUIREMENTS or not self.references.index.every:
+        for read in fields:
+            if read.sort is not Sort.REQUIREMENTS or not self.references.index.every:
                 continue
-            named = self.references.read(found.value)
+            named = self.references.read(read.value)
             if named.unknown:
                 what = f"names {', '.join(named.unknown)}: no such requirement in this spec. Correct the number"
-                self._say(found, what)
+                self._say(read, what)
             if named.is_vague:
-                self._say(found, f"{found.written[:80]!r} names no requirement by its number. Write the numbers")
+                self._say(read, f"{read.written[:80]!r} names no requirement by its number. Write the numbers")
             yield from named.ids
 
     def _waits(self, fields: Iterable[Field], group: int) -> tuple[str, ...]:
         """The tasks that a task waits for; one that is not there is told, and so is one of a later group."""
         after: dict[str, None] = {}
-        for found in fields:
-            if found.sort is not Sort.WAITS:
+        for read in fields:
+            if read.sort is not Sort.WAITS:
                 continue
-            numbers = tasks_named(found.value, self.known)
+            numbers = tasks_named(read.value, self.known)
             after.update(dict.fromkeys(number for number in numbers if number in self.known.places))
             missing = [number for number in numbers if number not in self.known.places]
             if missing:
-                self._say(found, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
+                self._say(read, f"waits for {', '.join(missing)}: no such task in this file. Correct the number")
             own = self.order[str(group)]
             late = [number for number in numbers if self.order.get(self.groups.get(number, ""), own) > own]
             if late:
                 what = f"waits for {', '.join(late)}, which is built later: groups are built in the order of the file"
-                self._say(found, f"{what}. Move one of the two")
+                self._say(read, f"{what}. Move one of the two")
         return tuple(after)
 
     def _say(self, found: Field, what: str) -> None:

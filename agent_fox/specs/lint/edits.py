@@ -42,11 +42,11 @@ def _decoded(content: bytes, edits: Iterable[Edit]) -> str:
 
 def _lines(text: str) -> list[tuple[str, str]]:
     """Each line with its end, as they stand. The last one has none."""
-    found, begin = [], 0
+    lines, begin = [], 0
     for end in _END.finditer(text):
-        found.append((text[begin : end.start()], end[0]))
+        lines.append((text[begin : end.start()], end[0]))
         begin = end.end()
-    return [*found, (text[begin:], "")]
+    return [*lines, (text[begin:], "")]
 
 
 def _new(edit: Edit, end: str, usual: str) -> tuple[str, str]:

@@ -64,9 +64,9 @@ class _Trial:
 
     def round(self) -> bool:
         """Try every repair that is not refused yet. False where there was none."""
-        found = _apart(f for f in self.fixable() if _subject(f) not in self.passed_over and f.edits not in self.refused)
-        self._settle(found)
-        return bool(found)
+        fixes = _apart(f for f in self.fixable() if _subject(f) not in self.passed_over and f.edits not in self.refused)
+        self._settle(fixes)
+        return bool(fixes)
 
     def _settle(self, found: Sequence[Finding]) -> None:
         """Make the repairs together; where the plan would become another, the halves, down to those that do it."""

@@ -200,11 +200,11 @@ def rule_of(problem: Problem) -> Rule:
     """The rule that a problem's sentence belongs to. The words of a spec that it quotes do not count."""
     if problem.what.startswith(OPEN_QUESTION):
         return NEEDS_CLARIFICATION
-    said = _QUOTED.sub('""', problem.what)
-    found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, said)), None)
-    if found is None:
+    text = _QUOTED.sub('""', problem.what)
+    rule_found = next((rule for rule in PROBLEM_RULES if rule.says and re.search(rule.says, text)), None)
+    if rule_found is None:
         return _BY_ID["plan-error" if problem.severity is Severity.ERROR else "plan-warning"]
-    return _BY_ID["foreign-id"] if found.id == "dangling-reference" and _is_foreign(problem) else found
+    return _BY_ID["foreign-id"] if rule_found.id == "dangling-reference" and _is_foreign(problem) else rule_found
 
 
 def _is_foreign(problem: Problem) -> bool:

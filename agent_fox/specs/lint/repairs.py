@@ -13,7 +13,6 @@ from agent_fox.specs.lint.values import Edit, Found, Level, SpecRule, split_plac
 
 if TYPE_CHECKING:
     from agent_fox.core.spec import Dependency
-    from agent_fox.specs.lines import Line
     from agent_fox.specs.lint.pages import Page
     from agent_fox.specs.lint.world import Case
     from agent_fox.specs.tables import Row, Table
@@ -36,9 +35,9 @@ def upper_box(case: Case) -> Iterator[Found]:
     """Once for a file, with all its boxes. spec-kit's own commands write X."""
     edits: dict[str, list[Edit]] = {}
     for page, line, raw in _text_lines(case, "tasks.md") if case.spec.dialect != SPEC_KIT else ():
-        found = _UPPER_BOX.fullmatch(raw)
-        if found:
-            edits.setdefault(page.where, []).append(Edit(page.where, line, raw, f"{found[1]}x{found[2]}"))
+        match = _UPPER_BOX.fullmatch(raw)
+        if match:
+            edits.setdefault(page.where, []).append(Edit(page.where, line, raw, f"{match[1]}x{match[2]}"))
     for where, boxes in edits.items():
         count = "a box is" if len(boxes) == 1 else f"{len(boxes)} boxes are"
         yield Found(f"{where}:{boxes[0].line}", f"{count} ticked with X", tuple(boxes))
@@ -80,10 +79,10 @@ def scenario_level(case: Case) -> Iterator[Found]:
     for page in case.pages if case.spec.dialect == OPENSPEC else ():
         for line in page.markdown.lines if page.name.endswith("spec.md") else ():
             raw = page.raw[line.number - 1]
-            found = _SCENARIO.fullmatch(raw) if line.heading is not None else None
-            if found and len(found[2]) != _SCENARIO_LEVEL:
-                new = f"{found[1]}{'#' * _SCENARIO_LEVEL}{found[3]}"
-                yield _change(page, line.number, raw, new, f"a scenario stands under {found[2]}, not under ####")
+            match = _SCENARIO.fullmatch(raw) if line.heading is not None else None
+            if match and len(match[2]) != _SCENARIO_LEVEL:
+                new = f"{match[1]}{'#' * _SCENARIO_LEVEL}{match[3]}"
+                yield _change(page, line.number, raw, new, f"a scenario stands under {match[2]}, not under ####")
 
 
 def doubled_dependency(case: Case) -> Iterator[Found]:
@@ -114,11 +113,11 @@ def _with_name(raw: str, row: Row, column: int, named: Dependency | None) -> str
     """The row with the folder's name in its cell, where that holds nothing but its number."""
     cells = _PIPE.split(raw)
     place = column + (1 if raw.lstrip().startswith("|") else 0)
-    found = _NUMBER.fullmatch(cells[place]) if place < len(cells) else None
+    match = _NUMBER.fullmatch(cells[place]) if place < len(cells) else None
     head = named.spec.partition("_")[0] if named else ""
-    if named is None or found is None or not head.isdecimal() or int(head) != int(found[2]) or head == named.spec:
+    if named is None or match is None or not head.isdecimal() or int(head) != int(match[2]) or head == named.spec:
         return raw
-    cells[place] = f"{found[1]}{named.spec}{found[3]}"
+    cells[place] = f"{match[1]}{named.spec}{match[3]}"
     return "|".join(cells)
 
 
@@ -137,12 +136,8 @@ def _text_lines(case: Case, name: str) -> Iterator[tuple[Page, int, str]]:
     for page in case.pages:
         for line in page.markdown.lines if page.name == name else ():
             raw = page.raw[line.number - 1]
-            if not line.is_code and _is_whole(line, raw):
+            if not line.is_code and (bool(line.text) and line.text == raw.expandtabs(4).rstrip()):
                 yield page, line.number, raw
-
-
-def _is_whole(line: Line, raw: str) -> bool:
-    return bool(line.text) and line.text == raw.expandtabs(4).rstrip()
 
 
 def _change(page: Page, line: int, old: str, new: str | None, what: str) -> Found:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeAlias
 
-from agent_fox.specs.lint.values import Edit, Finding, Level
+from agent_fox.specs.lint.values import Finding, Level
 
 if TYPE_CHECKING:
     from agent_fox.specs.lint.rules import Report
@@ -33,10 +33,6 @@ def finding_document(finding: Finding) -> dict[str, Json]:
         "what": finding.what,
         "remedy": finding.remedy,
         "fixable": bool(finding.edits),
-        "edits": [_edit(edit) for edit in finding.edits],
+        "edits": [{"path": edit.path, "line": edit.line, "old": edit.old, "new": edit.new} for edit in finding.edits],
         "fingerprint": finding.fingerprint,
     }
-
-
-def _edit(edit: Edit) -> Json:
-    return {"path": edit.path, "line": edit.line, "old": edit.old, "new": edit.new}

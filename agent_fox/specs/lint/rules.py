@@ -43,16 +43,16 @@ def lint(world: World, asked: Iterable[Rule] = RULES) -> Report:
     rules = [rule for rule in asked if rule.id not in off]
     able = [rule for rule in rules if world.is_repository or not rule.needs_repository]
     names = {rule.id for rule in rules}
-    found = [finding for finding in problem_findings(world) if finding.rule in names]
+    findings = [finding for finding in problem_findings(world) if finding.rule in names]
     seen: set[str] = set()
     for spec in world.plan.specs:
-        found += _of_spec(Case(world, spec, spec.path not in seen), able)
+        findings += _of_spec(Case(world, spec, spec.path not in seen), able)
         seen.add(spec.path)
     for rule in able:
         if isinstance(rule, PlanRule):
-            found += (rule.finding(one, None) for one in rule.check(world))
+            findings += (rule.finding(place, None) for place in rule.check(world))
     left = tuple((rule.id, _NO_REPOSITORY) for rule in rules if rule not in able)
-    return Report(tuple(sorted(dict.fromkeys(found), key=_place)), left, len(world.plan.specs))
+    return Report(tuple(sorted(dict.fromkeys(findings), key=_place)), left, len(world.plan.specs))
 
 
 def _of_spec(case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
@@ -61,7 +61,7 @@ def _of_spec(case: Case, rules: Iterable[Rule]) -> Iterator[Finding]:
         return
     for rule in rules:
         if isinstance(rule, SpecRule):
-            yield from (rule.finding(one, case.spec.name) for one in rule.check(case))
+            yield from (rule.finding(place, case.spec.name) for place in rule.check(case))
 
 
 def _place(finding: Finding) -> tuple[str, int, str, str]:

@@ -30,8 +30,8 @@ def missing_file(case: Case) -> Iterator[Found]:
     if page is None or not case.spec.is_planned or _has_begun(case.spec) or _waits(case):
         return
     for line in page.markdown.lines if _MODIFIED.search(page.file.text) else ():
-        for found in _MODIFIED.finditer(line.text) if not line.is_code else ():
-            path = PurePosixPath(found["path"])
+        for match in _MODIFIED.finditer(line.text) if not line.is_code else ():
+            path = PurePosixPath(match["path"])
             if len(path.parts) > 1 and ".." not in path.parts and not is_there(case.world.root / path):
                 yield Found(page.at(line.number), f"{path} is to be modified, but is not there")
 

@@ -44,8 +44,8 @@ def _circle(group: Group) -> list[str]:
     waits = {task.number: [name for name in task.after if name in own] for task in group.subtasks}
     try:
         TopologicalSorter(waits).prepare()
-    except CycleError as found:
-        return list(found.args[1])
+    except CycleError as error:
+        return list(error.args[1])
     return []
 
 

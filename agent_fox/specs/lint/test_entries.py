@@ -55,7 +55,7 @@ def entries_of(spec: Spec, pages: Iterable[Page]) -> TestEntries:
 
 def _declared(page: Page) -> Iterator[str]:
     if page.name.endswith(".json"):
-        yield from (found[1].upper() for found in _JSON_ENTRY.finditer(page.file.text))
+        yield from (match[1].upper() for match in _JSON_ENTRY.finditer(page.file.text))
         return
     for line in page.markdown.lines:
         if not line.is_code and (line.heading is not None or _DECLARES.match(line.text)):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.regex import regex
 from agent_fox.specs.detection import KIRO, OPENSPEC, SPEC_KIT
-from agent_fox.specs.id_ranges import PartIndex, index_of
+from agent_fox.specs.id_ranges import index_of
 from agent_fox.specs.lint.values import Found, Level, SpecRule
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def untested(case: Case) -> Iterator[Found]:
 
 
 def _expanded(spec: Spec, rows: Iterable[str]) -> set[str]:
-    names = _index(spec).names
+    names = index_of(spec.requirements, spec.name.partition("_")[0]).names
     return {part for row in rows for part in names.get(row, ())}
 
 
@@ -148,10 +148,6 @@ def _rows(case: Case) -> dict[str, list[tuple[str, str]]]:
 
 def _row_place(rows: Iterable[tuple[str, str]], task: str) -> str | None:
     return next((where for where, raw in islice(rows, _MOST_ROWS) if task in raw), None)
-
-
-def _index(spec: Spec) -> PartIndex:
-    return index_of(spec.requirements, spec.name.partition("_")[0])
 
 
 def _listed(names: list[str]) -> str:

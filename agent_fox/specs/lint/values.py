@@ -116,5 +116,5 @@ class ProblemRule(Rule):
 
 def split_place(where: str) -> tuple[str, int]:
     """`path:line` as its two parts; a place without a line has line 0."""
-    found = _AT.fullmatch(where)
-    return (found[1], int(found[2])) if found else (where, 0)
+    match = _AT.fullmatch(where)
+    return (match[1], int(match[2])) if match else (where, 0)

@@ -93,9 +93,9 @@ def unclear(case: Case) -> Iterator[Found]:
 
 def unwritten(case: Case) -> Iterator[Found]:
     for part in case.spec.parts:
-        found = _UNWRITTEN.search(_CODE.sub(" ", part.text[:_LOOK]))
-        if found:
-            yield Found(case.spec.place(part.id), f"{part.id} is not written to its end: {found[0].strip(' :(')}")
+        match = _UNWRITTEN.search(_CODE.sub(" ", part.text[:_LOOK]))
+        if match:
+            yield Found(case.spec.place(part.id), f"{part.id} is not written to its end: {match[0].strip(' :(')}")
         elif not part.text.strip():
             yield Found(case.spec.place(part.id), f"{part.id} has no text")
 

@@ -34,7 +34,7 @@ class World:
     @cached_property
     def questions(self) -> frozenset[str]:
         """The places of open questions that reading tells itself."""
-        return frozenset(one.where for one in self.plan.problems if one.what.startswith(OPEN_QUESTION))
+        return frozenset(problem.where for problem in self.plan.problems if problem.what.startswith(OPEN_QUESTION))
 
 
 @dataclass(frozen=True)

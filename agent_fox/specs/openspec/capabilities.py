@@ -31,8 +31,8 @@ class Capability:
     @property
     def expected(self) -> list[Draft]:
         """What is to be proven: what is added and modified, and what is renamed and written out once more."""
-        told = self.delta.of(Operation.ADDED, Operation.MODIFIED, Operation.STATED, Operation.RENAMED)
-        return [draft for draft in told if draft.operation is not Operation.RENAMED or draft.scenarios]
+        drafts = self.delta.of(Operation.ADDED, Operation.MODIFIED, Operation.STATED, Operation.RENAMED)
+        return [draft for draft in drafts if draft.operation is not Operation.RENAMED or draft.scenarios]
 
     @property
     def removed(self) -> list[Draft]:
@@ -68,15 +68,15 @@ def read_capabilities(capabilities: Iterable[Capability]) -> ReadCapabilities:
     comes after them, so that it moves no number."""
     capabilities = tuple(capabilities)
     read = ReadCapabilities()
-    is_named = len([one for one in capabilities if one.expected]) > 1
-    for one in capabilities:
-        for draft in one.expected:
-            _add(read, one, draft, is_named)
-    removed = [one.markdown.at(draft.line) for one in capabilities for draft in one.removed]
+    is_named = len([each for each in capabilities if each.expected]) > 1
+    for capability in capabilities:
+        for draft in capability.expected:
+            _add(read, capability, draft, is_named)
+    removed = [each.markdown.at(draft.line) for each in capabilities for draft in each.removed]
     for number, place in enumerate(removed, len(read.requirements) + 1):
         read.withdrawn.append(read.imply(str(number), place))
-    for one in capabilities:
-        read.problems += (*one.markdown.problems, *_problems(one))
+    for each in capabilities:
+        read.problems += (*each.markdown.problems, *_problems(each))
     return read
 
 

@@ -186,11 +186,11 @@ class _Cut:
             self._remove(line)
 
     def _renames(self, line: Line) -> bool:
-        found = _FROM_TO.match(line.text)
-        if found is None:
+        match = _FROM_TO.match(line.text)
+        if match is None:
             return False
-        name = bare_name(found["name"])
-        if found["old"]:
+        name = bare_name(match["name"])
+        if match["old"]:
             self._end_rename()
             self.old = name, line.number
         elif self.old is None:
@@ -208,9 +208,9 @@ class _Cut:
 
     def _remove(self, line: Line) -> None:
         """A requirement that is taken back in a list, without a heading of its own."""
-        found = _BULLET.match(line.text)
-        if found is not None and not says_nothing(found["text"]):
-            title = _listed_name(found["text"])
+        match = _BULLET.match(line.text)
+        if match is not None and not says_nothing(match["text"]):
+            title = _listed_name(match["text"])
             self.delta.drafts.append(Draft(title, line.number, 0, Operation.REMOVED, True))
 
 
@@ -241,7 +241,7 @@ def _settle_scenarios(draft: Draft) -> None:
         _fold(draft, lambda scenario: scenario.has_word)
     elif any(is_criteria(scenario.title) for scenario in draft.scenarios):
         _fold(draft, lambda scenario: is_criteria(scenario.title))
-        draft.scenarios = [one for scenario in draft.scenarios for one in _criteria(draft, scenario)]
+        draft.scenarios = [criterion for scenario in draft.scenarios for criterion in _criteria(draft, scenario)]
     elif draft.scenarios:
         top = min(scenario.level for scenario in draft.scenarios)
         _fold(draft, lambda scenario: scenario.level == top and not is_aside(scenario.title))
@@ -265,16 +265,16 @@ def _fold(draft: Draft, is_one: Callable[[Scenario], bool]) -> None:
 
 def _criteria(draft: Draft, scenario: Scenario) -> list[Scenario]:
     """The numbered items below *Acceptance Criteria*, each by itself; what stands before them is the requirement's."""
-    found: list[Scenario] = []
+    scenarios: list[Scenario] = []
     before: list[Line] = []
     for line in scenario.lines:
         item = None if line.is_code else _NUMBERED.match(line.text)
         if item is not None:
-            found.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
+            scenarios.append(Scenario("", line.number, scenario.level, False, [line._replace(text=item["text"])]))
         else:
-            (found[-1].lines if found else before).append(line)
-    draft.lines += before if found else []
-    return found or [scenario]
+            (scenarios[-1].lines if scenarios else before).append(line)
+    draft.lines += before if scenarios else []
+    return scenarios or [scenario]
 
 
 def _split_lines(draft: Draft, *, is_code: bool) -> None:

@@ -78,7 +78,7 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
     prose = _prose(documents)
     names = Names(read.names, read.scenarios, read.capabilities, index_of(read.requirements, ""))
     tasks = _tasks(prose, names, folder.name, documents)
-    rows, said = waits_for(prose.values(), partial(is_other_change, folder))
+    rows, problems = waits_for(prose.values(), partial(is_other_change, folder))
     spec = Spec(
         name=folder.name,
         dialect=OPENSPEC,
@@ -93,27 +93,27 @@ def _change(folder: Path, root: Path) -> tuple[Spec | None, list[Problem]]:
         implied=frozenset(read.implied),
         places=tasks.places | read.places,
     )
-    return spec, [*documents.problems, *said]
+    return spec, [*documents.problems, *problems]
 
 
 def _requirements(folder: Path, root: Path, deltas: dict[str, str], documents: Documents) -> ReadCapabilities:
     capabilities = _capabilities(deltas, documents)
     read = read_capabilities(capabilities)
     documents.problems += read.problems
-    for one in capabilities:
-        baseline = baseline_file(folder, one.name)
-        documents.problems += stale_references(one, baseline, root) if baseline else ()
+    for listed in capabilities:
+        baseline = baseline_file(folder, listed.name)
+        documents.problems += stale_references(listed, baseline, root) if baseline else ()
     return read
 
 
 def _capabilities(deltas: dict[str, str], documents: Documents) -> list[Capability]:
     """What each file says. One that is no `spec.md` and holds no requirement is a document beside it."""
-    found = []
+    capabilities = []
     for name, path in deltas.items():
-        one = capability(name, read_markdown(documents.files[path]))
-        if path.endswith(SPEC_FILE) or one.delta.drafts or one.delta.renamed:
-            found.append(one)
-    return found
+        read = capability(name, read_markdown(documents.files[path]))
+        if path.endswith(SPEC_FILE) or read.delta.drafts or read.delta.renamed:
+            capabilities.append(read)
+    return capabilities
 
 
 def _prose(documents: Documents) -> dict[str, Markdown]:

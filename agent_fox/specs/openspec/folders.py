@@ -45,13 +45,13 @@ def delta_files(folder: Path, root: Path) -> tuple[dict[str, str], list[Problem]
     """
     problems: list[Problem] = []
     names = [path.relative_to(folder) for path in _markdown_below(folder / SPECS, root, problems, 1)]
-    found = {_capability(name, folder): name.as_posix() for name in names if name.name == SPEC_FILE}
+    files = {_capability(name, folder): name.as_posix() for name in names if name.name == SPEC_FILE}
     for name in names:
-        found.setdefault(_capability(name, folder), name.as_posix())
+        files.setdefault(_capability(name, folder), name.as_posix())
     for top in _TOP_FILES:
         if is_there(folder / top):
-            found.setdefault(folder.name, top)
-    return dict(sorted(found.items())), problems
+            files.setdefault(folder.name, top)
+    return dict(sorted(files.items())), problems
 
 
 def baseline_file(folder: Path, capability: str) -> Path | None:

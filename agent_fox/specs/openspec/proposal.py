@@ -54,14 +54,14 @@ def waits_for(
     documents: Iterable[Markdown], is_change: Callable[[str], bool]
 ) -> tuple[tuple[Dependency, ...], tuple[Problem, ...]]:
     """The other changes that prose says this one depends on, each once, and a word about each."""
-    found: dict[str, str] = {}
+    waits: dict[str, str] = {}
     is_known = cache(is_change)
     for document in documents:
         for name, line in _named(document, is_known):
-            found.setdefault(name, document.at(line))
-    rows = tuple(Dependency(name, None, None, where, is_archived=True) for name, where in found.items())
+            waits.setdefault(name, document.at(line))
+    rows = tuple(Dependency(name, None, None, where, is_archived=True) for name, where in waits.items())
     what = "waits for {}: read from prose. Correct the sentence if it does not"
-    return rows, tuple(warning(where, what.format(name)) for name, where in found.items())
+    return rows, tuple(warning(where, what.format(name)) for name, where in waits.items())
 
 
 def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tuple[str, int]]:
@@ -79,8 +79,8 @@ def _named(document: Markdown, is_change: Callable[[str], bool]) -> Iterator[tup
 def _names(sentence: str, begins: int, is_change: Callable[[str], bool]) -> list[str]:
     """The changes that a sentence names. A name that may be an ordinary word counts in backticks alone."""
     names = []
-    for found in _NAME.finditer(sentence, begins):
-        quoted, plain = (found["quoted"] or "").strip("/"), (found["plain"] or "").rstrip("-_")
+    for match in _NAME.finditer(sentence, begins):
+        quoted, plain = (match["quoted"] or "").strip("/"), (match["plain"] or "").rstrip("-_")
         names.append(quoted.rpartition("/")[2] or (plain if "-" in plain or "_" in plain else ""))
     return [name for name in names if name and is_change(name)]
 

@@ -48,13 +48,13 @@ class TaskDraft:
     @property
     def details(self) -> tuple[str, ...]:
         """Each bullet below it with the lines that it wraps over."""
-        found: list[list[str]] = []
+        details: list[list[str]] = []
         for line in self.lines:
             bullet = _BULLET.match(line.text) if not line.is_code else None
-            if bullet or not found:
-                found.append([])
-            found[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
-        return tuple(text for words in found if (text := " ".join(words).strip()))
+            if bullet or not details:
+                details.append([])
+            details[-1].append(line.text[bullet.end() :] if bullet else line.text.strip())
+        return tuple(text for words in details if (text := " ".join(words).strip()))
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class TaskDraft:
 
 def gathered(sections: list[Section]) -> list[Section]:
     """The sections of a group, where a heading that is a task takes in those below it that hold no numbered tasks."""
-    found: list[Section] = []
+    kept: list[Section] = []
     above: Section | None = None
     for place, section in enumerate(sections):
         if above is not None and section.level > above.level:
@@ -79,8 +79,8 @@ def gathered(sections: list[Section]) -> list[Section]:
         above = None
         if place and deep_number(section.title) and not _has_numbers(_with_below(sections, place)):
             above = section = Section(section.title, section.level, section.line, list(section.lines))
-        found.append(section)
-    return found
+        kept.append(section)
+    return kept
 
 
 def wrapped(lines: Iterable[Line]) -> Iterator[str]:
@@ -109,8 +109,8 @@ def _has_numbers(sections: Iterable[Section]) -> bool:
 def drafts_of(section: Section, *, is_first: bool, has_boxes: bool) -> Iterator[TaskDraft]:
     """The tasks of one section: its boxes, or its own heading where that has the number. Where no task has a box, list
     items are tasks."""
-    found = [(line, box_in(line) or (None if has_boxes else item_in(line))) for line in section.lines]
-    boxes = [box for _, box in found if box]
+    entries = [(line, box_in(line) or (None if has_boxes else item_in(line))) for line in section.lines]
+    boxes = [box for _, box in entries if box]
     headed = None if is_first else _headed(section)
     if headed and not any(_NUMBER.match(box.rest) for box in boxes) and (boxes or not has_boxes):
         lines = [line for line in section.lines if not line.is_blank]
@@ -121,8 +121,8 @@ def drafts_of(section: Section, *, is_first: bool, has_boxes: bool) -> Iterator[
 
 def _headed(section: Section) -> tuple[str, str] | None:
     """The number and title of a heading that is a task: `1.1 T`, or `Task 3: T` below a numbered heading."""
-    if found := deep_number(section.title):
-        return found
+    if deep := deep_number(section.title):
+        return deep
     number, title = numbered(section.title)
     return (str(number), title) if number is not None else None
 
@@ -159,9 +159,9 @@ def _task(box: Box) -> TaskDraft:
     parallel = PARALLEL.match(box.rest)
     rest = box.rest[parallel.end() :].strip() if parallel else box.rest
     inside = unstruck(rest)
-    found = _NUMBER.match(inside or rest)
-    number = unicodedata.normalize("NFKC", found["number"]) if found else ""
-    title = found["title"] if found else inside or rest
+    match = _NUMBER.match(inside or rest)
+    number = unicodedata.normalize("NFKC", match["number"]) if match else ""
+    title = match["title"] if match else inside or rest
     bare = unstruck(title)
     title = (bare or title) + (" [P]" if parallel else "")
     return TaskDraft(

@@ -86,18 +86,18 @@ class Names:
     def parts_in(self, lines: Iterable[str], wrapped: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The parts that lines name, in their order, and what a field names that is not there. In wrapped texts, fields
         are not looked for: where they end can't be told."""
-        found: dict[int, Sequence[str]] = {}
+        sequences: dict[int, Sequence[str]] = {}
         unknown: dict[str, None] = {}
         for text in (text[:_LONGEST_TEXT] for text in lines):
-            found.update((id(parts), parts) for parts in self._mentioned(text))
+            sequences.update((id(parts), parts) for parts in self._mentioned(text))
             field = _FIELD.search(text)
             if field is not None:
                 in_field, missing = self._in_field(field["named"])
-                found.update((id(parts), parts) for parts in in_field)
+                sequences.update((id(parts), parts) for parts in in_field)
                 unknown.update(dict.fromkeys([missing] if missing and _FIELD_BEGINS.match(text) else []))
         for text in wrapped:
-            found.update((id(parts), parts) for parts in self._mentioned(text[:_LONGEST_TEXT]))
-        return tuple(dict.fromkeys(part for parts in found.values() for part in parts)), tuple(unknown)
+            sequences.update((id(parts), parts) for parts in self._mentioned(text[:_LONGEST_TEXT]))
+        return tuple(dict.fromkeys(part for parts in sequences.values() for part in parts)), tuple(unknown)
 
     def _mentioned(self, text: str) -> Iterator[Sequence[str]]:
         """What a text names anywhere: in quotes, by an id, or by a title of several words."""
@@ -110,9 +110,9 @@ class Names:
         if parts := self._titled(whole):
             return [parts], ""
         items = [item.strip('_*`"()[] .') for item in re.split(r"[,;、，；]", whole)]
-        found = [parts for item in items if (parts := self._meant(item))]
-        if found or any(self._meant(name) for name in _names(written)):
-            return found, ""
+        meant = [parts for item in items if (parts := self._meant(item))]
+        if meant or any(self._meant(name) for name in _names(written)):
+            return meant, ""
         expanded, missing = self.index.expand(whole)
         return [expanded], ", ".join(missing) if expanded else whole
 
@@ -125,20 +125,20 @@ class Names:
     def _titled(self, title: str) -> Sequence[str]:
         if parts := self._titles.get(same(title)):
             return parts
-        found = _SCENARIO_OF.match(title[:_LONGEST])
-        return self._titles.get(same(found["title"]), ()) if found else ()
+        match = _SCENARIO_OF.match(title[:_LONGEST])
+        return self._titles.get(same(match["title"]), ()) if match else ()
 
 
 def _names(text: str) -> list[str]:
-    quoted = [next(group for group in found if group) for found in _QUOTED.findall(text)]
+    quoted = [next(group for group in groups if group) for groups in _QUOTED.findall(text)]
     return [*quoted, *ids_in(text), *_KEBAB.findall(text)]
 
 
 def tasks_named(texts: Iterable[str], known: frozenset[str], own: str) -> tuple[str, ...]:
     """The numbers of other tasks that texts say must be done before."""
-    found: dict[str, None] = {}
+    numbers: dict[str, None] = {}
     for text in texts:
         for waits in _AFTER.finditer(text[:_LONGEST_TEXT]):
             if not _NO_TASK.search(waits["named"][:40]):
-                found.update(dict.fromkeys(n for n in _TASK.findall(waits["named"]) if n in known and n != own))
-    return tuple(found)
+                numbers.update(dict.fromkeys(n for n in _TASK.findall(waits["named"]) if n in known and n != own))
+    return tuple(numbers)

@@ -104,32 +104,32 @@ class Unit:
 
 
 def box_in(line: Line) -> Box | None:
-    found = _BOX.match(line.text) if not line.is_code and "[" in line.text else None
-    if found is None:
+    match = _BOX.match(line.text) if not line.is_code and "[" in line.text else None
+    if match is None:
         return None
-    mark = {"✓": "x", "✔": "x", "✅": "x"}.get(found["box"], found["box"])
-    return Box(mark or " ", found["rest"], found["star"] is not None, line)
+    mark = {"✓": "x", "✔": "x", "✅": "x"}.get(match["box"], match["box"])
+    return Box(mark or " ", match["rest"], match["star"] is not None, line)
 
 
 def item_in(line: Line) -> Box | None:
     """A list item without a box, as an open one."""
-    found = _LIST.match(line.text) if not line.is_code else None
-    return Box(" ", found["rest"], False, line) if found else None
+    match = _LIST.match(line.text) if not line.is_code else None
+    return Box(" ", match["rest"], False, line) if match else None
 
 
 def numbered(title: str) -> tuple[int | None, str]:
     """The number that a heading begins with, and its title without it."""
-    found = _NUMBERED.match(title[:200])
-    if found is None:
+    match = _NUMBERED.match(title[:200])
+    if match is None:
         return None, title
-    rest = title[found.start("title") :].strip("*_ ")
-    return int(found["plain"] or found["ordinal"] or found["named"]), rest or title
+    rest = title[match.start("title") :].strip("*_ ")
+    return int(match["plain"] or match["ordinal"] or match["named"]), rest or title
 
 
 def deep_number(title: str) -> tuple[str, str] | None:
     """A number such as `1.2` before a title, and the title."""
-    found = _DEEP_NUMBER.match(title)
-    return (unicodedata.normalize("NFKC", found["number"]), found["title"].strip("*_ ")) if found else None
+    match = _DEEP_NUMBER.match(title)
+    return (unicodedata.normalize("NFKC", match["number"]), match["title"].strip("*_ ")) if match else None
 
 
 def sections_of(lines: Iterable[Line]) -> Section:
@@ -173,12 +173,12 @@ def units_of(section: Section, has_boxes: bool = True, *, is_title: bool = True)
 
 
 def _has_numbered(section: Section) -> bool:
-    return any(one.number is not None or deep_number(one.title) is not None for one in section.every())
+    return any(part.number is not None or deep_number(part.title) is not None for part in section.every())
 
 
 def _unit(section: Section, children: Iterable[Section]) -> Unit:
     number, title = numbered(section.title)
-    below = [one for child in children if not child.is_no_tasks for one in child.every()]
+    below = [part for child in children if not child.is_no_tasks for part in child.every()]
     return Unit(
         title, number, section.line, [Section(section.title, section.level, section.line, section.lines), *below]
     )

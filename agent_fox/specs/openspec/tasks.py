@@ -82,16 +82,16 @@ def _has_items(unit: Unit) -> bool:
 def _listed_units(unit: Unit) -> list[Unit]:
     """Groups that are boxes themselves: `- [ ] 1. T` with boxes below it, or with `1.1` beside it."""
     lines = [line for section in unit.sections for line in section.lines]
-    tops = [(box, found) for line in lines if (box := box_in(line)) and (found := _whole(box))]
+    tops = [(box, whole) for line in lines if (box := box_in(line)) and (whole := _whole(box))]
     if len(tops) < 1 or not _has_parts(lines, tops[0][0]):
         return []
-    begins = {box.line.number: (box, found) for box, found in tops}
+    begins = {box.line.number: (box, whole) for box, whole in tops}
     listed: list[Unit] = []
     for line in lines:
         if line.number in begins:
-            box, found = begins[line.number]
+            box, whole = begins[line.number]
             section = Section("", 0, line.number)
-            listed.append(Unit(_plain(found["title"]), int(found["number"]), line.number, [section], box))
+            listed.append(Unit(_plain(whole["title"]), int(whole["number"]), line.number, [section], box))
         elif listed:
             listed[-1].sections[0].lines.append(line)
     return listed
@@ -123,13 +123,13 @@ class _Reading:
         titles = (unit.line for unit in units if unit.title and is_unfilled(_bare(unit.title)))
         self.problems += half_written(self.markdown, [*tasks, *titles])
         known = _count(drafts, numbers)
-        found = []
+        groups = []
         for unit, number, of_group in zip(units, numbers, drafts, strict=True):
             self.places[f"group {number}"] = self.markdown.at(unit.line)
-            found.append(self._group(unit, number, of_group, known, fallback_title))
-        if len(found) == 1 and not found[0].requirements:
-            return (replace(found[0], requirements=self.names.index.every),)
-        return tuple(found)
+            groups.append(self._group(unit, number, of_group, known, fallback_title))
+        if len(groups) == 1 and not groups[0].requirements:
+            return (replace(groups[0], requirements=self.names.index.every),)
+        return tuple(groups)
 
     def _drafts(self, unit: Unit) -> Iterator[TaskDraft]:
         for place, section in enumerate(gathered(unit.sections)):
@@ -241,8 +241,8 @@ def _text(unit: Unit) -> str:
 
 def _bare(title: str) -> str:
     """A heading without its number."""
-    found = deep_number(title)
-    return found[1] if found else numbered(title)[1]
+    number = deep_number(title)
+    return number[1] if number else numbered(title)[1]
 
 
 def _plain(title: str) -> str:

@@ -16,7 +16,7 @@ _SHOWN = 5
 
 def half_written(markdown: Markdown, lines: Iterable[int]) -> Iterator[Problem]:
     """One warning for all lines of a document that still say what its template says, or nothing."""
-    if found := sorted(set(lines)):
-        shown = ", ".join(map(str, found[:_SHOWN])) + (" and others" if len(found) > _SHOWN else "")
-        what = f"half-written: no more than a template says, in {'line' if len(found) == 1 else 'lines'} {shown}"
-        yield warning(markdown.at(found[0]), f"{what}. Fill it in")
+    if places := sorted(set(lines)):
+        shown = ", ".join(map(str, places[:_SHOWN])) + (" and others" if len(places) > _SHOWN else "")
+        what = f"half-written: no more than a template says, in {'line' if len(places) == 1 else 'lines'} {shown}"
+        yield warning(markdown.at(places[0]), f"{what}. Fill it in")

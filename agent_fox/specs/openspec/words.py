@@ -95,22 +95,22 @@ _LONGEST = 200
 
 def requirement_title(title: str) -> str | None:
     """The title after `Requirement:`; None for a heading without the word."""
-    found = _IS_REQUIREMENT.match(title[:_LONGEST])
-    return _clean(title[found.end() :]) or _clean(title) if found else None
+    match = _IS_REQUIREMENT.match(title[:_LONGEST])
+    return _clean(title[match.end() :]) or _clean(title) if match else None
 
 
 def scenario_title(title: str) -> str | None:
     """The title after `Scenario:`; empty where it has none. None for a heading without the word."""
-    found = _IS_SCENARIO.match(title[:_LONGEST])
-    if found is None:
+    match = _IS_SCENARIO.match(title[:_LONGEST])
+    if match is None:
         return "" if _BARE_SCENARIO.match(title[:_LONGEST]) else None
-    return _clean(title[found.end() :])
+    return _clean(title[match.end() :])
 
 
 def scenario_in_line(text: str) -> str | None:
     """The title of a scenario that begins in a line that is no heading: `- **Scenario: T**`."""
-    found = _SCENARIO_LINE.match(text[:_LONGEST])
-    return _clean(text[found.start("title") :]) if found else None
+    match = _SCENARIO_LINE.match(text[:_LONGEST])
+    return _clean(text[match.start("title") :]) if match else None
 
 
 def section_of(title: str) -> Operation | None:
@@ -118,8 +118,10 @@ def section_of(title: str) -> Operation | None:
     head = title[:_LONGEST]
     if requirement_title(head) is not None or not (_NOUN.search(head) or _ALONE.match(head.strip("*_ "))):
         return None
-    if found := next((operation for operation, stems in _OPERATIONS if stems.search(_before_aside(head))), None):
-        return found
+    if operation_found := next(
+        (operation for operation, stems in _OPERATIONS if stems.search(_before_aside(head))), None
+    ):
+        return operation_found
     return Operation.STATED if _SECTION_OF_ALL.match(head) else None
 
 
@@ -139,8 +141,8 @@ def ids_in(text: str) -> list[str]:
 
 def unstruck(text: str) -> str | None:
     """What stands in a text that is struck out as a whole, with a note in brackets behind it or none; else None."""
-    found = _STRUCK.match(text)
-    return found["text"].strip() if found else None
+    match = _STRUCK.match(text)
+    return match["text"].strip() if match else None
 
 
 def is_unfilled(title: str) -> bool:

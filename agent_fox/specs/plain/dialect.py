@@ -43,10 +43,6 @@ class PlainDialect:
         is_form = path.suffix == ".md" and is_normal_form(head_of(path))
         file = read_text_file(path, root, _LARGEST_FORM if is_form else MAX_FILE_BYTES)
         if not isinstance(file, TextFile):
-            return (), (_of(file, path),)
+            return (), (Problem(file.severity, file.where, file.what, path.stem),)
         read = _TOML if path.suffix == ".toml" else _NORMAL_FORM if is_form else _MARKDOWN
         return read.load()(file, {path.name: file.where})
-
-
-def _of(problem: Problem, path: Path) -> Problem:
-    return Problem(problem.severity, problem.where, problem.what, path.stem)

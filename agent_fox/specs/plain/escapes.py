@@ -62,8 +62,8 @@ def word_of(shown: str) -> str:
 
 def words_of(shown: str) -> tuple[str, ...] | None:
     """A list of words; None where it is none."""
-    found = _WORD.findall(shown)
-    return tuple(word_of(one) for one in found) if ", ".join(found) == shown.strip() else None
+    words = _WORD.findall(shown)
+    return tuple(word_of(word) for word in words) if ", ".join(words) == shown.strip() else None
 
 
 def reference(letter: str) -> str:

@@ -76,9 +76,9 @@ def read_plain_markdown(file: TextFile, documents: dict[str, str]) -> tuple[tupl
             what = "a file with several specs names each: write ``# Spec: `name`: Title``"
             problems += about(stem, [error(markdown.at(part.heading.number), what)])
             continue
-        spec, found = _Reading(markdown, part, name).spec(documents)
+        spec, warnings = _Reading(markdown, part, name).spec(documents)
         specs.append(spec)
-        problems += about(name, found)
+        problems += about(name, warnings)
     form = markdown.problems if len(specs) != 1 else about(specs[0].name, markdown.problems)
     return tuple(specs), (*form, *problems)
 
@@ -87,9 +87,9 @@ def _parts(markdown: Markdown) -> list[_Part]:
     parts: list[_Part] = []
     before: list[Line] = []
     for line in markdown.lines:
-        found = spec_heading(line.heading.title) if line.heading and line.heading.level == 1 else None
-        if found is not None:
-            parts.append(_Part(line, (found["name"] or "").strip(), found["title"].strip()))
+        heading = spec_heading(line.heading.title) if line.heading and line.heading.level == 1 else None
+        if heading is not None:
+            parts.append(_Part(line, (heading["name"] or "").strip(), heading["title"].strip()))
         else:
             (parts[-1].lines if parts else before).append(line)
     if len(parts) == 1:
@@ -105,8 +105,8 @@ class _Reading:
         self.sections = _sections(part.lines)
 
     def spec(self, documents: dict[str, str]) -> tuple[Spec, tuple[Problem, ...]]:
-        found = read_plain_requirements(self.markdown, self._requirements())
-        index = index_of(found.requirements, "")
+        requirements = read_plain_requirements(self.markdown, self._requirements())
+        index = index_of(requirements.requirements, "")
         tasks = read_plain_tasks(self.markdown, self._lines("tasks"), index)
         whole = Markdown(self.markdown.where, tuple(self.part.lines))
         traces, problems = read_traceability(whole, index)
@@ -115,20 +115,20 @@ class _Reading:
             dialect="plain",
             path=self.markdown.where,
             title=self.part.title or self.name,
-            requirements=found.requirements,
+            requirements=requirements.requirements,
             groups=tasks.groups,
             dependencies=without_doubles([*self._dependencies(), *read_dependencies(whole, self.name)]),
             traceability=traces,
             test_commands=self._commands(),
-            withdrawn=found.withdrawn,
+            withdrawn=requirements.withdrawn,
             documents=documents,
             source=source_in(Markdown(self.markdown.where, tuple(self._lines("")))),
-            implied=found.implied,
-            places=found.places | tasks.places,
+            implied=requirements.implied,
+            places=requirements.places | tasks.places,
         )
         spec, ended = self._ended(spec)
         missing = self._missing() if spec.is_planned else ()
-        return spec, (*found.problems, *tasks.problems, *problems, *ended, *self._unread(), *missing)
+        return spec, (*requirements.problems, *tasks.problems, *problems, *ended, *self._unread(), *missing)
 
     def _lines(self, kind: str) -> list[Line]:
         return [line for section in self.sections if section.kind == kind for line in section.lines]
@@ -155,17 +155,17 @@ class _Reading:
     def _ended(self, spec: Spec) -> tuple[Spec, list[Problem]]:
         """A spec whose first words say that it was taken back expects nothing."""
         firsts = (_first(self.part.before), _first(self._lines("")))
-        ended = ((first, found) for first in firsts if first and (found := _ENDED.match(first.text)))
-        first, found = next(ended, (None, None))
-        if first is None or found is None:
+        ended = ((first, match) for first in firsts if first and (match := _ENDED.match(first.text)))
+        first, match = next(ended, (None, None))
+        if first is None or match is None:
             return spec, []
-        if found["word"].lower() == "baseline":
+        if match["word"].lower() == "baseline":
             return replace(spec, is_baseline=True), []
-        said = warning(
-            self.markdown.at(first.number), f"{spec.name} is {found['word'].lower()}: nothing of it is planned"
+        problem = warning(
+            self.markdown.at(first.number), f"{spec.name} is {match['word'].lower()}: nothing of it is planned"
         )
         gone = (*spec.expected, *spec.withdrawn)
-        return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True), [said]
+        return replace(spec, requirements=(), withdrawn=gone, is_withdrawn=True), [problem]
 
     def _unread(self) -> Iterable[Problem]:
         for section in self.sections:
@@ -189,10 +189,10 @@ class _Reading:
 
 def _first(lines: Iterable[Line]) -> Line | None:
     """The first line that says anything, after front matter."""
-    told = [line for line in lines if not line.is_blank and not line.is_code]
-    rules = [place for place, line in enumerate(told) if line.text.strip() == "---"]
+    texts = [line for line in lines if not line.is_blank and not line.is_code]
+    rules = [place for place, line in enumerate(texts) if line.text.strip() == "---"]
     begins = rules[1] + 1 if len(rules) > 1 and rules[0] == 0 else 0
-    return told[begins] if begins < len(told) else None
+    return texts[begins] if begins < len(texts) else None
 
 
 @dataclass(slots=True)
@@ -208,17 +208,17 @@ class _Section:
 
 def _sections(lines: Iterable[Line]) -> list[_Section]:
     """Cut at headings of the second rank (and the first: a forgotten `#`)."""
-    found = [_Section(None, "")]
+    sections = [_Section(None, "")]
     for line in lines:
         if line.heading is not None and line.heading.level <= 2:
-            found.append(_Section(line, "?"))
+            sections.append(_Section(line, "?"))
         else:
-            found[-1].lines.append(line)
-    for section in found[1:]:
+            sections[-1].lines.append(line)
+    for section in sections[1:]:
         section.kind = _kind(section)
-    if not any(section.kind == "requirements" for section in found):
-        _guess(found)
-    return found
+    if not any(section.kind == "requirements" for section in sections):
+        _guess(sections)
+    return sections
 
 
 def _kind(section: _Section) -> str:
@@ -249,10 +249,10 @@ def _with_command(line: Line) -> Line:
     """A command without a label runs all tests; one without ticks gets them."""
     if line.is_code:
         return line
-    if found := _NO_LABEL.match(line.text):
-        return line._replace(text=f"{found['mark']}all tests: {found['command']}")
-    if found := _NO_TICKS.match(line.text):
-        return line._replace(text=f"{found['mark']}`{found['command'].strip()}`")
+    if match := _NO_LABEL.match(line.text):
+        return line._replace(text=f"{match['mark']}all tests: {match['command']}")
+    if match := _NO_TICKS.match(line.text):
+        return line._replace(text=f"{match['mark']}`{match['command'].strip()}`")
     return line
 
 
@@ -265,15 +265,15 @@ def _says_nothing(line: Line) -> bool:
 def _dependencies_in(line: Line, markdown: Markdown) -> list[Dependency]:
     """One spec and its groups, or names alone with commas between."""
     if _NAMES.fullmatch(line.text):
-        names = [found["ticked"] or found["linked"] or found["name"] for found in _A_NAME.finditer(line.text)]
+        names = [match["ticked"] or match["linked"] or match["name"] for match in _A_NAME.finditer(line.text)]
         return [Dependency(name.strip(), None, None, markdown.at(line.number)) for name in names]
-    found = _DEPENDENCY.match(line.text)
-    if found is None:
+    match = _DEPENDENCY.match(line.text)
+    if match is None:
         return []
-    rest = line.text[found.end() :]
+    rest = line.text[match.end() :]
     its, before = _ITS_GROUP.search(rest), _BEFORE_GROUP.search(rest)
     row = Dependency(
-        (found["ticked"] or found["linked"] or found["name"]).strip(),
+        (match["ticked"] or match["linked"] or match["name"]).strip(),
         int(its[1]) if its else None,
         int(before[1]) if before else None,
         markdown.at(line.number),

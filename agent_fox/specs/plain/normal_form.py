@@ -35,20 +35,22 @@ def _spec(spec: Spec) -> Iterator[str]:
     title = one_line(spec.title)
     yield from ("", f"# Spec: {quoted(spec.name)}" + (f": {title}" if title else ""))
     yield from _section("", (f"- {line}" for line in _facts(spec)))
-    yield from _section(REQUIREMENTS, (line for one in spec.requirements for line in _requirement(one)), "")
+    yield from _section(
+        REQUIREMENTS, (line for requirement in spec.requirements for line in _requirement(requirement)), ""
+    )
     yield from _section(TASKS, (line for group in spec.groups for line in _group(group)), "")
     yield from _section(TRACEABILITY, _traces(spec.traceability))
     yield from _section(DEPENDS_ON, (f"- {_dependency(row)}" for row in spec.dependencies))
-    yield from _section(TEST_COMMANDS, (f"- {_command(*one)}" for one in spec.test_commands.items()))
+    yield from _section(TEST_COMMANDS, (f"- {_command(*item)}" for item in spec.test_commands.items()))
 
 
 def _section(title: str, lines: Iterable[str], before: str | None = None) -> Iterator[str]:
     """A heading and its lines, where there are any."""
-    found = list(lines)
-    if found and title:
+    body = list(lines)
+    if body and title:
         yield from ("", f"## {title}")
-    if found:
-        yield from found if before is not None else ("", *found)
+    if body:
+        yield from body if before is not None else ("", *body)
 
 
 def _facts(spec: Spec) -> Iterator[str]:
@@ -67,7 +69,9 @@ def _facts(spec: Spec) -> Iterator[str]:
 
 
 def ids_of(requirements: Iterable[Requirement]) -> frozenset[str]:
-    return frozenset(i for one in requirements for i in (one.id, *(part.id for part in one.parts)))
+    return frozenset(
+        i for requirement in requirements for i in (requirement.id, *(part.id for part in requirement.parts))
+    )
 
 
 def _requirement(requirement: Requirement) -> Iterator[str]:
@@ -76,11 +80,11 @@ def _requirement(requirement: Requirement) -> Iterator[str]:
     if requirement.text:
         yield from ("", *(f"> {line}".rstrip() for line in block(requirement.text)))
     if requirement.criteria:
-        yield from ("", *(line for one in requirement.criteria for line in _criterion(one)))
+        yield from ("", *(line for criterion in requirement.criteria for line in _criterion(criterion)))
     if requirement.edge_cases:
-        yield from ("", EDGE_CASES, "", *(line for one in requirement.edge_cases for line in _criterion(one)))
+        yield from ("", EDGE_CASES, "", *(line for case in requirement.edge_cases for line in _criterion(case)))
     if requirement.details:
-        yield from ("", DETAILS, "", *(line for one in requirement.details for line in _detail(one)))
+        yield from ("", DETAILS, "", *(line for detail in requirement.details for line in _detail(detail)))
 
 
 def _detail(detail: str) -> Iterator[str]:

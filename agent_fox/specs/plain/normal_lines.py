@@ -52,32 +52,32 @@ class Item:
     @property
     def field(self) -> tuple[str, str] | None:
         """The name and the value of `_Name: value_`."""
-        found = FIELD.fullmatch(self.head)
-        return (found[1], found[2] or "") if found else None
+        match = FIELD.fullmatch(self.head)
+        return (match[1], match[2] or "") if match else None
 
 
 def sections(lines: Iterable[Line], mark: str) -> list[Section]:
     """Cut at headings that begin with the mark; what stands before the first has an empty title in line 0."""
-    found = [Section(Line(0, ""))]
+    sections_read = [Section(Line(0, ""))]
     for line in lines:
         if line.text.startswith(mark):
-            found.append(Section(Line(line.number, line.text[len(mark) :])))
+            sections_read.append(Section(Line(line.number, line.text[len(mark) :])))
         else:
-            found[-1].lines.append(line)
-    return found
+            sections_read[-1].lines.append(line)
+    return sections_read
 
 
 def items(lines: Iterable[Line]) -> list[Item]:
     """List items at the left edge. Raises FormBroken at anything else."""
-    found: list[Item] = []
+    items: list[Item] = []
     for line in lines:
         if line.text.startswith(_BULLET) or line.text == _BULLET.strip():
-            found.append(Item(line.number, line.text[len(_BULLET) :]))
-        elif found and (line.text.startswith(_DEEPER) or not line.text.strip()):
-            found[-1].lines.append(Line(line.number, line.text[len(_DEEPER) :]))
+            items.append(Item(line.number, line.text[len(_BULLET) :]))
+        elif items and (line.text.startswith(_DEEPER) or not line.text.strip()):
+            items[-1].lines.append(Line(line.number, line.text[len(_DEEPER) :]))
         elif line.text.strip():
             raise unexpected(line)
-    return found
+    return items
 
 
 def unexpected(line: Line) -> FormBroken:
@@ -104,17 +104,17 @@ def fenced(item: Item) -> str:
 
 
 def word_list(value: str, line: int) -> tuple[str, ...]:
-    found = words_of(value)
-    if found is None:
+    words = words_of(value)
+    if words is None:
         raise FormBroken(line, f"{value!r} is no list of names; put commas between them, and odd ones into backticks")
-    return found
+    return words
 
 
 def matched(pattern: re.Pattern[str], text: str, line: int, example: str) -> re.Match[str]:
-    found = pattern.fullmatch(text)
-    if found is None:
+    match = pattern.fullmatch(text)
+    if match is None:
         raise FormBroken(line, f"expected a line such as `{example}`")
-    return found
+    return match
 
 
 def _from_text(lines: Sequence[Line]) -> Iterator[Line]:

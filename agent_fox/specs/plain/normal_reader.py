@@ -72,14 +72,14 @@ _KNOWN = ("", REQUIREMENTS, TASKS, TRACEABILITY, DEPENDS_ON, TEST_COMMANDS)
 def read_normal_form(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Spec, ...], tuple[Problem, ...]]:
     """The specs of a document. One with a line that can't be understood is an error, and the others are read."""
     lines = [Line(number, text) for number, text in enumerate(file.text.split("\n"), 1)][1:]
-    before, *found = sections(lines, "# ")
+    before, *parts = sections(lines, "# ")
     specs: list[Spec] = []
     problems = [
         error(f"{file.where}:{line.number}", unexpected(line).what) for line in before.lines if line.text.strip()
     ]
-    if not found:
+    if not parts:
         problems.append(error(file.where, "holds no spec; print it anew with `agent-fox plan --format markdown`"))
-    for section in found:
+    for section in parts:
         try:
             specs.append(_spec(section, file.where, documents))
         except FormBroken as broken:
@@ -104,7 +104,7 @@ def _spec(section: Section, where: str, documents: dict[str, str]) -> Spec:
     named = matched(_SPEC, section.title.text, section.title.number, "# Spec: `name`: Title")
     parts = _parts(section)
     reading = _Reading(where)
-    requirements = tuple(_requirement(one, reading) for one in _blocks(parts[REQUIREMENTS]))
+    requirements = tuple(_requirement(block, reading) for block in _blocks(parts[REQUIREMENTS]))
     spec = Spec(
         name=word_of(named[1]),
         dialect="plain",
@@ -147,8 +147,8 @@ def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
                 states = value.split(", ")
                 spec = replace(spec, is_baseline=BASELINE in states, is_withdrawn=TAKEN_BACK in states)
             case "Source", value:
-                found = matched(_SOURCE, value, item.line, "_Source: #12 of `owner/name` on `host`_")
-                issue = SourceIssue(int(found[1]), word_of(found[2] or ""), word_of(found[3] or ""))
+                match = matched(_SOURCE, value, item.line, "_Source: #12 of `owner/name` on `host`_")
+                issue = SourceIssue(int(match[1]), word_of(match[2] or ""), word_of(match[3] or ""))
                 spec = replace(spec, source=issue)
             case "Withdrawn", value:
                 spec = replace(spec, withdrawn=word_list(value, item.line))
@@ -161,15 +161,15 @@ def _with_facts(spec: Spec, facts: Iterable[Item]) -> Spec:
 
 
 def _requirement(block: Section, reading: _Reading) -> Requirement:
-    found = matched(_REQUIREMENT, block.title.text, block.title.number, "### ID: Title")
-    identifier = word_of(found[1])
+    match = matched(_REQUIREMENT, block.title.text, block.title.number, "### ID: Title")
+    identifier = word_of(match[1])
     reading.found(identifier, block.title.number)
     text, rest = quote_of(block.lines)
     last = next((n for n, line in enumerate(rest) if line.text == DETAILS), len(rest))
     edge = next((n for n, line in enumerate(rest) if line.text == EDGE_CASES), last)
     return Requirement(
         identifier,
-        text_of(found[2] or ""),
+        text_of(match[2] or ""),
         text,
         tuple(_criterion(item, reading) for item in items(rest[:edge])),
         tuple(_criterion(item, reading) for item in items(rest[edge + 1 : last])),
@@ -178,29 +178,29 @@ def _requirement(block: Section, reading: _Reading) -> Requirement:
 
 
 def _criterion(item: Item, reading: _Reading) -> Criterion:
-    found = matched(_CRITERION, item.head, item.line, "- **ID** text")
-    identifier = word_of(found[1])
+    match = matched(_CRITERION, item.head, item.line, "- **ID** text")
+    identifier = word_of(match[1])
     reading.found(identifier, item.line)
-    return Criterion(identifier, Item(item.line, found[2] or "", item.lines).text)
+    return Criterion(identifier, Item(item.line, match[2] or "", item.lines).text)
 
 
 def _group(item: Item, reading: _Reading) -> Group:
-    found = matched(_GROUP, item.head, item.line, "- [ ] 1. Title")
-    number = int(found[2])
+    match = matched(_GROUP, item.head, item.line, "- [ ] 1. Title")
+    number = int(match[2])
     reading.found(f"group {number}", item.line)
     below = items(item.lines)
-    subtasks = tuple(_subtask(one, reading) for one in below if one.field is None)
-    group = Group(number, text_of(found[3] or ""), _state(found[1], item.line), subtasks=subtasks)
+    subtasks = tuple(_subtask(entry, reading) for entry in below if entry.field is None)
+    group = Group(number, text_of(match[3] or ""), _state(match[1], item.line), subtasks=subtasks)
     text = None
     group = replace(group, requirements=of_subtasks(subtasks))
-    for one in below:
-        match one.field:
+    for entry in below:
+        match entry.field:
             case None:
                 continue
             case "Text", value:
-                text = "" if value == NONE else fenced(one)
+                text = "" if value == NONE else fenced(entry)
             case named:
-                group = _with_field(group, named, one)
+                group = _with_field(group, named, entry)
     return replace(group, text=coder_text(group) if text is None else text)
 
 
@@ -224,25 +224,25 @@ def _with_field(group: Group, named: tuple[str, str], item: Item) -> Group:
 
 
 def _subtask(item: Item, reading: _Reading) -> Subtask:
-    found = matched(_SUBTASK, item.head, item.line, "- [ ] 1.1 Title")
-    number = word_of(found[2])
+    match = matched(_SUBTASK, item.head, item.line, "- [ ] 1.1 Title")
+    number = word_of(match[2])
     reading.found(f"task {number}", item.line)
     below = items(item.lines)
-    details = tuple(one.text for one in below if one.field is None)
-    subtask = Subtask(number, text_of(found[3] or ""), _state(found[1], item.line), details=details)
-    for one in below:
-        match one.field:
+    details = tuple(entry.text for entry in below if entry.field is None)
+    subtask = Subtask(number, text_of(match[3] or ""), _state(match[1], item.line), details=details)
+    for entry in below:
+        match entry.field:
             case None:
                 continue
             case "Marks", value:
-                marks = _marks(value, one.line, (OPTIONAL, PARALLEL))
+                marks = _marks(value, entry.line, (OPTIONAL, PARALLEL))
                 subtask = replace(subtask, optional=OPTIONAL in marks, parallel=PARALLEL in marks)
             case "After", value:
-                subtask = replace(subtask, after=word_list(value, one.line))
+                subtask = replace(subtask, after=word_list(value, entry.line))
             case "Requirements", value:
-                subtask = replace(subtask, requirements=word_list(value, one.line))
+                subtask = replace(subtask, requirements=word_list(value, entry.line))
             case _:
-                raise _unknown_field(one, "Marks, After, Requirements")
+                raise _unknown_field(entry, "Marks, After, Requirements")
     return subtask
 
 
@@ -265,14 +265,14 @@ def _unknown_field(item: Item, known: str) -> FormBroken:
 
 
 def _dependency(item: Item, where: str) -> Dependency:
-    found = matched(_DEPENDENCY, item.head, item.line, "- 01_core: its group 2 before group 1")
-    before, after = (int(number) if number else None for number in found.group(2, 3))
-    return Dependency(word_of(found[1]), before, after, f"{where}:{item.line}", found[4] is not None)
+    match = matched(_DEPENDENCY, item.head, item.line, "- 01_core: its group 2 before group 1")
+    before, after = (int(number) if number else None for number in match.group(2, 3))
+    return Dependency(word_of(match[1]), before, after, f"{where}:{item.line}", match[4] is not None)
 
 
 def _command(item: Item) -> tuple[str, str]:
-    found = matched(_COMMAND, item.head, item.line, "- all_tests: `command`")
-    return text_of(found[1]), word_of(found[2])
+    match = matched(_COMMAND, item.head, item.line, "- all_tests: `command`")
+    return text_of(match[1]), word_of(match[2])
 
 
 def _traces(lines: Iterable[Line]) -> Iterable[Trace]:

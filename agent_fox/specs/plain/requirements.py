@@ -127,11 +127,11 @@ class _Cut:
 
     def _is_label(self, line: Line) -> bool:
         """A line of its own that says what the items below it are."""
-        found = _LABEL.match(line.text.strip()) if self.found else None
-        if found is None or not (self._names_a_kind(line.text) or (found["bold"] and line.indent < 2)):
+        match = _LABEL.match(line.text.strip()) if self.found else None
+        if match is None or not (self._names_a_kind(line.text) or (match["bold"] and line.indent < 2)):
             return False
         self.is_edge, self.item = _EDGE.match(_label(line.text)) is not None, None
-        self.is_aside = found["bold"] is not None and is_aside(_label(line.text))
+        self.is_aside = match["bold"] is not None and is_aside(_label(line.text))
         return True
 
     def _names_a_kind(self, text: str) -> bool:
@@ -200,7 +200,7 @@ class _Naming:
                 self._say_empty(draft)
             elif self._declares(identifier, draft.line):
                 requirements.append(self._requirement(draft, identifier, title))
-        kept = tuple(one for one in requirements if one is not None)
+        kept = tuple(requirement for requirement in requirements if requirement is not None)
         places = {identifier: self.markdown.at(line) for identifier, line in self.lines.items()}
         return ReadPlain(kept, tuple(self.withdrawn), frozenset(self.implied), places, tuple(self.problems))
 
@@ -217,7 +217,7 @@ class _Naming:
         kind = [part for part in draft.parts if part.is_edge == is_edge]
         named = [_id_at(part.text) for part in kind]
         free = FreeIds(f"{above}.E" if is_edge else f"{above}.", (name for name, _ in named if name))
-        found = []
+        criteria = []
         for place, (part, (name, text)) in enumerate(zip(kind, named, strict=True), 1):
             identifier = name or free.at(place)
             if not name:
@@ -229,8 +229,8 @@ class _Naming:
             elif _TAKEN_BACK.match(text):
                 self.withdrawn.append(identifier)
             else:
-                found.append(Criterion(identifier, f"{own}\n{text}" if own else text))
-        return tuple(found)
+                criteria.append(Criterion(identifier, f"{own}\n{text}" if own else text))
+        return tuple(criteria)
 
     def _say_empty(self, part: _Part) -> None:
         self.problems.append(
@@ -260,8 +260,8 @@ def _named(draft: _Part) -> tuple[str, str, bool]:
 
 def _id_at(text: str) -> tuple[str, str]:
     """The id that a text begins with, and the rest; no id and the whole text where it begins with none."""
-    found = next((found for pattern in _WRITTEN_IDS if (found := pattern.match(text))), None)
-    return (found[1], text[found.end() :]) if found else ("", text)
+    match = next((match for pattern in _WRITTEN_IDS if (match := pattern.match(text))), None)
+    return (match[1], text[match.end() :]) if match else ("", text)
 
 
 class FreeIds:

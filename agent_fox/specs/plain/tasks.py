@@ -43,14 +43,14 @@ def holds_tasks(lines: Iterable[Line]) -> bool:
 
 def _headings(markdown: Markdown, lines: Sequence[Line]) -> Iterator[Problem]:
     """Headings among the tasks, which other dialects have as groups."""
-    found = [line for line in lines if line.heading]
-    if found and not _has_group_headings(lines):
-        titles = ", ".join(f'"{line.heading.title}"' for line in found[:_SHOWN] if line.heading)
-        more = ", ..." if len(found) > _SHOWN else ""
+    headings = [line for line in lines if line.heading]
+    if headings and not _has_group_headings(lines):
+        titles = ", ".join(f'"{line.heading.title}"' for line in headings[:_SHOWN] if line.heading)
+        more = ", ..." if len(headings) > _SHOWN else ""
         what = (
             f"no groups by themselves: {titles}{more}; each item at the left edge is one. Write the headings as items"
         )
-        yield warning(markdown.at(found[0].number), what)
+        yield warning(markdown.at(headings[0].number), what)
 
 
 def _has_group_headings(lines: Iterable[Line]) -> bool:
@@ -71,8 +71,8 @@ def _item(line: Line) -> re.Match[str] | None:
 
 
 def _written(line: Line, edge: int) -> Iterator[int]:
-    found = _item(line) if line.indent <= edge + 1 else None
-    named = _GROUP.match(found["rest"]) if found else None
+    item = _item(line) if line.indent <= edge + 1 else None
+    named = _GROUP.match(item["rest"]) if item else None
     if named:
         yield int(named[1])
 
@@ -85,14 +85,14 @@ class _Counting:
         self.group, self.subtask, self.depth = 0, 0, 0
 
     def line(self, line: Line, edge: int) -> Line:
-        found = _item(line)
-        if found is None:
+        item = _item(line)
+        if item is None:
             return line
         if line.indent <= edge + 1:
-            return self._group(line, found)
-        if found["box"] is None or _FIELD.match(found["rest"]) or (self.depth and line.indent > self.depth + 1):
+            return self._group(line, item)
+        if item["box"] is None or _FIELD.match(item["rest"]) or (self.depth and line.indent > self.depth + 1):
             return line
-        return self._subtask(line, found)
+        return self._subtask(line, item)
 
     def _group(self, line: Line, found: re.Match[str]) -> Line:
         self.subtask, self.depth = 0, 0
@@ -144,7 +144,7 @@ def _subtask_with_marks(subtask: Subtask) -> Subtask:
 def _marks(title: str) -> tuple[str, list[str]]:
     """The title without the words in brackets at its end that mark it, and those."""
     marks: list[str] = []
-    while len(marks) < _MOST_MARKS and (found := _MARK.search(title)):
-        marks.append(found["word"].lower() if found["after"] is None else f"after {found['after']}")
-        title = title[: found.start()]
+    while len(marks) < _MOST_MARKS and (match := _MARK.search(title)):
+        marks.append(match["word"].lower() if match["after"] is None else f"after {match['after']}")
+        title = title[: match.start()]
     return title, marks

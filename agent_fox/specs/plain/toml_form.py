@@ -58,7 +58,7 @@ def read_plain_toml(file: TextFile, documents: dict[str, str]) -> tuple[tuple[Sp
     try:
         model = TomlSpec.model_validate(tomllib.loads(file.text))
     except ValidationError as wrong:
-        return (), about(name, (_problem(one, places) for one in wrong.errors(include_url=False)))
+        return (), about(name, (_problem(row, places) for row in wrong.errors(include_url=False)))
     except (tomllib.TOMLDecodeError, RecursionError) as broken:
         at = _AT_LINE.search(str(broken))
         where = f"{file.where}:{at[1]}" if at else file.where
@@ -106,7 +106,7 @@ class _Reading:
             path=self.where,
             title=model.title or name,
             requirements=requirements,
-            groups=tuple(replace(one, text=coder_text(one)) for one in mark_test_writers(groups)),
+            groups=tuple(replace(group, text=coder_text(group)) for group in mark_test_writers(groups)),
             dependencies=rows,
             test_commands=dict(model.test_commands),
             documents=documents,
@@ -127,13 +127,13 @@ class _Reading:
     def _criteria(self, models: Criteria, above: TomlRequirement, head: str, near: int) -> tuple[Criterion, ...]:
         """What the requirement says itself counts for each of its criteria."""
         free = FreeIds(head, (model.id for model in models if model.id))
-        found = []
+        criteria = []
         places = self.file.items((model.text for model in models), near)
         for count, (model, place) in enumerate(zip(models, places, strict=True), 1):
             identifier = model.id or self._implied(free.at(count))
             if self._declares(identifier, place):
-                found.append(Criterion(identifier, f"{above.text}\n{model.text}" if above.text else model.text))
-        return tuple(found)
+                criteria.append(Criterion(identifier, f"{above.text}\n{model.text}" if above.text else model.text))
+        return tuple(criteria)
 
     def _implied(self, identifier: str) -> str:
         self.implied.add(identifier)
@@ -185,9 +185,9 @@ class _Reading:
     def _ids(self, written: Iterable[str], index: PartIndex, at: str) -> tuple[str, ...]:
         ids: list[str] = []
         for name in written:
-            found, unknown = ((), (name,)) if not name.strip() else index.expand(name)
-            ids += index.names.get(name, found)
-            if (unknown or not found) and name not in index.names:
+            known, unknown = ((), (name,)) if not name.strip() else index.expand(name)
+            ids += index.names.get(name, known)
+            if (unknown or not known) and name not in index.names:
                 what = f"names {', '.join(unknown) or name!r}: no such requirement in this spec. Correct the id"
                 self.problems.append(warning(at, what))
         return tuple(dict.fromkeys(ids))

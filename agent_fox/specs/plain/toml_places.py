@@ -25,7 +25,7 @@ class TomlPlaces:
 
     def __init__(self, file: TextFile) -> None:
         self._where, self._text = file.where, file.text
-        self._begins = [0, *(found.end() for found in re.finditer("\n", file.text))]
+        self._begins = [0, *(match.end() for match in re.finditer("\n", file.text))]
         self._headers, self._keys = _offsets(_HEADER, file.text), _offsets(_KEY, file.text)
 
     def at(self, offset: int) -> str:
@@ -36,8 +36,8 @@ class TomlPlaces:
         """Down the location, each key or table below the one before it."""
         offset = -1
         for key, index in _steps(location):
-            found = self._next(key, index, offset)
-            offset = found if found >= 0 else offset
+            place = self._next(key, index, offset)
+            offset = place if place >= 0 else offset
         return offset
 
     def tables(self, key: str, texts: Iterable[str]) -> Iterator[int]:
@@ -67,15 +67,15 @@ class TomlPlaces:
 
     def _find(self, text: str, after: int) -> int:
         first, start = text.split("\n", 1)[0][:_SHOWN], max(after, 0)
-        found = self._text.find(first, start, start + _NEAR) if first else -1
-        return found if found >= 0 else after
+        position = self._text.find(first, start, start + _NEAR) if first else -1
+        return position if position >= 0 else after
 
 
 def _offsets(pattern: re.Pattern[str], text: str) -> dict[str, list[int]]:
-    found: defaultdict[str, list[int]] = defaultdict(list)
-    for one in pattern.finditer(text):
-        found[one[1]].append(one.start())
-    return dict(found)
+    offsets: defaultdict[str, list[int]] = defaultdict(list)
+    for match in pattern.finditer(text):
+        offsets[match[1]].append(match.start())
+    return dict(offsets)
 
 
 def _steps(location: Location) -> Iterator[tuple[str, int]]:

@@ -112,8 +112,8 @@ def _title(read: dict[str, Markdown]) -> str:
     for name in (_SPEC, _PLAN, _TASKS):
         titles = [line.heading.title for line in read[name].lines if line.heading] if name in read else []
         if titles:
-            found = _KIND_OF_DOCUMENT.match(titles[0])
-            return found["title"].strip() if found else titles[0]
+            match = _KIND_OF_DOCUMENT.match(titles[0])
+            return match["title"].strip() if match else titles[0]
     return ""
 
 
@@ -132,10 +132,10 @@ def _dependencies(folder: Path, documents: Documents, read: dict[str, Markdown])
 
 
 def _commands(read: dict[str, Markdown]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    commands: dict[str, str] = {}
     for markdown in read.values():
-        found = read_commands(markdown) | found
-    return found
+        commands = read_commands(markdown) | commands
+    return commands
 
 
 def _ended(markdown: Markdown) -> str | None:

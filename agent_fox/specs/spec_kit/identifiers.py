@@ -48,29 +48,29 @@ class Declared(NamedTuple):
 
 def declared(text: str, *, is_item: bool) -> Declared | None:
     """The id that a text begins with. In a list item or a heading (`is_item`) nothing needs to follow it."""
-    found = _DECLARED.match(text)
-    if found is None or _IS_RANGE.match(found["rest"]) or _IS_LIST.match(found["rest"]):
+    match = _DECLARED.match(text)
+    if match is None or _IS_RANGE.match(match["rest"]) or _IS_LIST.match(match["rest"]):
         return None
-    is_marked = "**" in found["mark"] and "**" in found["rest"][:140]
-    if not (is_item or is_marked or _SEPARATED.match(found["rest"])):
+    is_marked = "**" in match["mark"] and "**" in match["rest"][:140]
+    if not (is_item or is_marked or _SEPARATED.match(match["rest"])):
         return None
-    rest = found["rest"].replace("**", "")
+    rest = match["rest"].replace("**", "")
     lead = _BEFORE_TEXT.match(rest)
-    said = rest[lead.end() :] if lead else rest
-    is_struck = "~~" in found["mark"]
+    body = rest[lead.end() :] if lead else rest
+    is_struck = "~~" in match["mark"]
     opens = _OPENS_TEXT.search(lead[0]) if lead else None
     if opens and not (is_struck and "~" in opens[0]):
-        said = opens["mark"] + said
-    return Declared(found["id"], said.strip(), is_known(found["id"]), is_struck or is_taken_back(said))
+        body = opens["mark"] + body
+    return Declared(match["id"], body.strip(), is_known(match["id"]), is_struck or is_taken_back(body))
 
 
 def closing(text: str) -> Declared | None:
     """The id of the templates' letters that a text ends with, in brackets or marks, and what stands before it."""
-    found = _CLOSING.search(text) if text[-1:] in _CLOSES else None
-    if found is None or not is_known(found["id"]):
+    match = _CLOSING.search(text) if text[-1:] in _CLOSES else None
+    if match is None or not is_known(match["id"]):
         return None
-    said = text[: found.start("open")].rstrip(" —–-")
-    return Declared(found["id"], said, True, is_taken_back(said)) if said else None
+    text_before = text[: match.start("open")].rstrip(" —–-")
+    return Declared(match["id"], text_before, True, is_taken_back(text_before)) if text_before else None
 
 
 def same(identifier: str) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def is_known(identifier: str) -> bool:
 
 def named_in(text: str) -> Iterator[tuple[str, str]]:
     """The ids that a text names, each with the end of the range that it begins, or nothing."""
-    for found in _NAMED.finditer(text):
-        end = found["end"] or ""
-        head = found["id"].rpartition("-")[0]
-        yield found["id"], f"{head}-{end}" if end and end[0].isdecimal() else end
+    for match in _NAMED.finditer(text):
+        end = match["end"] or ""
+        head = match["id"].rpartition("-")[0]
+        yield match["id"], f"{head}-{end}" if end and end[0].isdecimal() else end

@@ -53,6 +53,6 @@ def _places(title: str) -> Iterator[re.Match[str]]:
 
 def _without_phase(title: str) -> re.Match[str] | None:
     """A story's name after the phase's: `Phase 3: 用户故事 1 - ...`."""
-    starts = (0, *(found.end() for found in re.finditer(r"[:：.–—-]", title[:60])))
+    starts = (0, *(match.end() for match in re.finditer(r"[:：.–—-]", title[:60])))
     matches = (NUMBERED_STORY.match(title, start) for start in starts)
-    return next((found for found in matches if found is not None), None)
+    return next((match for match in matches if match is not None), None)

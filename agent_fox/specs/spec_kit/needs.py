@@ -66,9 +66,9 @@ def _saying(lines: Iterable[Line], header_only: bool) -> Iterator[Line]:
 
 
 def _named(text: str, folders: list[str]) -> Iterator[str]:
-    yield from (found["name"] for found in _FOLDER.finditer(text))
-    for found in _NUMBER.finditer(text):
-        meant = [name for name in folders if name.startswith(f"{found['number']}-")]
+    yield from (match["name"] for match in _FOLDER.finditer(text))
+    for match in _NUMBER.finditer(text):
+        meant = [name for name in folders if name.startswith(f"{match['number']}-")]
         yield from meant if len(meant) == 1 else []
 
 

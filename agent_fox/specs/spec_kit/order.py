@@ -134,13 +134,13 @@ class Stated:
 
 def waited_for(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a text says to wait for, ranges written out, and those of them that are not there."""
-    starts = [found.end() for found in _WAITS.finditer(text)]
-    return _named_at(text, sorted(starts + [found.start() for found in _COMES_AFTER.finditer(text)]), numbers)
+    starts = [match.end() for match in _WAITS.finditer(text)]
+    return _named_at(text, sorted(starts + [match.start() for match in _COMES_AFTER.finditer(text)]), numbers)
 
 
 def blocked_by(text: str, numbers: Numbers) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The tasks that a task's own text says it blocks, and those of them that are not there."""
-    return _named_at(text, [found.end() for found in _BLOCKS.finditer(text)], numbers)
+    return _named_at(text, [match.end() for match in _BLOCKS.finditer(text)], numbers)
 
 
 def phase_waits(text: str, numbers: Numbers) -> tuple[str, ...]:
@@ -193,8 +193,8 @@ def _said(line: int, sentence: str, numbers: Numbers) -> Iterator[Stated]:
             goes_on = place + 1 < len(verbs) and verbs[place + 1] in (_AFTER, _BEFORE)
             right = right[:-1] if goes_on and _is_parted(sentence, right) else right
         if verb is not None:
-            earlier, later = (right, left) if verb is _AFTER else (left, right)
-            yield _stated(line, _names(sentence, earlier, numbers), _names(sentence, later, numbers), numbers)
+            first, later = (right, left) if verb is _AFTER else (left, right)
+            yield _stated(line, _names(sentence, first, numbers), _names(sentence, later, numbers), numbers)
 
 
 def _verb(gap: str) -> re.Pattern[str] | None:
@@ -203,14 +203,14 @@ def _verb(gap: str) -> re.Pattern[str] | None:
 
 def _lists(sentence: str) -> Iterator[list[re.Match[str]]]:
     """The numbers of a sentence, those together that follow one another."""
-    found: list[re.Match[str]] = []
+    matches: list[re.Match[str]] = []
     for number in _NAMED.finditer(sentence):
-        if found and not _AND.fullmatch(sentence, found[-1].end(), number.start()):
-            yield found
-            found = []
-        found.append(number)
-    if found:
-        yield found
+        if matches and not _AND.fullmatch(sentence, matches[-1].end(), number.start()):
+            yield matches
+            matches = []
+        matches.append(number)
+    if matches:
+        yield matches
 
 
 def _is_parted(sentence: str, numbers: list[re.Match[str]]) -> bool:
@@ -233,13 +233,13 @@ def _in_table(table: Table, numbers: Numbers) -> Iterator[Stated]:
     for row in table.rows if (waits or blocks) is not None else ():
         own = next((cell for cell in (plain(cell) for cell in row.cells[:3]) if cell in numbers), None)
         if own is not None:
-            earlier, later = (_cell(row.cell(column), numbers) for column in (waits, blocks))
-            yield _stated(row.line, earlier, [own], numbers)
+            first, later = (_cell(row.cell(column), numbers) for column in (waits, blocks))
+            yield _stated(row.line, first, [own], numbers)
             yield _stated(row.line, [own], later, numbers)
 
 
 def _cell(text: str, numbers: Numbers) -> list[str]:
-    return [name for found in _lists(_BRACKETS.sub("", text)) for name in _names(text, found, numbers)]
+    return [name for listed in _lists(_BRACKETS.sub("", text)) for name in _names(text, listed, numbers)]
 
 
 def _stated(line: int, earlier: list[str], later: list[str], numbers: Numbers) -> Stated:

@@ -75,7 +75,7 @@ def parts_of(lines: Iterable[Line]) -> list[Part]:
     for line in lines:
         path = parts[-1].path
         if line.heading is not None:
-            kept = tuple(found for found in path if found[1].level < line.heading.level)
+            kept = tuple(step for step in path if step[1].level < line.heading.level)
             parts.append(Part((*kept, (line.number, line.heading)), "", line.number))
         elif (label := _label(line)) is not None:
             parts.append(Part(path, label[0], line.number))
@@ -90,20 +90,20 @@ def _label(line: Line) -> tuple[str, str] | None:
     text = line.text.strip()
     if line.is_code or line.indent > 1 or text[:2] not in ("**", "__"):
         return None
-    found = _LABEL.match(text)
-    if found is None or declared(text, is_item=False) is not None or step_at_start(text) is not None:
+    match = _LABEL.match(text)
+    if match is None or declared(text, is_item=False) is not None or step_at_start(text) is not None:
         return None
-    is_label = bool(found["colon"] or found["after"] or not found["rest"])
-    return (found["label"].strip(), found["rest"]) if is_label else None
+    is_label = bool(match["colon"] or match["after"] or not match["rest"])
+    return (match["label"].strip(), match["rest"]) if is_label else None
 
 
 def items_of(lines: Iterable[Line], splits: Callable[[str], bool] = lambda text: False) -> list[Item]:
     """The items of a part, in the order of the file. `splits`: a text that begins an item of its own, however deep."""
-    found: list[Item] = []
+    items: list[Item] = []
     for is_row, group in groupby(lines, _is_row):
         here = list(group)
-        found += _rows(here) if is_row else _Cut(splits).read(here)
-    return found
+        items += _rows(here) if is_row else _Cut(splits).read(here)
+    return items
 
 
 def _is_row(line: Line) -> bool:
@@ -169,10 +169,6 @@ def _said(table: Table, row: Row) -> str:
     cells = [
         cell
         for column, cell in enumerate(row.cells)
-        if cell and not any(word in _name(table, column) for word in _NOT_SAID)
+        if cell and not any(word in (table.header[column] if column < len(table.header) else "") for word in _NOT_SAID)
     ]
     return " — ".join(cells) if len(cells) >= _LEAST_CELLS else ""
-
-
-def _name(table: Table, column: int) -> str:
-    return table.header[column] if column < len(table.header) else ""

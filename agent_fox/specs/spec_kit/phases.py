@@ -102,8 +102,8 @@ def cut(lines: Iterable[Line]) -> Cut:
     has_numbers = any(_is_t(task) for task in boxes)
     tasks = boxes if has_numbers else _without_boxes(placed) or boxes
     kept, lost = _kept(tasks, has_numbers)
-    found = _phased(placed, kept, lost)
-    return replace(found, unread=tuple(_unread(placed, tasks)))
+    phased = _phased(placed, kept, lost)
+    return replace(phased, unread=tuple(_unread(placed, tasks)))
 
 
 def _without_boxes(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
@@ -117,16 +117,16 @@ def _without_boxes(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
 def _in_rows(placed: list[tuple[Chain, Line]]) -> list[TaskDraft]:
     """Tasks that are rows of tables, each number once."""
     lines = {line.number: (chain, line) for chain, line in placed}
-    found: dict[str, TaskDraft] = {}
+    drafts: dict[str, TaskDraft] = {}
     for table in tables_of(line for _, line in placed):
         for row in task_rows(table, _IS_NUMBER):
             chain, line = lines[row.line]
             task = TaskDraft(row.number, f" {row.title}", row.box, row.line, line.indent, chain)
             task.is_aside = _is_aside(chain)
             task.lines = [Line(row.line, f"- {other}", line.indent + 2) for other in row.others]
-            if row.number not in found or (found[row.number].is_aside and not task.is_aside):
-                found[row.number] = task
-    return sorted(found.values(), key=lambda task: task.line)
+            if row.number not in drafts or (drafts[row.number].is_aside and not task.is_aside):
+                drafts[row.number] = task
+    return sorted(drafts.values(), key=lambda task: task.line)
 
 
 def _unread(placed: Iterable[tuple[Chain, Line]], tasks: list[TaskDraft]) -> Iterator[tuple[int, str]]:
@@ -135,10 +135,10 @@ def _unread(placed: Iterable[tuple[Chain, Line]], tasks: list[TaskDraft]) -> Ite
     within = {line.number for task in tasks for line in task.lines}
     for chain, line in placed:
         text = _listed_text(line) if not line.is_code and line.number not in within else ""
-        found = _BEGINS.match(text) if "T" in text else None
+        match = _BEGINS.match(text) if "T" in text else None
         is_planned = any(PHASE.match(heading.title) for _, heading in chain) and not _is_aside(chain)
-        if found is not None and is_planned and found["number"] not in known:
-            yield line.number, found["number"]
+        if match is not None and is_planned and match["number"] not in known:
+            yield line.number, match["number"]
 
 
 def _placed(lines: Iterable[Line]) -> Iterator[tuple[Chain, Line]]:
@@ -147,7 +147,7 @@ def _placed(lines: Iterable[Line]) -> Iterator[tuple[Chain, Line]]:
     for line in lines:
         heading = _below_phases(line.heading) if line.heading else _bold_phase(line)
         if heading is not None:
-            chain = (*(found for found in chain if found[1].level < heading.level), (line.number, heading))
+            chain = (*(step for step in chain if step[1].level < heading.level), (line.number, heading))
         yield chain, line if heading is line.heading else line._replace(heading=heading)
 
 
@@ -224,8 +224,8 @@ def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
     box = _BOX.match(line.text.strip()) if "[" in line.text and line.heading is None else None
     if box is None:
         return None
-    found = _NUMBERED.match(box["rest"])
-    number, rest = (found["number"], found["rest"]) if found else ("", _NO_NUMBER.sub("", box["rest"], count=1))
+    match = _NUMBERED.match(box["rest"])
+    number, rest = (match["number"], match["rest"]) if match else ("", _NO_NUMBER.sub("", box["rest"], count=1))
     is_struck = box["rest"].lstrip("* ").startswith("~~")
     task = TaskDraft(number, rest, box["box"].strip(), line.number, line.indent, chain)
     task.is_optional, task.is_struck, task.is_aside = box["star"] is not None, is_struck, _is_aside(chain)
@@ -235,22 +235,22 @@ def _boxed(chain: Chain, line: Line) -> TaskDraft | None:
 def _unboxed(chain: Chain, line: Line) -> TaskDraft | None:
     """A heading or a plain list item that begins with a `T` number."""
     text = _listed_text(line)
-    found = _T_NUMBER.match(text) if text else None
-    if found is None:
+    match = _T_NUMBER.match(text) if text else None
+    if match is None:
         return None
     box = "x" if line.heading and ("✅" in text or "[x]" in text.lower()) else ""
     indent = -1 if line.heading else line.indent
     return TaskDraft(
-        found["number"], found["rest"].lstrip(":. "), box, line.number, indent, chain, is_aside=_is_aside(chain)
+        match["number"], match["rest"].lstrip(":. "), box, line.number, indent, chain, is_aside=_is_aside(chain)
     )
 
 
 def _bold(chain: Chain, line: Line) -> TaskDraft | None:
     """A line such as `**T001** [P] Make it`, with all that stands below it."""
-    found = _T_NUMBER.match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
-    if found is None or _is_aside(chain):
+    match = _T_NUMBER.match(line.text) if line.text.startswith(("**T", "__T")) and line.heading is None else None
+    if match is None or _is_aside(chain):
         return None
-    return TaskDraft(found["number"], found["rest"], "", line.number, -1, chain)
+    return TaskDraft(match["number"], match["rest"], "", line.number, -1, chain)
 
 
 def _listed_text(line: Line) -> str:
@@ -301,16 +301,16 @@ def _going_on(tasks: list[TaskDraft]) -> list[TaskDraft]:
     """Tasks below a heading such as *Example gallery* whose numbers go on with those before: it is about tasks."""
     counted = [(task, int(digits[-1])) for task in tasks if _is_t(task) and (digits := _DIGITS.findall(task.number))]
     known = {number for task, number in counted if not task.is_aside}
-    found: list[TaskDraft] = []
+    drafts: list[TaskDraft] = []
     highest = 0
     for _, under in groupby(counted, lambda each: each[0].chain):
         here = list(under)
         goes_on = here[0][1] == highest + 1 and not known & {number for _, number in here}
         if here[0][0].is_aside and not goes_on:
             continue
-        found += [task for task, _ in here if task.is_aside]
+        drafts += [task for task, _ in here if task.is_aside]
         highest = max(highest, *(number for _, number in here))
-    return found
+    return drafts
 
 
 def _is_near(task: TaskDraft, near: set[int]) -> bool:
@@ -354,14 +354,14 @@ def _level(tasks: list[TaskDraft]) -> int:
         for number, heading in task.chain:
             if heading.level > 1 and not _NUMBERED.match(heading.title):
                 ranks.setdefault(heading.level, set()).add(number)
-    parting = [level for level, found in ranks.items() if len(found) > 1]
+    parting = [level for level, headings in ranks.items() if len(headings) > 1]
     return min(parting or ranks or [2])
 
 
 def _phase(chain: Chain, level: int) -> tuple[int, str]:
     """The heading that makes a task's phase; nothing for those before any."""
-    named = [found for found in chain if PHASE.match(found[1].title)]
+    named = [step for step in chain if PHASE.match(step[1].title)]
     if named:
         return named[0][0], named[0][1].title
-    ranked = [found for found in chain if 1 < found[1].level <= level]
+    ranked = [step for step in chain if 1 < step[1].level <= level]
     return (ranked[-1][0], ranked[-1][1].title) if ranked else (0, "")

@@ -45,15 +45,15 @@ class References:
 
     def named(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """The parts that a text names, and ids of the templates' make that are not there."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         unknown: dict[str, None] = {}
         for name, end in named_in(text):
             first, last = self.order.get(same(name)), self.order.get(same(end)) if end else None
             if first is not None:
-                found.update(dict.fromkeys(self._between(first, last, same(name)[0])))
+                names.update(dict.fromkeys(self._between(first, last, same(name)[0])))
             missing = [other for other in (name, end) if other and is_known(other)]
             unknown.update(dict.fromkeys(other for other in missing if not self._is_there(other)))
-        return tuple(found), tuple(unknown)
+        return tuple(names), tuple(unknown)
 
     def _between(self, first: int, last: int | None, kind: str) -> Iterator[str]:
         """The parts of the ids from one to another that begin alike; of the first alone where too many are named."""

@@ -118,14 +118,15 @@ def read_requirements(markdown: Markdown, bare: BareCriteria = BareCriteria.DETA
     have one."""
     places, stories = places_of(parts_of(markdown.lines))
     collection = _Collection(markdown)
-    found = statements_in(places)
-    details = _add_statements(collection, found.statements, stories, bare)
+    statements = statements_in(places)
+    details = _add_statements(collection, statements.statements, stories, bare)
     _add_stories(collection, stories)
     _add_edge_cases(collection, [place for place in places if place.kind is Kind.EDGES and not place.story])
-    _add_unnamed(collection, places, stories, found.unnamed, details)
-    if found.beside:
-        what = f"no id, among statements that have one: {lines_named(found.beside)}. Not expected; give ids to what is"
-        collection.warn(found.beside[0], what)
+    _add_unnamed(collection, places, stories, statements.unnamed, details)
+    if statements.beside:
+        lines = lines_named(statements.beside)
+        what = f"no id, among statements that have one: {lines}. Not expected; give ids to what is"
+        collection.warn(statements.beside[0], what)
     return collection.read()
 
 
@@ -229,10 +230,10 @@ def _sort(text: str) -> _Sort:
     """A question counts by its answer, whether that stands in brackets or not."""
     answered = _ANSWERED.search(text)
     aside = _IN_BRACKETS_AT_END.match(text)
-    said = answered["answer"] if answered else aside["said"] if aside else ""
-    if _OUT.match(said):
+    answer = answered["answer"] if answered else aside["said"] if aside else ""
+    if _OUT.match(answer):
         return _Sort.OUT
-    if answered is not None and _asks_again(said):
+    if answered is not None and _asks_again(answer):
         return _Sort.ASKS
     return _Sort.ASKS if answered is None and _only_asks(text) else _Sort.SAYS
 
@@ -282,7 +283,7 @@ def _accepted(collection: _Collection, places: list[Place]) -> list[Scenario]:
     """What stands under a heading about acceptance, outside of all stories."""
     taken = set(collection.lines.values())
     outside = [place for place in places if place.kind is Kind.SCENARIOS and not (place.story or place.heading)]
-    return [found for place in outside for found in scenarios_in(place) if found.line not in taken]
+    return [scenario for place in outside for scenario in scenarios_in(place) if scenario.line not in taken]
 
 
 def _is_one_story(places: list[Place], stories: list[Story], accepted: list[Scenario]) -> bool:

@@ -55,9 +55,9 @@ def task_rows(table: Table, number: re.Pattern[str]) -> Iterator[TaskRow]:
     for row in table.rows:
         cells = [plain(cell) for cell in row.cells[:_FIRST_CELLS]]
         own = next((place for place, cell in enumerate(cells) if number.fullmatch(cell)), None)
-        said = _column(table, _SAID, own) if own is not None else None
-        if own is not None and said is not None and row.cell(said):
-            yield _row(table, row, own, said)
+        column = _column(table, _SAID, own) if own is not None else None
+        if own is not None and column is not None and row.cell(column):
+            yield _row(table, row, own, column)
 
 
 def _row(table: Table, row: Row, own: int, said: int) -> TaskRow:

@@ -85,13 +85,13 @@ def _place(part: Part, stories: dict[int, Story], is_numbered: bool) -> Place:
     declaring: tuple[int, Declared] | None = None
     story: Story | None = None
     for line, heading in reversed(part.path):
-        found = declared(heading.title, is_item=True)
-        head = None if heading.level == 1 or (found and found.is_known) else _story(heading, is_numbered)
+        own = declared(heading.title, is_item=True)
+        head = None if heading.level == 1 or (own and own.is_known) else _story(heading, is_numbered)
         if head is not None:
             story = stories.setdefault(line, Story(head[0], head[1], line))
             break
-        if found is not None:
-            declaring = declaring or (line, found)
+        if own is not None:
+            declaring = declaring or (line, own)
         elif heading.level > 1:
             titles.append(heading.title)
     place = Place(part, tuple(titles), _kind(titles), story, declaring)
@@ -109,13 +109,13 @@ def _story(heading: Heading, is_numbered: bool) -> tuple[str, str] | None:
     """The number and the title of a story's heading. A heading with a number and a priority is one in any language;
     a number such as `8.1` counts within something else."""
     title = heading.title
-    found = NUMBERED_STORY.match(title)
-    if found is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
-        found = ANY_NUMBERED.match(title)
-    if found is not None:
-        dotted = _DOTTED.match(found["rest"])
-        number = found["number"].lstrip("0")
-        return ("", _title(found["rest"][dotted.end() :])) if dotted else (number, _title(found["rest"]))
+    match = NUMBERED_STORY.match(title)
+    if match is None and PRIORITY.search(title[:300]) and not PHASE.match(title):
+        match = ANY_NUMBERED.match(title)
+    if match is not None:
+        dotted = _DOTTED.match(match["rest"])
+        number = match["number"].lstrip("0")
+        return ("", _title(match["rest"][dotted.end() :])) if dotted else (number, _title(match["rest"]))
     named = None if is_numbered else NAMED_STORY.match(title)
     return ("", _title(named["rest"])) if named else None
 
@@ -134,9 +134,9 @@ def told(story: Story) -> str:
 def scenarios_of(story: Story) -> list[Scenario]:
     """The scenarios of a story: those under the heading for them, else what is written as one."""
     named = [place for place in story.parts if place.kind is Kind.SCENARIOS or _is_scenario(place)]
-    found = [scenario for place in named for scenario in scenarios_in(place)]
-    if found:
-        return found
+    scenarios = [scenario for place in named for scenario in scenarios_in(place)]
+    if scenarios:
+        return scenarios
     others = [place.part for place in story.parts if place.kind is Kind.OTHER]
     steps = [item for part in others for item in _steps(items_of(part.lines))]
     numbered = [item for part in others if part.label for item in items_of(part.lines) if item.mark.isdecimal()]
@@ -180,16 +180,16 @@ def _steps(items: Iterable[Item]) -> Iterator[Item]:
 
 def _merged(items: Iterable[Item]) -> list[Scenario]:
     """Scenarios whose steps are items of their own are put together."""
-    found: list[Scenario] = []
+    scenarios: list[Scenario] = []
     for item in items:
         step = step_at_start(item.text)
-        if found and step is not None and _goes_on(found[-1], step):
-            found[-1].text += f"\n{item.text}"
-            found[-1].steps |= {step} | steps_in(item.text)
-            found[-1].pieces += 1
+        if scenarios and step is not None and _goes_on(scenarios[-1], step):
+            scenarios[-1].text += f"\n{item.text}"
+            scenarios[-1].steps |= {step} | steps_in(item.text)
+            scenarios[-1].pieces += 1
         else:
-            found.append(_scenario(item, step))
-    return found
+            scenarios.append(_scenario(item, step))
+    return scenarios
 
 
 def _scenario(item: Item, step: int | None) -> Scenario:

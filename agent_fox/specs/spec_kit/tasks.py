@@ -58,9 +58,9 @@ class _Task:
 
 def read_tasks(markdown: Markdown, references: References) -> ReadTasks:
     """The groups of a tasks file: its phases, in their order."""
-    found = cut(markdown.lines)
-    reading = _Reading(markdown, references, found)
-    groups = tuple(reading.group(number, draft) for number, draft in _numbered(found.phases))
+    phases = cut(markdown.lines)
+    reading = _Reading(markdown, references, phases)
+    groups = tuple(reading.group(number, draft) for number, draft in _numbered(phases.phases))
     reading.warn_of_too_many()
     return ReadTasks(mark_first_tests(groups), tuple(reading.problems), reading.places)
 
@@ -79,8 +79,8 @@ def _numbered(phases: Iterable[PhaseDraft]) -> Iterator[tuple[int, PhaseDraft]]:
 
 def _written(heading: str) -> int | None:
     """The number in a phase's name; a name such as `Phase 3.1` counts within something else: 0 fits nowhere."""
-    found = PHASE.match(heading)
-    number = (found["number"] or found["asian"] or found["korean"] or "") if found else ""
+    match = PHASE.match(heading)
+    number = (match["number"] or match["asian"] or match["korean"] or "") if match else ""
     if "." in number:
         return 0
     return int(number) if number.isdecimal() else None
@@ -213,26 +213,26 @@ class _Reading:
         own = [self.tasks[id(draft)].number for draft in phase.tasks]
         head = [line.text for line in phase.intro if line.number < phase.tasks[0].line]
         named = (name for text in head for name in phase_waits(text, self.numbers))
-        earlier = [name for name in dict.fromkeys(named) if name not in own]
-        if earlier and self.numbers.has_room(len(own) * len(earlier)):
-            yield from ((number, earlier) for number in own)
+        before = [name for name in dict.fromkeys(named) if name not in own]
+        if before and self.numbers.has_room(len(own) * len(before)):
+            yield from ((number, before) for number in own)
 
     def _stated(self, phases: Iterable[PhaseDraft]) -> dict[str, list[str]]:
         """What each task comes after, as others say it: tasks that block it, prose about their order, tables."""
-        found: dict[str, list[str]] = {}
+        waits: dict[str, list[str]] = {}
         for task in self.tasks.values():
             blocked, unknown = blocked_by(task.said, self.numbers)
             self._warn_of_unknown(task.draft.line, f"{task.number} blocks", unknown)
             for later in blocked:
-                found.setdefault(later, []).append(task.number)
+                waits.setdefault(later, []).append(task.number)
         for phase in phases:
-            for later, earlier in self._of_phase(phase):
-                found.setdefault(later, []).extend(earlier)
-        for said in stated_in(self.markdown, self.numbers):
-            self._warn_of_unknown(said.line, "the order of tasks names", said.unknown)
-            for later in said.later:
-                found.setdefault(later, []).extend(said.earlier)
-        return found
+            for later, first in self._of_phase(phase):
+                waits.setdefault(later, []).extend(first)
+        for statement in stated_in(self.markdown, self.numbers):
+            self._warn_of_unknown(statement.line, "the order of tasks names", statement.unknown)
+            for later in statement.later:
+                waits.setdefault(later, []).extend(statement.earlier)
+        return waits
 
     def warn_of_too_many(self) -> None:
         """Ranges and lists without end are no plan; what is left out of them is said."""
@@ -248,15 +248,15 @@ class _Reading:
 
     def _traced(self) -> dict[str, list[str]]:
         """What tables say: the ids in a row's first cell are the work of the tasks that the row names."""
-        found: dict[str, list[str]] = {}
+        parts: dict[str, list[str]] = {}
         for table in self.markdown.tables:
             column = table.column_with("task", "任务", "タスク", "작업", "tarea", "tarefa", "tâche")
             for row in table.rows if column else ():
                 ids, _ = self.references.named(row.cell(0))
                 tasks, _ = waited_for(f"after {row.cell(column)}", self.numbers) if ids else ((), ())
                 for task in tasks:
-                    found.setdefault(task, []).extend(ids)
-        return found
+                    parts.setdefault(task, []).extend(ids)
+        return parts
 
     def _warn(self, line: int, what: str) -> None:
         self.problems.append(warning(self.markdown.at(line), what))
@@ -271,13 +271,13 @@ def _labelled(draft: TaskDraft, number: str) -> _Task:
     task = _Task(draft, number, "", details=tuple(item.text for item in items))
     kept: list[str] = []
     end = 0
-    while (found := _LABEL.match(rest, end)) is not None and _takes(task, found["label"].strip(), kept, found[0]):
-        end = found.end()
+    while (match := _LABEL.match(rest, end)) is not None and _takes(task, match["label"].strip(), kept, match[0]):
+        end = match.end()
     rest = rest[end:]
     if _PARALLEL_ANYWHERE.search(rest):
         task.is_parallel, rest = True, _PARALLEL_ANYWHERE.sub("", rest)
     if not task.stories:
-        anywhere = (story for found in _STORY_ANYWHERE.finditer(rest) for story in stories_in_label(found["label"]))
+        anywhere = (story for match in _STORY_ANYWHERE.finditer(rest) for story in stories_in_label(match["label"]))
         task.stories = tuple(dict.fromkeys(anywhere))
     if (of_title := _FIELD_AT_END.search(rest)) is not None:
         task.details, rest = (of_title[0].strip(" _"), *task.details), rest[: of_title.start()]
@@ -320,8 +320,8 @@ def _phase_title(heading: str, number: int) -> str:
     """A phase's name without a number that the group has anyway."""
     if not heading:
         return _ALL_BEFORE
-    found = PHASE.match(heading)
-    rest = found["rest"].strip(_MARKS) if found and _written(heading) == number else ""
+    match = PHASE.match(heading)
+    rest = match["rest"].strip(_MARKS) if match and _written(heading) == number else ""
     return rest or heading.strip("* ")
 
 

@@ -34,10 +34,10 @@ def unfinished(markdown: Markdown) -> Iterator[Problem]:
         kind = kind_of(line.heading.title) if line.heading is not None else kind
         if line.is_code or "[" not in line.text:
             continue
-        placeholders += [(line.number, found[0].rstrip("]")) for found in _PLACEHOLDER.finditer(line.text)]
+        placeholders += [(line.number, match[0].rstrip("]")) for match in _PLACEHOLDER.finditer(line.text)]
         if kind is not Kind.ASIDE:
-            for found in _OPEN.finditer(line.text):
-                yield warning(markdown.at(line.number), _asks(found["question"]))
+            for match in _OPEN.finditer(line.text):
+                yield warning(markdown.at(line.number), _asks(match["question"]))
     if placeholders:
         lines = lines_named(number for number, _ in placeholders)
         what = f"half-written: the template's words `{placeholders[0][1]}]` and such stand in {lines}. Replace them"

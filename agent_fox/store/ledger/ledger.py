@@ -51,8 +51,8 @@ class Kept:
 
     @property
     def document(self) -> dict[str, Json]:
-        found: dict[str, Json] = json.loads(self.content)
-        return found
+        document: dict[str, Json] = json.loads(self.content)
+        return document
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ def repository_of(db: Database) -> Repository | None:
 
 def known(db: Database) -> Repository:
     """The identity that records get, made where there is none yet, in the open transaction."""
-    found = repository_of(db)
-    if found is None:
-        found = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
-        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [found.id, found.root])
-    return found
+    repository = repository_of(db)
+    if repository is None:
+        repository = Repository(secrets.token_hex(16), root_of(Path(db.execute("PRAGMA database_list").fetchone()[2])))
+        db.execute("INSERT INTO ledger_repository (only, id, root) VALUES (1, ?, ?)", [repository.id, repository.root])
+    return repository
 
 
 def root_of(path: Path) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
+from agent_fox.system import outside
 from agent_fox.system.sandbox import seccomp
 from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
 
@@ -83,7 +84,9 @@ def in_words(mode: SandboxMode, network: bool) -> str:
 
 @functools.cache
 def why_missing() -> str:
-    """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command."""
+    """Why there is no sandbox on this machine; empty where there is one. Tried out once, with a real command. Raises
+    OSError where the machine is short of something: nothing runs unprotected for that.
+    """
     if shutil.which("bwrap") is None:
         return f"bubblewrap is not installed: {REMEDY}"
     with own_folders.own_folder("sandbox") as folder:
@@ -93,23 +96,29 @@ def why_missing() -> str:
 
 def _why_failing(view: View) -> str:
     with enclosed(("true",), view) as trial:
-        try:
-            ended = subprocess.run(
+
+        def probe() -> subprocess.CompletedProcess[bytes]:
+            return subprocess.run(
                 trial.argv, pass_fds=trial.descriptors, capture_output=True, timeout=PROBE_SECONDS, check=False
             )
+
+        try:
+            ended = outside.asked_again(probe)
         except (OSError, subprocess.TimeoutExpired) as error:
+            if isinstance(error, OSError) and outside.trouble_of_system(error).is_of_the_world:
+                raise
             return f"bubblewrap does not work here: {error}"
-    said = ended.stderr.decode("utf-8", "replace").strip()
-    return f"bubblewrap does not work here (are user namespaces allowed?): {said}" if ended.returncode else ""
+    complaint = ended.stderr.decode("utf-8", "replace").strip()
+    return f"bubblewrap does not work here (are user namespaces allowed?): {complaint}" if ended.returncode else ""
 
 
 @contextlib.contextmanager
 def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
     """The command inside bubblewrap; the files it needs are closed when the block is left."""
     with contextlib.ExitStack() as files:
-        status, told = _pipe(files)
+        status, written = _pipe(files)
         words = [shutil.which("bwrap") or "bwrap", *namespaces(view), *mounts(view)]
-        held = [told]
+        held = [written]
         for path, text in made_up(view):
             held.append(_held(files, text.encode()))
             words += ["--perms", "0444", "--ro-bind-data", str(held[-1]), path]
@@ -117,7 +126,7 @@ def enclosed(argv: tuple[str, ...], view: View) -> Iterator[Enclosed]:
         if program is not None:
             held.append(_held(files, program))
             words += ["--seccomp", str(held[-1])]
-        words += ["--json-status-fd", str(told), "--remount-ro", "/", "--chdir", str(view.cwd), "--"]
+        words += ["--json-status-fd", str(written), "--remount-ro", "/", "--chdir", str(view.cwd), "--"]
         yield Enclosed((*words, *argv), tuple(held), status)
 
 

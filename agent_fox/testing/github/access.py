@@ -52,13 +52,13 @@ def actor(world: World, request: Request) -> Actor:
 
 def _app(world: World, secret: str) -> App:
     """The App whose JSON Web Token this is. Only its shape is looked at: there is no key to check it with."""
-    head, claims = (_part(one) for one in secret.split(".")[:2])
+    head, claims = (_part(part) for part in secret.split(".")[:2])
     if head.get("alg") != "RS256":
         raise Refusal(401, "A JSON web token could not be decoded")
     iat, exp, iss = (claims.get(name) for name in ("iat", "exp", "iss"))
     if not isinstance(iat, int) or not isinstance(exp, int) or not 0 < exp - iat <= _LONGEST_JWT:
         raise Refusal(401, "'Expiration time' claim ('exp') is too far in the future")
-    app = next((one for one in world.apps.values() if str(one.id) == str(iss)), None)
+    app = next((each for each in world.apps.values() if str(each.id) == str(iss)), None)
     if app is None:
         raise Refusal(401, "'Issuer' claim ('iss') must be an Integer")
     return app

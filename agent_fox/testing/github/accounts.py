@@ -18,10 +18,10 @@ def get_user(call: Call) -> Answer:
 
 def get_account(call: Call, login: str) -> Answer:
     """Any account, as all may see it."""
-    found = next((one for one in call.world.accounts.values() if one.login.lower() == login.lower()), None)
-    if found is None:
+    account = next((each for each in call.world.accounts.values() if each.login.lower() == login.lower()), None)
+    if account is None:
         raise not_found()
-    return answer(200, call.show.oneself(found))
+    return answer(200, call.show.oneself(account))
 
 
 def get_app(call: Call) -> Answer:

@@ -62,8 +62,8 @@ class Description:
         paths = self.whole["paths"]
         assert isinstance(paths, dict)
         all = [Operation(method, path, _object(at)) for path in paths for method, at in _object(paths[path]).items()]
-        all.sort(key=lambda one: one.path.count("{"))
-        return tuple((one, one.pattern) for one in all)
+        all.sort(key=lambda each: each.path.count("{"))
+        return tuple((each, each.pattern) for each in all)
 
     @cached_property
     def components(self) -> JsonValue:
@@ -174,11 +174,11 @@ class Checked:
         """Look at a request; the operation that it is, if the description has it."""
         self.exchanges += 1
         path = _MOVED.sub("/repos/OWNER/NAME", unquote(request.path), count=1)
-        found = self._operation(request.method, path)
-        if found is None:
+        match = self._operation(request.method, path)
+        if match is None:
             self._note(request, "no such operation in the description")
             return None
-        operation, named = found
+        operation, named = match
         self.operations[f"{operation.method} {operation.path}"] += 1
         for problem in (*self._parameters(operation, named, request), *self._body(operation, request)):
             self._note(request, f"request{problem}")
@@ -202,13 +202,15 @@ class Checked:
     def _parameters(self, operation: Operation, named: Mapping[str, str], request: Request) -> Iterator[str]:
         listed = operation.holds.get("parameters", [])
         assert isinstance(listed, list)
-        described = {str(one["name"]): one for one in map(self.description.resolved, listed)}
+        described = {str(each["name"]): each for each in map(self.description.resolved, listed)}
         for name, text in {**named, **request.query}.items():
             if name not in described:
                 yield f": no such parameter: {name}"
                 continue
             schema = self.description.resolved(described[name]["schema"])
-            yield from (f" parameter {name}{one}" for one in self.description.problems(_scalar(text, schema), schema))
+            yield from (
+                f" parameter {name}{problem}" for problem in self.description.problems(_scalar(text, schema), schema)
+            )
         if int(request.query.get("per_page", "1")) > MOST_PER_PAGE:
             yield f": more than {MOST_PER_PAGE} on a page"
 

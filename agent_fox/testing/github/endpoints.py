@@ -39,7 +39,7 @@ class Knobs:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Written:
     """A text that somebody wrote with the API: GitHub would read it for mentions and references."""
 
     number: int
@@ -53,14 +53,14 @@ class Call:
 
     world: World
     knobs: Knobs
-    said: list[Said]
+    written: list[Written]
     request: Request
     actor: Actor
     show: Show
 
     def writes(self, issue: Issue, author: Account, text: str | None) -> None:
         if text:
-            self.said.append(Said(issue.number, author.login, text))
+            self.written.append(Written(issue.number, author.login, text))
 
 
 def get_repository(call: Call, where: Repository) -> Answer:

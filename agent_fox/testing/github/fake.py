@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from agent_fox.testing.github.access import actor
-from agent_fox.testing.github.endpoints import Call, Knobs, Said
+from agent_fox.testing.github.endpoints import Call, Knobs, Written
 from agent_fox.testing.github.faults import Break, Fault, Say, spoilt
 from agent_fox.testing.github.limits import Limits, Write
 from agent_fox.testing.github.notices import Notice, notices
@@ -64,7 +64,7 @@ class GitHubFake:
         self.world.tokens[token] = self.token
         self.faults = list(faults)
         self.knobs, self.limits, self.hooks = Knobs(), Limits(), Hooks()
-        self.said: list[Said] = []
+        self.written: list[Written] = []
         self.exchanges: list[Exchange] = []
         self.lock = threading.RLock()
 
@@ -84,7 +84,7 @@ class GitHubFake:
         return answer
 
     def _answer(self, request: Request) -> Answer:
-        fault = next((one for one in self.faults if one.strikes(request)), None)
+        fault = next((each for each in self.faults if each.strikes(request)), None)
         if fault is None:
             answer = self._true(request)
         elif fault.what.is_applied:
@@ -107,7 +107,7 @@ class GitHubFake:
             self.limits.spend(request, self.clock())
             show = Show(self.world, request.base, request.pages)
             who = actor(self.world, request)
-            answer = answered(Call(self.world, self.knobs, self.said, request, who, show), self.limits)
+            answer = answered(Call(self.world, self.knobs, self.written, request, who, show), self.limits)
         except Refusal as no:
             answer = no.answer()
         return replace(answer, headers={**self.limits.headers(), **answer.headers})
@@ -151,4 +151,4 @@ class GitHubFake:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """Whom and what the texts that were written would notify, link or close."""
-        return tuple(notice for text in self.said for notice in notices(text.number, text.text))
+        return tuple(notice for text in self.written for notice in notices(text.number, text.text))

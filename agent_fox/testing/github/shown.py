@@ -107,7 +107,7 @@ class Show:
         """An issue as it is now, or as it looked `at` an earlier time."""
         face = issue.face if at is None else issue.face_at(at) or issue.face
         url = f"{self.repository_url(where)}/issues/{issue.number}"
-        children = [found[1] for found in map(self.world.issue, issue.children) if found is not None]
+        children = [place[1] for place in map(self.world.issue, issue.children) if place is not None]
         closed = sum(not child.is_open for child in children)
         parent = self.world.issue(issue.parent) if issue.parent is not None else None
         shown: Shown = {

@@ -95,13 +95,13 @@ class Conversation:
         """The session's ticket: the last one in a user's words, else the one in the system's."""
         by_user = [_ticket(message.text) for message in self._by(Speaker.USER)]
         by_system = [_ticket(message.text) for message in self._by(Speaker.SYSTEM)]
-        return next((found for found in [*reversed(by_user), *by_system] if found), None)
+        return next((ticket for ticket in [*reversed(by_user), *by_system] if ticket), None)
 
     @property
     def folder(self) -> str | None:
         """The folder that the agent says it works in."""
-        found = _FOLDER.search(self.text_by(Speaker.SYSTEM, Speaker.USER))
-        return found[1] if found else None
+        match = _FOLDER.search(self.text_by(Speaker.SYSTEM, Speaker.USER))
+        return match[1] if match else None
 
     @property
     def task(self) -> str:
@@ -138,8 +138,8 @@ class Conversation:
 
 
 def _ticket(text: str) -> Ticket | None:
-    found = TICKET.search(text)
-    return Ticket(found[1], int(found[2]), int(found[3])) if found else None
+    match = TICKET.search(text)
+    return Ticket(match[1], int(match[2]), int(match[3])) if match else None
 
 
 def _joined(messages: Sequence[Message]) -> Message:

@@ -125,11 +125,11 @@ class Handler(BaseHTTPRequestHandler):
         self._play(where.wire, talk, part)
 
     def _play(self, wire: Wire, talk: Conversation, part: Part) -> None:
-        whose = part.ticket or Ticket()
+        ticket = part.ticket or Ticket()
         self._know(
-            node=whose.node,
-            attempt=whose.attempt,
-            reading=whose.reading,
+            node=ticket.node,
+            attempt=ticket.attempt,
+            reading=ticket.reading,
             step=part.step,
             turn=part.place,
             is_side=part.step is None,
@@ -177,8 +177,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def _fail(self, wire: Wire, status: int, body: str | None = None) -> None:
         headers = {"retry-after": "1"} if status == 429 else {}
-        said = json.dumps(wire.error(status, f"scripted failure {status}")) if body is None else body
-        self._send_bytes(status, said.encode(), _JSON_TYPE, headers)
+        text = json.dumps(wire.error(status, f"scripted failure {status}")) if body is None else body
+        self._send_bytes(status, text.encode(), _JSON_TYPE, headers)
 
     def _refuse(self, wire: Wire, status: int, why: str) -> None:
         self._know(error=why)

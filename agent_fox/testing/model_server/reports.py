@@ -10,13 +10,13 @@ from agent_fox.core.regex import regex
 from agent_fox.testing.scripted.script import Verdicts
 
 _ASKED = regex(r"^#+ *Give one verdict for each of these ids\s+(.+?)(?:\n\s*\n|\Z)", re.MULTILINE | re.DOTALL)
-_TOLD = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
+_LISTED = regex(r"^- \*\*([^*\s]+)\*\*", re.MULTILINE)
 
 
 def ids_asked_for(prompt: str) -> list[str]:
     """The ids of the brief: those that it asks a verdict for, else those whose text it tells, in its order."""
     asked = _ASKED.search(prompt)
-    listed = [part.strip() for part in asked[1].split(",")] if asked else _TOLD.findall(prompt)
+    listed = [part.strip() for part in asked[1].split(",")] if asked else _LISTED.findall(prompt)
     return list(dict.fromkeys(part for part in listed if part and " " not in part))
 
 

@@ -1,4 +1,4 @@
-"""The scripted agent: plays one step of a script as a real process. A script of its own, standard library
+"""The scripted agent: plays each step of a script as a real process. A script of its own, standard library
 only.
 
 A script is a TOML file (or JSON of the same shape) of steps. The first step that fits a session is played; a
@@ -147,10 +147,10 @@ def report(action: Action) -> None:
     words = {"*": words} if isinstance(words, str) else words
     brief = json.loads(Path(os.environ["AGENT_FOX_BRIEF_JSON"]).read_bytes())
     ids = [requirement["id"] for requirement in brief.get("requirements", ())]
-    named = [one for one in words if one != "*" and one not in ids]
-    given = [(one, words.get(one, words.get("*"))) for one in [*ids, *named]]
+    named = [each for each in words if each != "*" and each not in ids]
+    given = [(each, words.get(each, words.get("*"))) for each in [*ids, *named]]
     evidence = action.get("evidence", "")
-    rows = [{"requirement_id": one, "verdict": word, "evidence": evidence} for one, word in given if word is not None]
+    rows = [{"requirement_id": each, "verdict": word, "evidence": evidence} for each, word in given if word is not None]
     overall = "PASS" if rows and all(row["verdict"] == "PASS" for row in rows) else "FAIL"
     document = {"verdicts": rows, "overall_verdict": overall, "summary": f"{len(rows)} verdicts"}
     print(json.dumps(document, indent=1), flush=True)  # noqa: T201 - a process's own standard output

@@ -41,7 +41,7 @@ class Answer:
     def words(self) -> str:
         """What GitHub says is wrong, on one line; empty where it says nothing that can be read."""
         try:
-            message = _Said.model_validate_json(self.body)
+            message = _Refusal.model_validate_json(self.body)
         except ValueError:
             return ""
         whole = redact("; ".join([message.message, *(_words(error) for error in message.errors[:9])])[:LONGEST_WORDS])
@@ -92,7 +92,7 @@ class _Wire(BaseModel, defer_build=True):
     model_config = ConfigDict(strict=True, frozen=True)
 
 
-class _Said(_Wire):
+class _Refusal(_Wire):
     message: str = ""
     errors: list[str | dict[str, object]] = []
 

@@ -21,7 +21,7 @@ CHUNK = 16 * 1024
 ENCODINGS = ("", "identity", "gzip", "deflate")
 
 
-def bound(session: requests.Session, adapter: HTTPAdapter) -> None:
+def set_bounds(session: requests.Session, adapter: HTTPAdapter) -> None:
     """Have a session end what is too large, takes too long, or is packed in a way that nobody asked for."""
     session.stream = True
     session.headers["Accept-Encoding"] = "gzip, deflate"

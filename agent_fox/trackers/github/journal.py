@@ -83,8 +83,8 @@ class Journal:
         self.note_made(op, made(value))
         return value
 
-    def _take_back(self, op: str, earlier: Sent | None) -> None:
-        self.desk.remember(_name(op), earlier.as_text() if earlier else "")
+    def _take_back(self, op: str, previous: Sent | None) -> None:
+        self.desk.remember(_name(op), previous.as_text() if previous else "")
 
 
 def _name(op: str) -> str:

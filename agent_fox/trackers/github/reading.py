@@ -69,9 +69,9 @@ def chosen(found: Sequence[Marked], fp: str, op: str, stale: Collection[int] = (
 
     `stale` are numbers that are past: only what is open beside them counts, or was made by `op`.
     """
-    ours = sorted((one for one in found if one.marker.fp == fp), key=lambda one: one.issue.number)
-    exact = [one.issue for one in ours if one.marker.op == op]
-    fresh = [one.issue for one in ours if one.issue.number not in stale]
+    ours = sorted((each for each in found if each.marker.fp == fp), key=lambda each: each.issue.number)
+    exact = [each.issue for each in ours if each.marker.op == op]
+    fresh = [each.issue for each in ours if each.issue.number not in stale]
     is_open = [issue for issue in fresh if issue.state == "open"]
     closed = sorted((issue for issue in fresh if issue.number > max(stale, default=0)), key=_is_kept_and_late)
     return next(iter([*exact, *is_open, *reversed(closed)]), None)

@@ -56,10 +56,10 @@ class Scribe:
         comments = self.door.comments(number)
         return Talk(number, issue, reading.by_us(comments, issue, self.search.creator(), self.key))
 
-    def create(self, effect: Effect, title: str, body: str, labels: Sequence[str], earlier: int) -> RemoteIssue:
+    def create(self, effect: Effect, title: str, body: str, labels: Sequence[str], previous: int) -> RemoteIssue:
         """File an issue, and remember its number before anything else can go wrong."""
         there = self.door.ensure_labels(tuple(labels))
-        above = f"Earlier: #{earlier}\n\n" if earlier else ""
+        above = f"Earlier: #{previous}\n\n" if previous else ""
         text = Marker(effect.fingerprint, effect.id).above(f"{above}{body}", self.key)
         send: Callable[[], RemoteIssue] = lambda: self.door.create(title, text, there)  # noqa: E731 - a write, to be sent once
         issue = self.journal.once(issue_note(effect.id), int(effect.before), send, lambda made: made.number)

@@ -49,12 +49,15 @@ class Sweep:
         listed = {issue.number: issue for issue in scribe.door.issues(scribe.search.creator())}
         for known_issue in known:
             number = self._number(scribe, known_issue, listed)
-            found: RemoteIssue | Absent | None = listed.get(number)
-            if number and (found is None or self._remote(scribe, known_issue, number, found) is not known_issue.remote):
-                found = self._asked(scribe, number, known_issue.remote)
-            remote = self._remote(scribe, known_issue, number, found) if found is not None else None
-            if found is not None and remote is not None:
-                url = "" if isinstance(found, Absent) else found.url
+            remote_issue: RemoteIssue | Absent | None = listed.get(number)
+            if number and (
+                remote_issue is None
+                or self._remote(scribe, known_issue, number, remote_issue) is not known_issue.remote
+            ):
+                remote_issue = self._asked(scribe, number, known_issue.remote)
+            remote = self._remote(scribe, known_issue, number, remote_issue) if remote_issue is not None else None
+            if remote_issue is not None and remote is not None:
+                url = "" if isinstance(remote_issue, Absent) else remote_issue.url
                 yield Observation(known_issue.fingerprint, str(number), url, remote)
 
     def _number(self, scribe: Scribe, one: Known, listed: Mapping[int, RemoteIssue]) -> int:
@@ -80,8 +83,8 @@ class Sweep:
         if not creator:
             return
         ours = reading.marked(scribe.door.issues(creator, "open"), creator, scribe.key)
-        for fingerprint in sorted({one.marker.fp for one in ours}):
-            same = sorted((one for one in ours if one.marker.fp == fingerprint), key=lambda one: one.issue.number)
+        for fingerprint in sorted({each.marker.fp for each in ours}):
+            same = sorted((each for each in ours if each.marker.fp == fingerprint), key=lambda each: each.issue.number)
             if len(same) > 1:
                 yield from self._of_issue(scribe, same)
 

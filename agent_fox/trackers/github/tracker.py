@@ -46,14 +46,14 @@ _TARGET = regex(r"(?:(?P<repository>[^/\s#]+/[^/\s#]+))?#(?P<number>[1-9][0-9]{0
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The issue that an effect is about, how it stands, and what is to be done. `earlier`: an issue that is past."""
+    """The issue that an effect is about, how it stands, and what is to be done. `previous`: an issue that is past."""
 
     sight: Seen
     act: Act
     talk: Talk | None = None
     is_own: bool = False
     has_said: bool = False
-    earlier: int = 0
+    previous: int = 0
 
 
 @dataclass(frozen=True)
@@ -202,10 +202,10 @@ class Delivering:
         number = self._known_number(effect)
         if not number:
             return self._by_mark(effect, ())
-        found = self.search.known(number, effect.remote is Remote.GONE)
-        if isinstance(found, Retry):
-            return found
-        standing = self._stands(effect, number, found)
+        known = self.search.known(number, effect.remote is Remote.GONE)
+        if isinstance(known, Retry):
+            return known
+        standing = self._stands(effect, number, known)
         return self._by_mark(effect, (number,)) if standing.act is Act.CREATE else standing
 
     def _known_number(self, effect: Effect) -> int:
@@ -227,7 +227,7 @@ class Delivering:
             if isinstance(chosen, Retry | Unsure):
                 return chosen
             if chosen is None:
-                return Standing(Seen.NEVER, act(Seen.NEVER, effect.says), earlier=max(stale, default=0))
+                return Standing(Seen.NEVER, act(Seen.NEVER, effect.says), previous=max(stale, default=0))
             standing = self._stands(effect, chosen.number, chosen)
             if standing.act is not Act.CREATE:
                 return standing
@@ -282,7 +282,7 @@ class Delivering:
             return Retry("the newest number could not be told, so nothing is filed yet")
         filing = _as(effect, EffectKind.FILE)
         page = self.write(filing)
-        issue = self.scribe.create(filing, page.title, page.body, self.settings.labels, standing.earlier)
+        issue = self.scribe.create(filing, page.title, page.body, self.settings.labels, standing.previous)
         return self._completed(effect, Talk(issue.number, issue, ()), filing, Seen.OPEN)
 
     def _completed(self, effect: Effect, talk: Talk, filing: Effect, sight: Seen) -> Delivery:

@@ -25,7 +25,7 @@ from agent_fox.system.redaction.masking import MASK
 from agent_fox.trackers.desk import later
 from agent_fox.trackers.github import trouble
 from agent_fox.trackers.github.answers import Answer, is_json
-from agent_fox.trackers.github.bounds import Bounded, bound
+from agent_fox.trackers.github.bounds import Bounded, set_bounds
 from agent_fox.trackers.github.trouble import DoorTrouble, Flaky
 from agent_fox.trackers.protocol import Retry
 
@@ -100,7 +100,7 @@ def _connection(requester: github.Requester.Requester) -> _Tls | _Plain:
     port = urlsplit(requester.base_url).port
     never = urllib3.Retry(0, read=False)
     line = kind(requester.hostname, port, timeout=TIMEOUT, retry=never)
-    bound(line.session, Bounded(max_retries=never))
+    set_bounds(line.session, Bounded(max_retries=never))
     return line
 
 

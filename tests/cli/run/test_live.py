@@ -20,7 +20,8 @@ from rich.text import Text
 
 from agent_fox.cli.run.live import LiveScreen, big_bar, spec_rows
 from agent_fox.cli.story import Story
-from agent_fox.engine.account.account import Cost, Issue, RunAccount, RunningSession, SpecAccount
+from agent_fox.engine.account.account import Cost, RunAccount, RunningSession, SpecAccount
+from agent_fox.store.issue_view import IssueView
 from agent_fox.store.light import FORMATS
 from agent_fox.store.state import open_state
 from agent_fox.testing.worlds import Req, World, environment, program
@@ -31,11 +32,12 @@ SPECS = (
     SpecAccount("03_split", "03_split:3", "escalated", failing=("03-REQ-1.1",), nodes_done=3, nodes=3),
     SpecAccount("04_receipt", "04_receipt:3", "waiting", unread=("04-REQ-1.1",), nodes=3),
 )
+ISSUE = IssueView("f1", "1", "03_split: not met", "attempts spent", "open", "open", "", "", "", "", 1, "", 0, 0)
 ACCOUNT = RunAccount(
     run=7, status="running", exit_code=None, reason="", started_at="2026-03-01T12:00:00.000Z", seconds=0.0, tip=None,
     specs=SPECS, sessions=9, retries=2, rereads=1, cost=Cost(3.0, 0.5),
     running=(RunningSession("02_cart:2", "coder", 2, 1, "2026-03-01T12:00:00.000Z"),), blocked=(),
-    issues=(Issue("03_split: not met", "attempts spent", "open", "1", ""),), undelivered=(),
+    issues=(ISSUE,), undelivered=(),
 )  # fmt: skip
 TOLD = [f"12:00:{second:02}  02_cart:{second}  attempt 1 landed" for second in range(40)]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -100,28 +101,14 @@ def ladder_table() -> list[tuple[dict[str, str], str]]:
     return [(dict(zip(LADDER_COLUMNS, row[:-1], strict=True)), row[-1]) for row in rows]
 
 
-def worlds() -> list[dict[str, str]]:
-    yes_no = [["yes", "no"]] * 9
-    found = []
+def worlds() -> Iterator[dict[str, str]]:
+    """Every small world; only a report that is unclear may expect nothing."""
+    facts = [column for column in COLUMNS if column != "judgement"]
     for judgement in ("SOUND", "FAULTY", "UNCLEAR"):
-        for values in itertools.product(*yes_no):
-            settled, person, fault, disabled, ceiling, spent, stuck, stronger, readings = values
-            for expects in ("yes", "no") if judgement == "UNCLEAR" else ("yes",):
-                values_in_order = (
-                    settled,
-                    judgement,
-                    person,
-                    fault,
-                    disabled,
-                    ceiling,
-                    spent,
-                    stuck,
-                    stronger,
-                    expects,
-                    readings,
-                )
-                found.append(dict(zip(COLUMNS, values_in_order, strict=True)))
-    return found
+        for values in itertools.product(("yes", "no"), repeat=len(facts)):
+            world = {"judgement": judgement, **dict(zip(facts, values, strict=True))}
+            if judgement == "UNCLEAR" or world["expects something"] == "yes":
+                yield world
 
 
 def report_of(world: dict[str, str]) -> Judged:

@@ -10,7 +10,7 @@ import pytest
 
 from agent_fox.core.policy import Policy
 from agent_fox.core.retry.decision import Cause
-from agent_fox.engine.account.explanation import REMEDIES, Explanation, PartEvidence, Spent, explain
+from agent_fox.engine.account.explanation import Explanation, PartEvidence, Spent, explain
 from agent_fox.store.plan import node_by_id
 from agent_fox.store.state import read_state
 from agent_fox.system.state_folders import STATE
@@ -48,7 +48,7 @@ def test_a_blocked_coder_has_spent_its_attempts_and_says_why_each_failed(ask: As
     assert told.budgets[0].left == 0
     assert [one.kind for one in told.rulings] == ["Retry", "Block"]
     assert all("exit" in one.reason for one in told.sessions)
-    assert told.remedies == (REMEDIES[Cause.ATTEMPTS_SPENT], "agent-fox reset 01_a:1")
+    assert told.remedies == (Cause.ATTEMPTS_SPENT.remedy, "agent-fox reset 01_a:1")
     assert told.evidence == (PartEvidence("01-REQ-1.1", "proposed", "", "", "", "", ""),)
 
 
@@ -61,4 +61,4 @@ def test_what_waits_for_it_has_spent_nothing_and_names_it(ask: Ask) -> None:
 
 
 def test_every_cause_that_stops_a_node_has_a_remedy() -> None:
-    assert set(REMEDIES) == set(Cause) - {Cause.CASCADE}
+    assert {cause for cause in Cause if cause.remedy} == set(Cause) - {Cause.CASCADE}

@@ -20,15 +20,17 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.ids import Archetype
+from agent_fox.session.agents.codex import guard
 from agent_fox.session.agents.events import Answered, Called, Finished, Tokens
 from agent_fox.session.agents.prices import read_prices
 from agent_fox.session.agents.proxy.server import ModelProxy
 from agent_fox.session.agents.report import CostSource, Ending
+from agent_fox.session.agents.runner import stop_hook
 from agent_fox.session.agents.runner.enclosure import view_of
 from agent_fox.session.agents.runner.listening import Hearing
 from agent_fox.session.agents.runner.stop_gate import StopGate
 from agent_fox.session.agents.runner.tally import MOST_TOKENS, Tally
-from agent_fox.session.agents.task import Provider
+from agent_fox.session.agents.task import Provider, Role
 from agent_fox.session.order import EndKind, Paths, Provisions
 from agent_fox.system.processes import start_time
 from agent_fox.testing.model_server import ModelServer
@@ -133,6 +135,15 @@ def test_a_program_in_the_repository_shows_nothing_else_of_it(scene: Scene) -> N
     view = view_of(task, str(program), task.environment)
     assert program in view.readable
     assert not any(scene.repo.is_relative_to(shown) for shown in view.readable)
+
+
+@pytest.mark.parametrize("role", [Role.CODER, Role.VERIFIER, Role.REVIEWER])
+def test_the_programs_that_hooks_run_are_there_in_the_sandbox(scene: Scene, role: Role) -> None:
+    """Without its guard a Codex that judges may not even read; a stop hook that is not there holds nobody back."""
+    task = replace(make_task(scene.root), role=role, environment={"PATH": os.environ["PATH"]})
+    shown = view_of(task, "/bin/sh", task.environment).readable
+    for hook in (stop_hook, guard):
+        assert any(Path(str(hook.__file__)).is_relative_to(folder) for folder in shown), hook.__name__
 
 
 # --- writing outside

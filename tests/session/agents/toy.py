@@ -21,7 +21,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -104,7 +104,7 @@ def _event(found: dict[str, object]) -> Event:
             state = found.get("server")
             return Began(session="s-1", model="toy-1", servers={"verifier": str(state)} if state else {})
         case "said":
-            return Said(str(found["text"]))
+            return Spoke(str(found["text"]))
         case "called":
             return Called(str(found["tool"]), dict(found.get("arguments") or {}), str(found.get("call", "c")))  # type: ignore[call-overload]
         case "answered":

@@ -20,7 +20,7 @@ from agent_fox.session.briefs.text import (
     LONGEST_BRIEF,
     SHORT_TOKENS,
     AskedExpectation,
-    Bound,
+    Binding,
     BriefFacts,
     Change,
     Conflict,
@@ -89,7 +89,7 @@ CONFLICT = BriefFacts(
     conflict=Conflict(("src/gate.py",), ("04_gate:1: Read the card",), ("04_gate:2: Open the gate",)),
 )
 EVERYTHING = (FIRST, AGAIN, JUDGE, REVIEW, CONFLICT)
-DELAY = Bound(
+DELAY = Binding(
     "04_gate/opens-in-time",
     "contract",
     "It opens within five seconds.",
@@ -257,7 +257,7 @@ def too_much(archetype: Archetype, conflict: Conflict | None = None) -> BriefFac
         commands=((LONG, LONG),) * 100,
         expected=MANY,
         unclear=MANY,
-        bound=tuple(Bound(f"04_gate/{one}", "theorem", LONG, MANY, (("goal", LONG),) * 9, LONG) for one in SOME),
+        bound=tuple(Binding(f"04_gate/{one}", "theorem", LONG, MANY, (("goal", LONG),) * 9, LONG) for one in SOME),
     )
 
 
@@ -380,7 +380,7 @@ def test_no_secret_enters_wherever_it_is_planted() -> None:
         conflict=Conflict((planted,), (planted,), (planted,)),
         documents=(planted,),
         commands=((planted, planted),),
-        bound=(Bound("04_gate/it", "theorem", planted, ("A",), (("goal", planted),), planted),),
+        bound=(Binding("04_gate/it", "theorem", planted, ("A",), (("goal", planted),), planted),),
     )
     clean = without_secrets(facts, (KNOWN,))
     for shown in (clean, replace(clean, conflict=None)):
@@ -415,7 +415,7 @@ def test_nothing_untrusted_makes_a_heading_of_its_own(said: str) -> None:
         tried=(Tried(1, said, said),),
         changed=(said,),
         commands=((said, said),),
-        bound=(Bound("04_gate/it", "theorem", said, ("A",), (("goal", said),), said),),
+        bound=(Binding("04_gate/it", "theorem", said, ("A",), (("goal", said),), said),),
     )
     text = brief_markdown(facts)
     outside = re.sub(r"^(`{3,})(?:text|markdown)\n.*?\n\1$", "", text, flags=re.DOTALL | re.MULTILINE)

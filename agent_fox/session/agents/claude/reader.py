@@ -110,7 +110,7 @@ class ClaudeReader(Reader):
 
     def _block(self, block: lines.Block) -> Iterator[events.Event]:
         if block.type == "text" and block.text:
-            yield events.Said(block.text)
+            yield events.Spoke(block.text)
         elif block.type in CALLS and (not block.id or block.id not in self._calls):
             self._calls.add(block.id)
             yield events.Called(block.name, block.input, block.id)

@@ -103,7 +103,7 @@ class CodexReader(Reader):
     def _of_item(self, item: Item, is_completed: bool) -> tuple[events.Event, ...]:
         if item.type == "agent_message" and is_completed:
             self._state.text = item.text
-            return (events.Said(item.text),)
+            return (events.Spoke(item.text),)
         if self._state.is_traced:
             return (events.Beat(),)
         return _untraced(item, is_completed) or (events.Beat(),)

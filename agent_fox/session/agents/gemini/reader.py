@@ -161,7 +161,7 @@ class GeminiReader(Reader):
     def _flushed(self) -> Iterator[events.Event]:
         words, self.words = self.words, ""
         if words.strip():
-            yield events.Said(words)
+            yield events.Spoke(words)
 
     def _answered(self, line: _ToolResult) -> Iterator[events.Event]:
         self.is_asked = True

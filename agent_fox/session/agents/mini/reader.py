@@ -154,7 +154,7 @@ class MiniReader(Reader):
             yield events.Used(name, response.usage.tokens, response.model or self.model)
         for choice in response.choices:
             if (words := choice.message.content or "").strip():
-                yield events.Said(words)
+                yield events.Spoke(words)
             for call in choice.message.tool_calls or ():
                 self.open_calls.append(call.id)
                 yield events.Called(call.function.name or "", _arguments(call.function.arguments), call.id)
@@ -175,7 +175,7 @@ class MiniReader(Reader):
         """Each end is one that the program chose; only a submission is the agent's."""
         status = line.exit_status or "without a reason"
         if line.submission.strip():
-            yield events.Said(line.submission)
+            yield events.Spoke(line.submission)
         text = line.submission or line.exception or _text(line.content)
         cost = line.cost or None
         yield events.Finished(text, is_error=status != SUBMITTED, reason=status, cost_usd=cost, model=self.model)

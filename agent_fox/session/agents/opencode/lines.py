@@ -69,7 +69,7 @@ class Failure(Shape):
     error: Error
 
 
-class Told(Shape):
+class PluginLine(Shape):
     """A line of our plugin."""
 
     event: str

@@ -77,7 +77,7 @@ class OpencodeReader(Reader):
             yield events.Began(session, self._model)
         match raw.get("type"):
             case "agent_fox":
-                yield from self._of_plugin(lines.Told.model_validate(raw))
+                yield from self._of_plugin(lines.PluginLine.model_validate(raw))
             case "step_start":
                 self._reason, self._texts = "", []
                 yield events.Turn()
@@ -90,7 +90,7 @@ class OpencodeReader(Reader):
             case _:
                 raise ValueError("a line without a type")
 
-    def _of_plugin(self, line: lines.Told) -> Iterator[events.Event]:
+    def _of_plugin(self, line: lines.PluginLine) -> Iterator[events.Event]:
         match line.event:
             case "guarded":
                 self._is_guarded = True
@@ -135,7 +135,7 @@ class OpencodeReader(Reader):
         self._trouble = events.Trouble(text, kind, self._has_given_up, after)
         return self._trouble
 
-    def _again(self, line: lines.Told) -> events.Trouble:
+    def _again(self, line: lines.PluginLine) -> events.Trouble:
         """A repeat that no answer of the server explains is one after a silence."""
         trouble = self._trouble or events.Trouble(line.message, Infrastructure.NETWORK)
         text = trouble.text.partition(REPEATED)[0]
@@ -150,7 +150,7 @@ class OpencodeReader(Reader):
         match kind:
             case "text":
                 self._texts.append(part.text)
-                yield events.Said(part.text)
+                yield events.Spoke(part.text)
             case "tool_use" | "ended":
                 yield from self._ended(part)
             case _:
@@ -193,6 +193,6 @@ class OpencodeReader(Reader):
         return self._trouble
 
 
-def _refusal(line: lines.Told) -> str:
+def _refusal(line: lines.PluginLine) -> str:
     words = ", ".join(filter(None, (f"status {line.status}", line.name, line.message)))
     return f"request to the model failed ({words}){hint_of(line.status, line.name)}"

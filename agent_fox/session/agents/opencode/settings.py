@@ -75,12 +75,14 @@ def provider_of(model: str) -> Provider:
     """By the word before the slash, else by the model's family. Raises ValueError for a provider that is not known."""
     before, slash, _ = model.partition("/")
     if not slash:
-        return next((found for family, found in _FAMILIES.items() if model.startswith(family)), Provider.ANTHROPIC)
-    found = next((provider for provider, name in NAMES.items() if name == before), None)
-    if found is None:
+        return next(
+            (provider for family, provider in _FAMILIES.items() if model.startswith(family)), Provider.ANTHROPIC
+        )
+    named = next((provider for provider, name in NAMES.items() if name == before), None)
+    if named is None:
         known = ", ".join(NAMES.values())
         raise ValueError(f"model {model!r}: opencode can be used with the providers {known}; write provider/model")
-    return found
+    return named
 
 
 def model_of(task: AgentTask) -> str:

@@ -18,7 +18,7 @@ def answer_of(tally: Tally) -> str:
     finished = tally.finished
     if finished is not None and finished.structured is not None:
         return json.dumps(finished.structured, ensure_ascii=False)
-    return (finished.text if finished is not None else "") or tally.said
+    return (finished.text if finished is not None else "") or tally.words
 
 
 def why_unreadable(role: Role, answer: str) -> str:

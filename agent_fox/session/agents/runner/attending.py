@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agent_fox.session.agents.runner.child import Child, Heard, Stream
+from agent_fox.session.agents.runner.child import Child, Stream, StreamLine
 from agent_fox.session.agents.runner.listening import FromProxy, Hearing, log
 from agent_fox.session.agents.runner.watchdog import Cause, Stop
 
@@ -34,7 +34,7 @@ MOST_WAITING, LARGE = 64, 256 * 1024
 FULL = 0.001
 """Seconds between two looks whether there is room for a further line."""
 
-Heards = queue.SimpleQueue[Heard | FromProxy]
+Inbox = queue.SimpleQueue[StreamLine | FromProxy]
 
 
 @dataclass(slots=True)
@@ -44,14 +44,14 @@ class Lines:
     Closed, it takes nothing any more: what comes late is not heard as the words of the next process.
     """
 
-    heard: Heards
+    inbox: Inbox
     is_closed: bool = False
 
-    def put(self, item: Heard) -> None:
+    def put(self, item: StreamLine) -> None:
         most = 1 if len(item.text) > LARGE else MOST_WAITING
         while not self.is_closed:
-            if self.heard.qsize() < most:
-                self.heard.put(item)
+            if self.inbox.qsize() < most:
+                self.inbox.put(item)
                 return
             time.sleep(FULL)
 
@@ -73,7 +73,7 @@ class Attendance:
     child: Child
     reader: Reader
     hearing: Hearing
-    heard: Heards
+    inbox: Inbox
     orders: Orders
     write: Callable[[], None]
     stop: Stop | None = None
@@ -94,23 +94,23 @@ class Attendance:
         """What still waits when it is over: the proxy's counts are taken, the lines are nobody's any more."""
         with contextlib.suppress(queue.Empty):
             while True:
-                item = self.heard.get_nowait()
+                item = self.inbox.get_nowait()
                 if isinstance(item, FromProxy):
                     self.hearing.take_from_proxy(item.event)
 
     def _hear_next(self) -> None:
         try:
-            item = self.heard.get(timeout=TICK)
+            item = self.inbox.get(timeout=TICK)
         except queue.Empty:
             return
         match item:
             case FromProxy(event=event):
                 self.hearing.take_from_proxy(event)
-            case Heard(stream=Stream.END):
+            case StreamLine(stream=Stream.END):
                 self._open -= 1
-            case Heard(stream=Stream.OUTPUT, text=text):
+            case StreamLine(stream=Stream.OUTPUT, text=text):
                 self.hearing.hear_line(text, self.reader.line(text))
-            case Heard(text=text):
+            case StreamLine(text=text):
                 self._hear_complaint(text)
 
     def _hear_complaint(self, text: str) -> None:

@@ -31,7 +31,7 @@ class Stream(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class StreamLine:
     """A line of one of its streams, or, with `END`, that the stream has ended."""
 
     stream: Stream
@@ -39,7 +39,7 @@ class Heard:
 
 
 class Child:
-    """A running process in a session of its own. Threads give its lines to `heard`."""
+    """A running process in a session of its own. Threads give its lines to `deliver`."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Child:
         environment: Mapping[str, str],
         cwd: Path,
         stdin: str,
-        heard: Callable[[Heard], None],
+        deliver: Callable[[StreamLine], None],
         descriptors: tuple[int, ...] = (),
     ) -> None:
         """Raises OSError where the program cannot be started."""
@@ -61,7 +61,7 @@ class Child:
             start_new_session=True,
             pass_fds=descriptors,
         )
-        self._heard = heard
+        self._deliver = deliver
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         assert self._process.stderr is not None
@@ -76,8 +76,8 @@ class Child:
     def _pump(self, source: IO[bytes], stream: Stream) -> None:
         with contextlib.suppress(ValueError):  # closed under us when the process is given up
             while line := source.readline(LONGEST_LINE):
-                self._heard(Heard(stream, line.decode("utf-8", "replace").rstrip("\r\n")))
-        self._heard(Heard(Stream.END, stream))
+                self._deliver(StreamLine(stream, line.decode("utf-8", "replace").rstrip("\r\n")))
+        self._deliver(StreamLine(Stream.END, stream))
 
     @property
     def exit_status(self) -> int | None:

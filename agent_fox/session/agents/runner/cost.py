@@ -41,7 +41,7 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     """
     requests, messages = list(metered.values()), list(tally.used.values())
     reported = tally.reported_cost(counts_resumed=facts.counts_resumed)
-    told = tally.reported_tokens(counts_resumed=facts.counts_resumed)
+    reported_tokens = tally.reported_tokens(counts_resumed=facts.counts_resumed)
     has_ended = tally.finished is not None
     counted = _priced(requests, CostSource.METERED, prices) if requests else Spent()
     if _is_free(requests or messages, prices):
@@ -49,11 +49,11 @@ def cost_of(tally: Tally, metered: Mapping[str, Used], prices: Prices, facts: Fa
     is_told = reported is not None and (has_ended or not (requests or messages))
     is_cut = tally.finished is not None and tally.finished.is_error and (counted.cost_usd or 0.0) > (reported or 0.0)
     if is_told and not is_cut and not _is_far_more(counted.cost_usd, reported):
-        return Spent(reported, CostSource.REPORTED, told or sum_of(messages) or sum_of(requests))
+        return Spent(reported, CostSource.REPORTED, reported_tokens or sum_of(messages) or sum_of(requests))
     if requests:
         return counted
-    if told is not None and has_ended and told != sum_of(messages):
-        return _priced_sum(told, tally.model, prices)
+    if reported_tokens is not None and has_ended and reported_tokens != sum_of(messages):
+        return _priced_sum(reported_tokens, tally.model, prices)
     return _priced(messages, CostSource.PRICED, prices) if messages else Spent()
 
 

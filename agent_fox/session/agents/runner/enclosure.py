@@ -67,8 +67,8 @@ def view_of(task: AgentTask, program: str, environment: Mapping[str, str]) -> Vi
     """A coder may write its workspace; who judges may not write anything there."""
     tools = toolchains.folders(program, task.workspace, environment)
     ours = toolchains.folders(sys.executable, task.workspace, environment)
-    hook = Path(stop_hook.__file__).parent
-    shown = (*tools, *ours, *program_folders(Path(program)), hook, *map(Path, task.readable))
+    hooks = Path(stop_hook.__file__).parents[1]  # those of each agent stand in its own folder
+    shown = (*tools, *ours, *program_folders(Path(program)), hooks, *map(Path, task.readable))
     outside = tuple(dict.fromkeys(folder for folder in shown if not folder.is_relative_to(task.workspace)))
     return View(
         root=task.workspace,

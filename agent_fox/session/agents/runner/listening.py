@@ -84,7 +84,7 @@ class Hearing:
         request itself is seen."""
         tally = self.tally
         has_cost = any(last.cost_usd for last in tally.last_words)
-        is_heard = bool(tally.said or tally.tools or tally.used or self.metered) or has_cost
+        is_heard = bool(tally.words or tally.tools or tally.used or self.metered) or has_cost
         return self.was_asked or is_heard or (tally.turns > 0 and not is_proxied)
 
     def hear_line(self, text: str, events: Iterable[Event]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent_fox.core.markdown import one_line
-from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Said, Trouble, Unreadable
+from agent_fox.session.agents.events import Answered, Began, Called, Event, Finished, Spoke, Trouble, Unreadable
 from agent_fox.session.agents.runner.tally import shown_call
 
 LONGEST_SAID = 2000
@@ -19,7 +19,7 @@ def line_of(event: Event) -> str | None:
             return (
                 f"began: session {event.session or '?'}, model {event.model or '?'}{f'; {servers}' if servers else ''}"
             )
-        case Said(text=text):
+        case Spoke(text=text):
             return f"says: {one_line(text, LONGEST_SAID)}" if text.strip() else None
         case Called(tool=tool):
             return f"calls {tool} {shown_call(event)}"

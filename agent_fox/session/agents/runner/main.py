@@ -22,7 +22,7 @@ from agent_fox.session.agents.prices import read_prices
 from agent_fox.session.agents.registry import command_line
 from agent_fox.session.agents.report import AgentReport, CostSource, Ending, write_report
 from agent_fox.session.agents.runner import answers
-from agent_fox.session.agents.runner.attending import Attendance, Heards, Lines, Orders
+from agent_fox.session.agents.runner.attending import Attendance, Inbox, Lines, Orders
 from agent_fox.session.agents.runner.child import Child
 from agent_fox.session.agents.runner.enclosure import enclosed
 from agent_fox.session.agents.runner.listening import FromProxy, Hearing, log
@@ -58,7 +58,7 @@ class Conversation:
     cli: CommandLine
     hearing: Hearing
     orders: Orders
-    heard: Heards = field(default_factory=Heards)
+    inbox: Inbox = field(default_factory=Inbox)
     stop: Stop | None = None
     exit_status: int | None = None
     is_asked_again: bool = False
@@ -84,7 +84,7 @@ class Conversation:
         return self.report(outcome_of(hearing.tally, self.stop, self.exit_status, complaints, has_asked=has_asked))
 
     def hear_proxy(self, event: Event) -> None:
-        self.heard.put(FromProxy(event))
+        self.inbox.put(FromProxy(event))
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -103,10 +103,10 @@ class Conversation:
         """Run one process to its end, or to ours."""
         environment = {**self.task.environment, **start.environment}
         reader, self.hearing.tally.finished = self.cli.reader(self.task), None
-        lines = Lines(self.heard)
+        lines = Lines(self.inbox)
         with enclosed(self.task, start, environment) as wrapped:
             child = Child(wrapped.argv, environment, self.task.workspace, start.stdin, lines.put, wrapped.descriptors)
-            attendance = Attendance(child, reader, self.hearing, self.heard, self.orders, self.write_along)
+            attendance = Attendance(child, reader, self.hearing, self.inbox, self.orders, self.write_along)
             try:
                 self.stop = attendance.go()
                 child.wait(DRAINING)
@@ -161,7 +161,7 @@ class Conversation:
             notes=tuple(self.all_notes()),
             seconds=round(time.monotonic() - self.began, 3),
             last=redact(one_line(self.hearing.last, LONGEST_LAST), ()),
-            silent=round(time.monotonic() - self.hearing.watchdog.heard, 3),
+            silent=round(time.monotonic() - self.hearing.watchdog.heard_at, 3),
         )
 
     def all_notes(self) -> list[str]:

@@ -56,7 +56,7 @@ class Tally:
     """How many forbidden attempts there were."""
     refused: int = 0
     odd_lines: int = 0
-    said: str = ""
+    words: str = ""
     trouble: events.Trouble | None = None
     """The last failed request to the model, unless something went well after it."""
     unserved: str = ""
@@ -73,8 +73,8 @@ class Tally:
                 self.unserved = next((state for state in servers.values() if state in UNREACHED), "")
             case events.Turn():
                 self.turns += 1
-            case events.Said(text=text):
-                self.said, self.trouble = text, None
+            case events.Spoke(text=text):
+                self.words, self.trouble = text, None
             case events.Called():
                 self._called(event)
             case events.Answered(call=call, is_refused=is_refused):

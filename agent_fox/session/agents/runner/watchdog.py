@@ -45,13 +45,13 @@ class Watchdog:
     beats: bool
     clock: Callable[[], float] = time.monotonic
     began: float = field(init=False)
-    heard: float = field(init=False)
+    heard_at: float = field(init=False)
 
     def __post_init__(self) -> None:
-        self.began = self.heard = self.clock()
+        self.began = self.heard_at = self.clock()
 
     def hear(self) -> None:
-        self.heard = self.clock()
+        self.heard_at = self.clock()
 
     def look(self, tally: Tally, cost_usd: float | None) -> Stop | None:
         """Why it must end now, or None."""
@@ -63,7 +63,7 @@ class Watchdog:
             return Stop(Cause.TOOLS, f"the verifier's tools cannot be reached: the program says {tally.unserved}")
         if now - self.began >= limits.wall:
             return Stop(Cause.WALL, f"did not end within {limits.wall:g} s")
-        if now - self.heard >= limits.idle and (self.beats or not tally.open_calls):
+        if now - self.heard_at >= limits.idle and (self.beats or not tally.open_calls):
             return Stop(Cause.SILENCE, f"nothing was heard for {limits.idle:g} s{_last(tally)}")
         if limits.turns is not None and tally.turns > limits.turns:
             return Stop(Cause.TURNS, f"needed more than its {limits.turns} turns")

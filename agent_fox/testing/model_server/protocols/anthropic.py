@@ -115,8 +115,8 @@ def _parts(message: _Message) -> Iterator[Message]:
                 yield Message(Speaker.USER, _text(blocks))
 
 
-def _text(said: str | list[_Block]) -> str:
-    return said if isinstance(said, str) else "\n".join(block.text for block in said if block.type == "text")
+def _text(content: str | list[_Block]) -> str:
+    return content if isinstance(content, str) else "\n".join(block.text for block in content if block.type == "text")
 
 
 def _envelope(talk: Conversation, reply: Reply) -> Document:

@@ -93,9 +93,11 @@ class Chat:
         return {"input_tokens": max(1, talk.size // 4)}
 
 
-def _message(said: _Message) -> Message:
-    parts = said.content if isinstance(said.content, list) else [_Content(type="text", text=said.content or "")]
-    speaker = _SPEAKERS.get(said.role, Speaker.SYSTEM)
+def _message(message: _Message) -> Message:
+    parts = (
+        message.content if isinstance(message.content, list) else [_Content(type="text", text=message.content or "")]
+    )
+    speaker = _SPEAKERS.get(message.role, Speaker.SYSTEM)
     text = "" if speaker is Speaker.TOOL else "\n".join(part.text for part in parts)
     return Message(speaker, text)
 

@@ -61,7 +61,7 @@ class Gemini:
         system = Message(Speaker.SYSTEM, _text(asked.system) if asked.system else "")
         messages = [message for content in asked.contents for message in _messages(content)]
         functions = [function for tool in asked.tools for function in tool.functions]
-        tools = tuple(Offered(one.name, names_in(one.json_schema or one.parameters)) for one in functions)
+        tools = tuple(Offered(each.name, names_in(each.json_schema or each.parameters)) for each in functions)
         schema = (asked.generation.json_schema or asked.generation.old_schema) if asked.generation else None
         return Conversation(model, (system, *messages), tools, is_streamed, schema, len(raw))
 

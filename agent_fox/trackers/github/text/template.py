@@ -84,10 +84,10 @@ def uses(template: str, name: str) -> int:
 
 def fence_after(fence: str, line: str) -> str:
     """The marks of the code block that is open after `line`, where `fence` was open before it; empty for none."""
-    found = _FENCE.match(line)
-    if found is None:
+    match = _FENCE.match(line)
+    if match is None:
         return fence
-    marks, info = found["marks"], found["info"]
+    marks, info = match["marks"], match["info"]
     if not fence:
         return "" if marks.startswith("`") and "`" in info else marks
     return "" if marks.startswith(fence) and not info.strip() else fence

@@ -12,8 +12,10 @@ import pytest
 from agent_fox.session.agents.claude.adapter import CLAUDE
 from agent_fox.session.agents.command_line import CommandLine, Start
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from tests.session.agents.tasks import task_in
 
 DOOR = Door("http://127.0.0.1:1", "word", "http://127.0.0.1:2/mcp", "token", ("/usr/bin/python3", "a hook.py"))
+LIMITS = Limits(wall=3600, idle=600, answer=900)
 BARE = Door("http://127.0.0.1:1", "word")
 
 
@@ -21,22 +23,7 @@ BARE = Door("http://127.0.0.1:1", "word")
 def task(tmp_path: Path) -> AgentTask:
     for name in ("workspace", "home", "scratch"):
         (tmp_path / name).mkdir()
-    return AgentTask(
-        cli="claude",
-        program="/opt/claude",
-        role=Role.CODER,
-        workspace=tmp_path / "workspace",
-        home=tmp_path / "home",
-        scratch=tmp_path / "scratch",
-        report=tmp_path / "report.json",
-        system="the rules",
-        prompt="the brief",
-        limits=Limits(wall=3600, idle=600, answer=900),
-        provider=Provider.ANTHROPIC,
-        upstream="https://model.example",
-        environment={"PATH": "/usr/bin"},
-        tools=("run_unit_tests", "run_linters"),
-    )
+    return task_in(tmp_path, "claude", limits=LIMITS, tools=("run_unit_tests", "run_linters"))
 
 
 def value(start: Start, option: str) -> str | None:
@@ -78,8 +65,8 @@ def test_prompts_and_secrets_are_in_no_argument(task: AgentTask) -> None:
     door = replace(DOOR, model_key="the-key", mcp_token="the-token")
     start = CLAUDE.start(task, door)
     words = " ".join(start.argv)
-    assert not [secret for secret in ("the-key", "the-token", "the brief", "the rules") if secret in words]
-    assert start.stdin == "the brief"
+    assert not [secret for secret in ("the-key", "the-token", "The brief.", "The rules.") if secret in words]
+    assert start.stdin == "The brief."
     assert start.environment["ANTHROPIC_API_KEY"] == "the-key"
     assert start.environment["ANTHROPIC_BASE_URL"] == "http://127.0.0.1:1"
     assert "the-token" not in start.environment.values()
@@ -147,7 +134,7 @@ def test_the_files_are_the_owners_alone_and_hold_what_the_options_name(task: Age
         path = Path(str(value(start, option)))
         assert path.is_relative_to(task.home)
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert Path(str(value(start, "--append-system-prompt-file"))).read_text(encoding="utf-8") == "the rules"
+    assert Path(str(value(start, "--append-system-prompt-file"))).read_text(encoding="utf-8") == "The rules."
     assert list(task.workspace.iterdir()) == []
 
 
@@ -257,7 +244,7 @@ def test_what_another_session_or_a_proxy_has_set_does_not_lead_past_the_door(tas
 def test_who_judges_is_told_how_to_search_everything(task: AgentTask) -> None:
     CLAUDE.prepare(replace(task, role=Role.VERIFIER), DOOR)
     rules = (task.home / ".claude-session/system.md").read_text(encoding="utf-8")
-    assert rules.startswith("the rules\n\n")
+    assert rules.startswith("The rules.\n\n")
     assert 'glob with the value "**"' in rules
     bare = replace(task, role=Role.REVIEWER, system="")
     assert "--append-system-prompt-file" in CLAUDE.start(bare, DOOR).argv

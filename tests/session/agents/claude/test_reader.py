@@ -18,7 +18,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -73,7 +73,7 @@ def test_a_coders_session_is_told_whole() -> None:
         *(Turn(), begun[0], write, whole[0], wrote),
         *(Turn(), begun[1], run, whole[1], ran),
         *(Turn(), begun[2], fetch, refused, whole[2]),
-        *(Turn(), begun[3], Said("done"), whole[3]),
+        *(Turn(), begun[3], Spoke("done"), whole[3]),
         Finished("done", None, False, "completed", session, 0.0092, Tokens(4000, 120), model),
     ]
     assert (write.tool, run.tool, fetch.tool) == ("Write", "Bash", "WebFetch")
@@ -163,7 +163,7 @@ def test_words_about_a_broken_world_are_no_trouble() -> None:
     text = "API Error: 401 authentication_error, rate limit, overloaded_error"
     line = {"type": "assistant", "message": {"id": "m", "model": "x", "content": [{"type": "text", "text": text}]}}
     assert only(one(line), Trouble) == []
-    assert Said(text) in one(line)
+    assert Spoke(text) in one(line)
 
 
 def test_a_result_that_failed_without_a_word_before_it_is_a_trouble_too() -> None:

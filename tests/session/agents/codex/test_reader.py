@@ -24,15 +24,16 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
     Unreadable,
     Used,
 )
-from agent_fox.session.agents.task import AgentTask, Limits, Provider, Role
+from agent_fox.session.agents.task import AgentTask
 from agent_fox.session.infrastructure import Infrastructure
+from tests.session.agents.tasks import task_in
 
 LINES = Path(__file__).parents[1] / "lines" / "codex"
 PATCH = "*** Begin Patch\n*** Add File: added.txt\n+hello\n*** End Patch\n"
@@ -40,22 +41,7 @@ Feeding = Callable[[CodexReader, list[str], list[str]], Iterable[Event]]
 
 
 def task(home: Path, schema: dict[str, object] | None = None) -> AgentTask:
-    return AgentTask(
-        cli="codex",
-        program="codex",
-        role=Role.CODER,
-        workspace=home.parent / "clone",
-        home=home,
-        scratch=home.parent / "tmp",
-        report=home.parent / "report",
-        system="",
-        prompt="",
-        limits=Limits(60, 30, 30),
-        provider=Provider.OPENAI,
-        upstream="",
-        environment={},
-        schema=schema,
-    )
+    return task_in(home.parent, "codex", home=home, schema=schema)
 
 
 def output_first(reader: CodexReader, output: list[str], complaints: list[str]) -> Iterable[Event]:
@@ -140,7 +126,7 @@ def test_tokens_are_told_request_by_request_and_summed_up_at_the_end(tmp_path: P
         )
     ]
     assert {(event.session, event.model) for event in only(Began, events)} == {(session, "gpt-5.5")}
-    assert [event.text for event in only(Said, events)] == ["All is done."]
+    assert [event.text for event in only(Spoke, events)] == ["All is done."]
 
 
 def test_refused_calls_are_told_as_refused(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from agent_fox.session.agents.codex.adapter import CODEX
 from agent_fox.session.agents.codex.settings import config
-from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.agents.task import AgentTask, Door, Limits, Role
+from tests.session.agents.tasks import task_in
 
 DOOR = Door("http://127.0.0.1:1/v1", "the-word", "http://127.0.0.1:2/mcp", "the-token", ("stop", "a b"))
 
@@ -22,20 +23,13 @@ DOOR = Door("http://127.0.0.1:1/v1", "the-word", "http://127.0.0.1:2/mcp", "the-
 def task(tmp_path: Path) -> AgentTask:
     workspace = tmp_path / 'clone "of" spec'
     (workspace / ".git").mkdir(parents=True)
-    return AgentTask(
-        cli="codex",
-        program="/opt/codex",
-        role=Role.CODER,
+    return task_in(
+        tmp_path,
+        "codex",
         workspace=workspace,
-        home=tmp_path / "home",
-        scratch=tmp_path / "tmp",
-        report=tmp_path / "report",
         system='Rules: "these"\n\x7f',
-        prompt="the brief",
-        limits=Limits(600, 90, 240),
-        provider=Provider.OPENAI,
-        upstream="",
         environment={"PATH": "/bin", "RUST_LOG": "debug", "NO_PROXY": "intranet"},
+        limits=Limits(600, 90, 240),
         model="gpt-x",
         effort="high",
         ask_again="again?",
@@ -69,7 +63,7 @@ def test_nothing_secret_is_in_an_argument_or_a_file(task: AgentTask) -> None:
     CODEX.prepare(task, DOOR)
     words = CODEX.start(task, DOOR).argv + CODEX.again(task, DOOR, "id").argv
     files = [path.read_text(encoding="utf-8") for path in task.home.rglob("*") if path.is_file()]
-    for secret in ("the-word", "the-token", "the brief"):
+    for secret in ("the-word", "the-token", "The brief."):
         assert not any(secret in text for text in (*words, *files))
 
 
@@ -139,7 +133,7 @@ def test_hooks_run_only_where_there_are_ours(task: AgentTask) -> None:
 
 def test_the_prompt_goes_to_standard_input(task: AgentTask) -> None:
     start, again = CODEX.start(task, DOOR), CODEX.again(task, DOOR, "the-id")
-    assert (start.argv[-1], start.stdin) == ("-", "the brief")
+    assert (start.argv[-1], start.stdin) == ("-", "The brief.")
     assert (again.argv[-2:], again.stdin) == (("the-id", "-"), "again?")
 
 
@@ -208,10 +202,7 @@ def test_tools_belong_to_roles() -> None:
 
 @given(text=st.text())
 def test_any_words_can_be_rules(text: str) -> None:
-    home = Path("/nonexistent/home")
-    limits = Limits(600, 90, 240)
-    paths = (home.parent / "clone", home, home.parent / "tmp", home.parent / "r")
-    said = AgentTask("codex", "codex", Role.CODER, *paths, text, "", limits, Provider.OPENAI, "", {"RUST_LOG": text})
+    said = task_in(Path("/nonexistent"), "codex", system=text, environment={"RUST_LOG": text})
     found = read(said)
     clean = text.encode("utf-8", "replace").decode("utf-8")
     assert found.get("developer_instructions", "") == clean

@@ -17,7 +17,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -70,7 +70,7 @@ def test_a_session_is_told_as_it_goes(tmp_path: Path) -> None:
         *("read_file", "run_shell_command", "write_file", "google_web_search")
     ]
     assert of(Called, events)[1].arguments == {"command": "echo hi > out.txt"}
-    assert [words.text for words in of(Said, events)] == ["I look at it.", "Done.", "Tests pass."]
+    assert [words.text for words in of(Spoke, events)] == ["I look at it.", "Done.", "Tests pass."]
     assert len(of(Turn, events)) == 5
     finished = of(Finished, events)[-1]
     assert (finished.text, finished.is_error, finished.session) == ("Tests pass.", False, began.session)

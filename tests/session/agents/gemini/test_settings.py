@@ -11,34 +11,17 @@ from pathlib import Path
 import pytest
 
 from agent_fox.session.agents.gemini.adapter import GEMINI
-from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.agents.task import AgentTask, Door, Role
+from tests.session.agents.tasks import task_in
 
 DOOR = Door("http://127.0.0.1:8000", "word-of-this-launch")
 SERVED = replace(DOOR, mcp_url="http://127.0.0.1:8001/mcp", mcp_token="tools-token")
 
 
 def task(tmp_path: Path, role: Role = Role.CODER, **more: object) -> AgentTask:
-    home = tmp_path / "home"
-    home.mkdir(exist_ok=True)
-    whole = AgentTask(
-        cli="gemini",
-        program="/opt/bin/gemini",
-        role=role,
-        workspace=tmp_path / "ws",
-        home=home,
-        scratch=tmp_path / "scratch",
-        report=tmp_path / "report.json",
-        system="Rules.",
-        prompt="Mend it.",
-        limits=Limits(wall=600, idle=120, answer=90, turns=40),
-        provider=Provider.GEMINI,
-        upstream="https://generativelanguage.googleapis.com",
-        environment={"PATH": "/usr/bin"},
-        model="gemini-2.5-pro",
-        ask_again="Once more.",
-        tools=("run_unit_tests",),
-    )
-    return replace(whole, **more)  # type: ignore[arg-type]
+    (tmp_path / "home").mkdir(exist_ok=True)
+    usual = {"model": "gemini-2.5-pro", "ask_again": "Once more.", "tools": ("run_unit_tests",)}
+    return task_in(tmp_path, "gemini", role=role, **{**usual, **more})
 
 
 def written(task: AgentTask, door: Door) -> dict[str, dict[str, object]]:
@@ -137,7 +120,7 @@ def test_the_prompt_holds_no_command_of_the_program(tmp_path: Path) -> None:
     assert not start.stdin.startswith("/")
     assert "see \\@pytest.fixture and \\@kept" in start.stdin
     assert GEMINI.start(task(tmp_path, prompt="/quit"), DOOR).stdin == "\n/quit"
-    assert GEMINI.start(task(tmp_path), DOOR).stdin == "Mend it."
+    assert GEMINI.start(task(tmp_path), DOOR).stdin == "The brief."
 
 
 def test_the_rules_lie_under_another_name_each_time(tmp_path: Path) -> None:
@@ -146,7 +129,7 @@ def test_the_rules_lie_under_another_name_each_time(tmp_path: Path) -> None:
     assert len(names) == 3
     (left,) = (tmp_path / "home" / ".gemini").glob("rules-*.md")
     assert left.name in names
-    assert left.read_text() == "Rules."
+    assert left.read_text() == "The rules."
 
 
 def test_a_stop_hook_is_asked_by_coders_only_where_there_is_one(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -18,7 +17,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -31,8 +30,9 @@ from agent_fox.session.agents.mini.reporting_agent import TELLING
 from agent_fox.session.agents.report import Ending
 from agent_fox.session.agents.runner.outcome import outcome_of
 from agent_fox.session.agents.runner.tally import Tally
-from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from agent_fox.session.agents.task import AgentTask, Door, Provider, Role
 from agent_fox.session.infrastructure import Infrastructure
+from tests.session.agents.tasks import task_in
 
 E = TypeVar("E")
 LINES = Path(__file__).parents[1] / "lines" / "mini"
@@ -73,7 +73,7 @@ def test_a_session_is_told_as_it_goes(name: str, model: str) -> None:
     finished = of(Finished, events)[-1]
     assert (finished.text, finished.is_error, finished.reason) == ("Mended.", False, "Submitted")
     assert finished.cost_usd
-    assert of(Said, events)[-1].text == "Mended."
+    assert of(Spoke, events)[-1].text == "Mended."
     assert outcome_of(tallied(name), None, 0, "").ending is Ending.ENDED
 
 
@@ -184,23 +184,9 @@ def test_troubles_are_told_each(tmp_path: Path) -> None:
 
 def made(tmp_path: Path, **more: object) -> AgentTask:
     (tmp_path / "home").mkdir()
-    task = AgentTask(
-        cli="mini",
-        program="/opt/bin/mini",
-        role=Role.CODER,
-        workspace=tmp_path / "ws",
-        home=tmp_path / "home",
-        scratch=tmp_path / "scratch",
-        report=tmp_path / "report.json",
-        system="Rules.",
-        prompt="Mend it.",
-        limits=Limits(wall=600, idle=120, answer=90, turns=40),
-        provider=Provider.OPENAI,
-        upstream="https://api.openai.com/v1",
-        environment={"PATH": "/usr/bin", "PYTHONPATH": "src"},
-        model="gpt-5",
-    )
-    return replace(task, **more)  # type: ignore[arg-type]
+    environment = {"PATH": "/usr/bin", "PYTHONPATH": "src"}
+    usual = {"provider": Provider.OPENAI, "model": "gpt-5", "environment": environment}
+    return task_in(tmp_path, "mini", **{**usual, **more})
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from agent_fox.session.agents.events import (
     Called,
     Event,
     Finished,
-    Said,
+    Spoke,
     Tokens,
     Trouble,
     Turn,
@@ -73,7 +73,7 @@ def test_a_coders_session_is_told_whole_and_once() -> None:
     assert [use.tokens for use in used] == [Tokens(1000, 30)] * 4
     assert len({use.message for use in used}) == 4
     assert {use.model for use in used} == {MODEL}
-    assert (only(events, Turn), only(events, Said)) == ([Turn()] * 4, [Said("done")])
+    assert (only(events, Turn), only(events, Spoke)) == ([Turn()] * 4, [Spoke("done")])
     session = last.session
     assert [event for event in events if isinstance(event, Began)] == [Began(session), Began(session, MODEL)]
     assert last.cost_usd == pytest.approx(4 * (1000 * 3 + 30 * 15) / 1e6)

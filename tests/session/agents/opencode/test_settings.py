@@ -13,6 +13,7 @@ import pytest
 from agent_fox.session.agents.opencode.adapter import OPENCODE
 from agent_fox.session.agents.opencode.settings import base_url, provider_of, quiet_of
 from agent_fox.session.agents.task import AgentTask, Door, Limits, Provider, Role
+from tests.session.agents.tasks import task_in
 
 DOOR = Door("http://127.0.0.1:8000", "the-word", "http://127.0.0.1:9000/mcp", "the-token")
 
@@ -21,19 +22,10 @@ DOOR = Door("http://127.0.0.1:8000", "the-word", "http://127.0.0.1:9000/mcp", "t
 def task(tmp_path: Path) -> AgentTask:
     for name in ("workspace", "home", "scratch", "shown"):
         (tmp_path / name).mkdir()
-    return AgentTask(
-        cli="opencode",
-        program="/usr/bin/opencode",
-        role=Role.CODER,
-        workspace=tmp_path / "workspace",
-        home=tmp_path / "home",
-        scratch=tmp_path / "scratch",
-        report=tmp_path / "report.json",
-        system="The rules.",
-        prompt="The brief.",
+    return task_in(
+        tmp_path,
+        "opencode",
         limits=Limits(wall=600, idle=100, answer=900),
-        provider=Provider.ANTHROPIC,
-        upstream="",
         environment={"PATH": "/nowhere", "NO_PROXY": "intranet"},
         model="anthropic/claude-sonnet-4-5",
         tools=("run_unit_tests",),
@@ -166,7 +158,7 @@ def test_two_silent_requests_end_before_the_watchdog_bites(idle: float, quiet: f
 
 def test_words_of_the_first_process_and_of_the_one_that_is_asked_again(task: AgentTask) -> None:
     task = replace(task, effort="high", arguments=("--print-logs",), ask_again="Once more.", model="gpt-5.1")
-    common = ("/usr/bin/opencode", "run", "--format", "json", "--title", "agent-fox", "--model", "openai/gpt-5.1")
+    common = ("/opt/opencode", "run", "--format", "json", "--title", "agent-fox", "--model", "openai/gpt-5.1")
     assert OPENCODE.start(task, DOOR).argv == (*common, "--variant", "high", "--agent", "coder", "--print-logs")
     again = OPENCODE.again(task, DOOR, "ses_1")
     assert again.argv == (*common, "--variant", "high", "--agent", "again", "--print-logs", "--session", "ses_1")

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from agent_fox.session.agents.runner.child import Child, Heard, Stream, descendants, program_below
+from agent_fox.session.agents.runner.child import Child, Stream, StreamLine, descendants, program_below
 from agent_fox.system.processes import start_time
 from agent_fox.testing.worlds import wait_until
 
 
-def started(tmp_path: Path, script: str, stdin: str = "") -> tuple[Child, queue.SimpleQueue[Heard]]:
-    heard: queue.SimpleQueue[Heard] = queue.SimpleQueue()
+def started(tmp_path: Path, script: str, stdin: str = "") -> tuple[Child, queue.SimpleQueue[StreamLine]]:
+    heard: queue.SimpleQueue[StreamLine] = queue.SimpleQueue()
     return Child(("/bin/sh", "-c", script), {"PATH": os.environ["PATH"]}, tmp_path, stdin, heard.put), heard
 
 
-def lines(heard: queue.SimpleQueue[Heard]) -> list[Heard]:
-    found: list[Heard] = []
+def lines(heard: queue.SimpleQueue[StreamLine]) -> list[StreamLine]:
+    found: list[StreamLine] = []
     while [one.stream for one in found].count(Stream.END) < 2:
         found.append(heard.get(timeout=20))
     return found

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agent_fox.core.formal.temporal import EventKind, Trace, TraceEvent, Truth, check, parse
-from agent_fox.session.agents.events import Answered, Called, Said, Unreadable
+from agent_fox.session.agents.events import Answered, Called, Spoke, Unreadable
 from agent_fox.session.agents.runner import trace
 from agent_fox.session.agents.runner.trace import Recorder, trace_beside
 from agent_fox.session.endings import end_of
@@ -45,7 +45,7 @@ def recorded(recorder: Recorder, tool: str, arguments: Mapping[str, object]) -> 
 
 
 def test_calls_and_their_ends_are_recorded_in_order(recorder: Recorder) -> None:
-    recorder.hear(Said("I will test it"))
+    recorder.hear(Spoke("I will test it"))
     recorder.hear(Called("mcp__verifier__run_unit_tests", {}, "c1"))
     recorder.hear(Called("Read", {"file_path": "a.py"}, "c2"))
     recorder.hear(Answered("c2", is_error=True))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent_fox.core.ids import Archetype
 from agent_fox.engine.record.docket import Docket, Handled
-from agent_fox.engine.running.results import EndedSession, Reviewers
+from agent_fox.engine.running.results import EndedSession, ResultHandler, Reviewers
+from agent_fox.plugins import hookimpl
 from agent_fox.store.records import record_event
 
 
@@ -16,3 +19,8 @@ class CountedReviews:
         data = {"ticket": str(ended.ticket), "count": count}
         record_event(docket.db, docket.at, docket.run_id, "review counted", data=data)
         return Reviewers().handle_session(docket, ended)
+
+
+@hookimpl
+def agent_fox_result_handlers() -> Sequence[ResultHandler]:
+    return [CountedReviews()]

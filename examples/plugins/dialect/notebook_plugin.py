@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from agent_fox.core.spec import Criterion, Group, Problem, Requirement, Severity, Spec
+from agent_fox.plugins import hookimpl
+from agent_fox.specs.dialects import Dialect
 
 FILE = "notebook.txt"
 
@@ -35,3 +38,8 @@ class NotebookDialect:
         group = Group(1, title, requirements=tuple(requirement.id for requirement in requirements))
         path = folder.relative_to(root).as_posix()
         return Spec(folder.name, self.name, path, title, requirements, (group,)), problems
+
+
+@hookimpl
+def agent_fox_dialects() -> Sequence[Dialect]:
+    return [NotebookDialect()]

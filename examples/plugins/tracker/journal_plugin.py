@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_fox.trackers.protocol import Delivery, Done, Effect, Held
+from agent_fox.plugins import hookimpl
+from agent_fox.trackers.protocol import Delivery, Done, Effect, Held, Tracker
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +35,8 @@ class Journal:
             except OSError as error:
                 return Held(str(error), f"make {self.path} a file that can be written")
         return Done(number, f"{self.path.as_uri()}#{number}")
+
+
+@hookimpl
+def agent_fox_trackers() -> Mapping[str, Callable[[Path], Tracker]]:
+    return {"journal": lambda root: Journal(root / ".agent-fox" / "journal.jsonl")}
