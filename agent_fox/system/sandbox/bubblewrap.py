@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING
 
 from agent_fox.core.late import late_module
 from agent_fox.core.values import dataclass
-from agent_fox.system import outside
 from agent_fox.system.sandbox import seccomp
 from agent_fox.system.sandbox.view import View, made_up, mounts, namespaces
 
 if TYPE_CHECKING:
-    from agent_fox.system import own_folders
+    from agent_fox.system import outside, own_folders
 else:
+    outside = late_module("agent_fox.system.outside")
     own_folders = late_module("agent_fox.system.own_folders")
 
 REMEDY = "install it (Debian: apt install bubblewrap)"
