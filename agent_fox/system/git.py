@@ -455,11 +455,6 @@ def show(repo: Path, commit: str, path: str) -> bytes | None:
     return file.content if file and file.kind == "blob" else None
 
 
-def diffstat(repo: Path, base: str, tip: str) -> str:
-    """The difference as `git diff --stat` shows it; empty where there is none."""
-    return call(repo, "diff", "--stat", "--no-ext-diff", "--no-textconv", "--no-color", base, tip, "--").text
-
-
 def is_ancestor(repo: Path, older: str, newer: str) -> bool:
     """Whether `newer` contains `older` (or is it). An id that is not there is contained in nothing."""
     if _is_near(repo, older, newer):

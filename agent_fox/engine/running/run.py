@@ -16,7 +16,7 @@ from agent_fox.engine.launching import cut_offs
 from agent_fox.engine.launching.infrastructure import Backoff
 from agent_fox.engine.launching.launching import Workshop
 from agent_fox.engine.launching.pushing import push
-from agent_fox.engine.launching.repository_guard import Lookout
+from agent_fox.engine.launching.repository_guard import RepositoryGuard
 from agent_fox.engine.planning import preflight
 from agent_fox.engine.planning.extensions import backends_of
 from agent_fox.engine.planning.from_settings import RunStuck, policy_of
@@ -121,7 +121,7 @@ class Engine(Workplace):
             docket=docket,
             registry=registry,
             courier=courier,
-            lookout=Lookout.begin(db, workshop.integration, self.watch),
+            guard=RepositoryGuard.begin(db, workshop.integration, self.watch),
             parallel=options.parallel or self.settings.run.parallel,
             board=self.board(db, scope, options),
             spending=read_spending(db, run_id, self.settings.limits, clock.monotonic),
@@ -179,12 +179,12 @@ class Engine(Workplace):
         A person who interrupted the run does not wait for a remote.
         """
         try:
-            commit = run.lookout.last()
+            commit = run.guard.last()
         except git.GitError as error:
             return Stop(RunExit.CANNOT_GO_ON, str(error))
         if stop.exit is RunExit.INTERRUPTED:
             return stop
-        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.lookout.strange)))
+        pushed = push(self.root, self.settings.git, commit, tuple(dict.fromkeys(run.guard.strange)))
         if pushed is None:
             return stop
         self.watch(RunEvent("note", text=pushed.told))
