@@ -280,6 +280,6 @@ def tests_at_fault(judged: Judged) -> Iterator[str]:
     """What is wrong with the tests of requirements that are open: `changed expectation: 01-REQ-1.1`."""
     open_ids = (*judged.failing, *judged.unknown)
     for kind in Unproven:
-        found = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
-        if found:
-            yield f"{kind}: {', '.join(found)}"
+        parts = [part for part in open_ids if judged.counted[part].verdict.disposition is kind]
+        if parts:
+            yield f"{kind}: {', '.join(parts)}"

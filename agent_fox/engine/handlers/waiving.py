@@ -69,10 +69,12 @@ def settle(docket: Docket, grounds: Grounds) -> list[Handled]:
     What ended is over, and what rested on it is unproven; what a waiver completes goes on, without a session.
     """
     end_lapsed(docket, grounds)
-    handled = [one for planned in verifiers(docket.db, Outcome.WAIVED) for one in take_back(docket, grounds, planned)]
+    handled = [
+        result for planned in verifiers(docket.db, Outcome.WAIVED) for result in take_back(docket, grounds, planned)
+    ]
     handled += agreeing.take_back(docket, grounds)
     escalated = verifiers(docket.db, Outcome.ESCALATED)
-    return [*handled, *(one for planned in escalated for one in go_on(docket, grounds, planned))]
+    return [*handled, *(result for planned in escalated for result in go_on(docket, grounds, planned))]
 
 
 def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
@@ -84,16 +86,16 @@ def verifiers(db: Database, outcome: Outcome) -> Iterator[PlannedNode]:
 def end_lapsed(docket: Docket, grounds: Grounds) -> None:
     """Note which waivers are over, and take back the gates that no waiver holds any more."""
     held = waivers.held(docket.db, grounds, docket.at, stored.waivers_of(docket.db))
-    for one in held:
-        if one.ending is not None:
+    for waiver in held:
+        if waiver.ending is not None:
             row, at = (
-                stored.waiver_by_prefix(docket.db, one.waiver.id)[0],
+                stored.waiver_by_prefix(docket.db, waiver.waiver.id)[0],
                 waivers.time_of(docket.db, docket.at, grounds),
             )
-            granting.end(docket.db, at, row, one.ending.kind, one.ending.why)
+            granting.end(docket.db, at, row, waiver.ending.kind, waiver.ending.why)
     gates = [gate for gate in gates_of(docket.db) if rests_on_waiver(gate)]
     if gates and not grounds.why_unusable(docket.db):
-        take_back_gates(docket, gates, {one.waiver.id: one for one in held})
+        take_back_gates(docket, gates, {waiver.waiver.id: waiver for waiver in held})
 
 
 def take_back_gates(docket: Docket, gates: Iterable[GateRow], held: Mapping[str, Held]) -> None:
@@ -126,19 +128,23 @@ def why_unheld(gate: GateRow, held: Held | None) -> str:
 def take_back(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handled, ...]:
     """A spec that was completed with waivers which do not count any more is escalated again; nothing is re-run."""
     spec_name = planned.node.spec_name
-    found = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
-    if not found.open:
+    sorted_parts = look(docket.db, spec_name, waivers.waived_now(docket.db, grounds, docket.at, spec_name))
+    if not sorted_parts.open:
         return ()
-    reason = f"a waiver that it rests on does not count any more: {', '.join(found.open)} not proven"
+    reason = f"a waiver that it rests on does not count any more: {', '.join(sorted_parts.open)} not proven"
     moves = [Move(planned, Step.REOPEN), *review_again(docket, spec_name)]
     number, moved = docket.record(planned, "Reopen", moves, note=reason)
     again = node_by_uid(docket.db, planned.node.uid)
-    facts: dict[str, object] = {"unknown": list(found.open), "waived": list(found.waived), "notes": [reason]}
+    facts: dict[str, object] = {
+        "unknown": list(sorted_parts.open),
+        "waived": list(sorted_parts.waived),
+        "notes": [reason],
+    }
     block, blocked = blocking_history.block(
         docket, again, Step.ESCALATE, Cause.NEEDS_PERSON, reason, session_id=None, commit=None, facts=facts,
-        requirements=found.open,
+        requirements=sorted_parts.open,
     )  # fmt: skip
-    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, found.open, blocked)
+    effects = file_again(docket, again, block, Cause.NEEDS_PERSON, reason, sorted_parts.open, blocked)
     return Handled(None, number, moved), Handled(Block(Cause.NEEDS_PERSON), block, blocked, effects)
 
 
@@ -149,10 +155,10 @@ def go_on(docket: Docket, grounds: Grounds, planned: PlannedNode) -> tuple[Handl
     waived = waivers.waived_now(docket.db, grounds, docket.at, spec_name)
     if read is None or not waived:
         return ()
-    found = look(docket.db, spec_name, waived, read.tree)
-    if found.open or not found.waived:
+    sorted_parts = look(docket.db, spec_name, waived, read.tree)
+    if sorted_parts.open or not sorted_parts.waived:
         return ()
-    return accept(docket, planned, read, found)
+    return accept(docket, planned, read, sorted_parts)
 
 
 def accept(docket: Docket, planned: PlannedNode, read: Reading, found: Open) -> tuple[Handled, Handled]:
@@ -202,14 +208,16 @@ def close_issues(docket: Docket, planned: PlannedNode, decision_id: int, read: R
 
 def lines_in_force(db: Database, grounds: Grounds, at: str, spec_name: str | None = None) -> list[str]:
     """The waivers that count now, a line each: about what, who signed, until when, why."""
-    return [told(one.statement) for one in waivers.in_force(db, grounds, at, spec_name)]
+    return [told(waiver.statement) for waiver in waivers.in_force(db, grounds, at, spec_name)]
 
 
 def notes_in_force(db: Database, grounds: Grounds, at: str) -> tuple[WaiverNote, ...]:
     """Every waiver that counts now, as an account of the run lists them."""
     held = waivers.held(db, grounds, at, stored.waivers_of(db))
     return tuple(
-        note_of(one) for one in held if not (one.why_not or one.waiver.columns.check_name in (CHANGED, HIDDEN))
+        note_of(waiver)
+        for waiver in held
+        if not (waiver.why_not or waiver.waiver.columns.check_name in (CHANGED, HIDDEN))
     )
 
 
@@ -224,11 +232,11 @@ def note_of(one: Held) -> WaiverNote:
 def waivable(docket: Docket, grounds: Grounds, part: StoredPart) -> AboutRequirement:
     """The requirement as the subject of a waiver. Raises WaiverRefused where there is nothing to waive."""
     subject = AboutRequirement(part.spec_name, part.id, part.version)
-    for one in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
-        if one.statement.subject == subject:
-            until, who = one.statement.expires_at, one.statement.signer
+    for waiver in waivers.in_force(docket.db, grounds, docket.at, part.spec_name):
+        if waiver.statement.subject == subject:
+            until, who = waiver.statement.expires_at, waiver.statement.signer
             raise WaiverRefused(
-                f"{part.id} is waived until {until} by {who}; `--revoke {one.short_id}` ends that first"
+                f"{part.id} is waived until {until} by {who}; `--revoke {waiver.short_id}` ends that first"
             )
     refuse_proven(docket, part)
     return subject

@@ -98,18 +98,18 @@ class Board:
         `is_ready` may hold back a node for now (a backoff); it stays on the board.
         """
         held: list[PlannedNode] = []
-        found = None
+        taken = None
         while (planned := self._queue.pop()) is not None:
             place = self._places[planned.node.uid]
             if place.waiting or place.standing.status is not Status.PENDING:
                 continue
             if is_ready(planned.node.uid):
-                found = PlannedNode(planned.node, place.standing, planned.position)
+                taken = PlannedNode(planned.node, place.standing, planned.position)
                 break
             held.append(planned)
         for planned in held:
             self._queue.push(planned)
-        return found
+        return taken
 
     def give_back(self, uid: str) -> None:
         """A node that was taken was not launched after all."""

@@ -49,15 +49,15 @@ def suspects_since_pass(
 ) -> dict[str, tuple[int, ...]]:
     """For each requirement that passed before: the groups that landed work since, and were not blamed for it since."""
     passes = last_passes(db, spec_name, failing)
-    found: dict[str, tuple[int, ...]] = {}
+    groups_of: dict[str, tuple[int, ...]] = {}
     for part, passed_at in passes.items():
         since = [decision for decision in past if decision.id > passed_at]
         landed = {decision.node_uid for decision in since if decision.kind == "Land" and not _is_unchanged(decision)}
         blamed = {uid for decision in since if _blames(decision, part) for uid in _uids(decision)}
         numbers = tuple(sorted(groups[uid] for uid in landed - blamed if uid in groups))
         if numbers:
-            found[part] = numbers
-    return found
+            groups_of[part] = numbers
+    return groups_of
 
 
 def _is_unchanged(decision: DecisionRow) -> bool:
@@ -96,8 +96,8 @@ def changers(docket: Docket, spec_name: str, judged: Judged, groups: Mapping[str
         return {}
     landings = list(reversed(landed_sessions(docket, spec_name)))
     touched = [(groups.get(row.ticket.node_uid), docket.touched(row.base or "", row.landed or "")) for row in landings]
-    found = {part: last_of(files, touched) for part, files in at_fault.items() if files}
-    return {part: (group,) for part, group in found.items() if group is not None}
+    group_of = {part: last_of(files, touched) for part, files in at_fault.items() if files}
+    return {part: (group,) for part, group in group_of.items() if group is not None}
 
 
 def landed_sessions(docket: Docket, spec_name: str) -> list[SessionRow]:

@@ -48,11 +48,11 @@ class SpecFile:
     @cached_property
     def index(self) -> Mapping[str, tuple[str, ...]]:
         """Requirement id → the ids of its criteria and edge cases; empty where it is itself expected."""
-        found: dict[str, tuple[str, ...]] = {}
+        index: dict[str, tuple[str, ...]] = {}
         for part in self.parts:
-            known = found.get(part.requirement_id, ())
-            found[part.requirement_id] = known if part.id == part.requirement_id else (*known, part.id)
-        return found
+            known = index.get(part.requirement_id, ())
+            index[part.requirement_id] = known if part.id == part.requirement_id else (*known, part.id)
+        return index
 
     @cached_property
     def ownership(self) -> Ownership:

@@ -56,7 +56,7 @@ def judges(agent: AgentSettings) -> list[str]:
 
 def digest(objects: Iterable[Specification]) -> str:
     """The name of what binds a spec beside its requirements: another set is another verifier. Empty for none."""
-    versions = sorted(f"{one.address}@{one.version}{' ?' if one.doubt else ''}" for one in objects if one.has_lane)
+    versions = sorted(f"{item.address}@{item.version}{' ?' if item.doubt else ''}" for item in objects if item.has_lane)
     return digest_of(json.dumps(versions), digits=DIGITS) if versions else ""
 
 
@@ -69,5 +69,5 @@ def with_hidden(verifier: str, folder: Path | None) -> str:
 
 def with_bound(verifier: str, objects: Iterable[Specification]) -> str:
     """The name of a verifier that has these to check, too."""
-    bound = digest(objects)
-    return f"{verifier}, {LIBRARY} {bound}" if bound else verifier
+    digits = digest(objects)
+    return f"{verifier}, {LIBRARY} {digits}" if digits else verifier

@@ -58,27 +58,27 @@ class Shelf:
         return library.binding(db, spec_name, self.trust) if spec_name in stored.specs(db) else ()
 
     def with_lane(self, db: Database, spec_name: str) -> tuple[Specification, ...]:
-        return tuple(one for one in self.adopted(db, spec_name) if one.has_lane)
+        return tuple(item for item in self.adopted(db, spec_name) if item.has_lane)
 
 
 def formal(objects: Iterable[Specification]) -> tuple[Specification, ...]:
     """Those that can be proved."""
-    return tuple(one for one in objects if one.is_formal)
+    return tuple(item for item in objects if item.is_formal)
 
 
 def checklists(objects: Iterable[Specification]) -> dict[str, tuple[str, ...]]:
     """The questions that a reviewer is to answer, by the address of their checklist."""
-    return {one.address: one.check.items for one in objects if isinstance(one.check, Checklist)}
+    return {item.address: item.check.items for item in objects if isinstance(item.check, Checklist)}
 
 
 def read_files(specs: Iterable[Spec], root: Path) -> dict[str, tuple[Specification, ...]]:
     """What each spec's folder asks for now. Raises LibraryBroken for what was found right a moment ago."""
-    found: dict[str, tuple[Specification, ...]] = {}
+    read: dict[str, tuple[Specification, ...]] = {}
     for spec in specs:
-        found[spec.name], problems = read_spec_library(spec, root)
+        read[spec.name], problems = read_spec_library(spec, root)
         if errors(problems):
-            raise LibraryBroken("\n".join(f"{one.where}: {one.what}" for one in problems))
-    return found
+            raise LibraryBroken("\n".join(f"{problem.where}: {problem.what}" for problem in problems))
+    return read
 
 
 def sync_library(docket: Docket, files: Mapping[str, Sequence[Specification]]) -> tuple[str, ...]:

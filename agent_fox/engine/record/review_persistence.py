@@ -79,7 +79,7 @@ def read_result(docket: Docket, planned: PlannedNode, result: VerifierResult) ->
 
 def read_judges(judges: tuple[Judge, ...], file: SpecFile) -> Report:
     """One report of what all judges printed. Needs no open transaction, however long the output is."""
-    opinions = [Opinion(one.name, heard(one, file.index), is_partial=one.name == LIBRARY) for one in judges]
+    opinions = [Opinion(judge.name, heard(judge, file.index), is_partial=judge.name == LIBRARY) for judge in judges]
     return confer(opinions, file.expected) if opinions else Report(notes=("nobody judged",), is_readable=False)
 
 

@@ -55,8 +55,8 @@ def saved_by_stopping(db: Database, uid: str, spec_name: str) -> Saved | None:
     if facts is None:
         return None
     coders = tuple(
-        Unspent(name, max(one.attempts - one.spent, 0), one.attempts)
-        for one in _Facts.model_validate_json(facts).suspects
-        for name in names_of(db, [one.uid])
+        Unspent(name, max(suspect.attempts - suspect.spent, 0), suspect.attempts)
+        for suspect in _Facts.model_validate_json(facts).suspects
+        for name in names_of(db, [suspect.uid])
     )
     return Saved(coders, *cost_of_spec(db, spec_name))

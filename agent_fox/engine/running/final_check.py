@@ -64,8 +64,8 @@ class Again:
 def reopen_stale(docket: Docket, board: Board, present: Present) -> list[Handled]:
     """Reopen every proven verifier whose evidence does not count any more, with the review of what it verified."""
     tree = present.tree
-    found = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
-    return [reopen(docket, place, present.tip, again) for place, again in found if again is not None]
+    places = [(place, why_again(docket, place, present, tree)) for place in proven(board)]
+    return [reopen(docket, place, present.tip, again) for place, again in places if again is not None]
 
 
 def proven(board: Board) -> list[Place]:
@@ -142,8 +142,8 @@ def is_read_on(db: Database, uid: str, tree: str) -> bool:
 def reprove(docket: Docket, board: Board, present: Present) -> list[Handled]:
     """Reopen every proven verifier in scope of whose requirements some are known as *tests passed*, and no more."""
     known = words_known(docket.db, none_waived)
-    found = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
-    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in found if ids]
+    places = ((place, tests_passed(known.get(place.planned.node.spec_name, {}))) for place in proven(board))
+    return [reopen(docket, place, present.tip, Again(REPROVE, {"reprove": ids})) for place, ids in places if ids]
 
 
 def tests_passed(words: Mapping[str, str]) -> list[str]:
@@ -154,10 +154,10 @@ def shown(docket: Docket, board: Board, present: Present) -> list[str]:
     """Sentences about verdicts from elsewhere, where the settings let them stand."""
     if present.evidence.environment != "show":
         return []
-    found = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
+    places = ((place, origin_of(docket.db, place.planned.node.uid)) for place in proven(board))
     return [
         f"{place.planned.node.spec_name}: {why}"
-        for place, origin in found
+        for place, origin in places
         if (why := elsewhere(place, origin, present))
     ]
 

@@ -120,7 +120,7 @@ def key_of(
     return {
         "tree": tree,
         "requirements": {row.requirement_id: row.version for row in gates_of(db, verifier.node.spec_name)},
-        "specifications": {one.address: one.version for one in objects},
+        "specifications": {item.address: item.version for item in objects},
         "environment": workshop.standpoint(db, verifier, 0).environment,
         "provers": [version_of(name) for name in PROVERS],
         "bounds": [verify.timeout, verify.memory_mib],
@@ -129,15 +129,15 @@ def key_of(
 
 def last_proof(db: Database, uid: str) -> dict[str, object]:
     """The facts of the last decision `Prove` about a verifier; nothing where there is none."""
-    found: dict[str, object] = json.loads(last_facts(db, uid, KIND) or "{}")
-    return found
+    facts: dict[str, object] = json.loads(last_facts(db, uid, KIND) or "{}")
+    return facts
 
 
 def proofs_in(facts: Mapping[str, object]) -> dict[str, dict[str, object]]:
     """What a decision `Prove` says of each requirement: `is_proved` and `why`."""
-    found = facts.get("proofs", {})
-    assert isinstance(found, dict)
-    return found
+    proofs = facts.get("proofs", {})
+    assert isinstance(proofs, dict)
+    return proofs
 
 
 def order_of(db: Database, workshop: Workshop, subject: Subject, launch: str) -> LaunchOrder:
@@ -188,22 +188,22 @@ def answer_of(end: SessionEnd) -> Answer | None:
 
 def record(docket: Docket, subject: Subject, answer: Answer, verifier: str) -> Handled:
     """The decision `Prove`, what each lane said, and the gates, in the open transaction."""
-    found = proofs(subject.parts, subject.spec_name, subject.objects, answer.results)
-    facts = facts_of(subject, answer, found)
-    number, moved = docket.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(found))
+    proved = proofs(subject.parts, subject.spec_name, subject.objects, answer.results)
+    facts = facts_of(subject, answer, proved)
+    number, moved = docket.record(subject.planned, KIND, (), commit=subject.commit, facts=facts, note=note_of(proved))
     where = LaneRun(
         subject.spec_name, f"decision:{number}", docket.at, subject.tree, subject.commit, run=docket.run_id,
         decision=number, verifier=verifier,
     )  # fmt: skip
     record_lanes(docket.db, answer.results, where)
-    move_gates(docket, subject, number, found)
+    move_gates(docket, subject, number, proved)
     return Handled(None, number, moved)
 
 
 def facts_of(subject: Subject, answer: Answer, found: Mapping[str, Proof]) -> dict[str, object]:
     """A proof that never was made has no key: it is tried again."""
-    said = [{"address": r.address, "status": r.status, "is_proof": r.is_proof, "why": r.why} for r in answer.results]
-    facts: dict[str, object] = {"results": said, "proofs": {part: asdict(proof) for part, proof in found.items()}}
+    results = [{"address": r.address, "status": r.status, "is_proof": r.is_proof, "why": r.why} for r in answer.results]
+    facts: dict[str, object] = {"results": results, "proofs": {part: asdict(proof) for part, proof in found.items()}}
     return facts | ({"failure": answer.failure} if answer.failure else {"key": dict(subject.key)})
 
 
@@ -232,16 +232,16 @@ def reasons(db: Database, spec_name: str) -> dict[str, str]:
     verifier = verifier_of(db, spec_name)
     facts = last_proof(db, verifier.node.uid) if verifier is not None else {}
     failure = str(facts.get("failure", ""))
-    found = proofs_in(facts).items()
-    return {part: failure or str(proof["why"]) for part, proof in found if not proof["is_proved"]}
+    proofs = proofs_in(facts).items()
+    return {part: failure or str(proof["why"]) for part, proof in proofs if not proof["is_proved"]}
 
 
 def warnings(db: Database, workshop: Workshop, specs: Iterable[str]) -> Iterator[str]:
     """Before a run: requirements that no formal object is linked to can never be proved; a sentence for each spec."""
     for spec_name in specs:
         parts = [row.requirement_id for row in gates_of(db, spec_name) if needs_proof(row)]
-        found = provable(parts, spec_name, adopted(db, workshop, spec_name))
-        never = [part for part in parts if not found[part]]
+        provable_parts = provable(parts, spec_name, adopted(db, workshop, spec_name))
+        never = [part for part in parts if not provable_parts[part]]
         if never:
             more = f" and {len(never) - SHOWN} more" if len(never) > SHOWN else ""
             named = f"{', '.join(never[:SHOWN])}{more}"

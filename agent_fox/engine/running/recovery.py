@@ -34,9 +34,9 @@ def recover(registry: Registry, docket: DocketOf, db: Database, workshop: Worksh
     if moved is not None:
         watch(RunEvent("note", text=moved.told))
     finish_landings(db, workshop.repo, integration.branch)
-    found = git.commit_of(workshop.repo, integration.ref)
-    if found is not None:
-        sessions.note_tip(db, found)
+    commit = git.commit_of(workshop.repo, integration.ref)
+    if commit is not None:
+        sessions.note_tip(db, commit)
     for launch in sessions.open_launches(db):
         settle(registry, docket, db, workshop, launch, watch)
     sweep(db, workshop)

@@ -355,8 +355,8 @@ class Run:
         integration = self.workshop.integration
         handled = results.take_result(self.registry, self.docket, self.db, integration, ended)
         taken_back = results.land(self.docket, self.db, integration, ended, self.watch)
-        for one in (handled, taken_back) if taken_back else (handled,):
-            self.follow(one, flight.planned)
+        for result in (handled, taken_back) if taken_back else (handled,):
+            self.follow(result, flight.planned)
 
     def follow(self, handled: Handled, planned: PlannedNode) -> None:
         """After the commit: the board, the screen, the outside world."""
@@ -370,8 +370,8 @@ class Run:
         """What a waiver completes goes on, and what rested on one that ended is unproven. True if anything moved."""
         with transaction(self.db):
             handled = self.settle_waivers(self.docket(self.db, clock.now()))
-        for one in handled:
-            self.board.apply(one)
+        for result in handled:
+            self.board.apply(result)
         for line in moves_in_words(handled):
             self.watch(RunEvent("note", text=line))
         if handled:
@@ -385,12 +385,12 @@ class Run:
 
     def reopen(self, stale: Callable[[Docket, Board, Present], list[Handled]]) -> bool:
         """Reopen the verifiers that this finds on the tip. True if there are any."""
-        present = self.present(self.guard.tip())
+        current = self.present(self.guard.tip())
         with transaction(self.db):
-            handled = stale(self.docket(self.db, clock.now()), self.board, present)
-        for one in handled:
-            self.board.apply(one)
-            self.watch(RunEvent("reopened", handled=one))
+            handled = stale(self.docket(self.db, clock.now()), self.board, current)
+        for result in handled:
+            self.board.apply(result)
+            self.watch(RunEvent("reopened", handled=result))
         return bool(handled)
 
     def hear_courier(self) -> None:
